@@ -1,0 +1,5 @@
+//! iotui measures how fast storage is, by which way and block size, and proves where the bytes came from.
+#![deny(unsafe_code)]
+
+pub mod stats;
+pub mod sys;
