@@ -1,5 +1,10 @@
 //! iotui measures how fast storage is, by which way and block size, and proves where the bytes came from.
 #![deny(unsafe_code)]
 
+pub mod host;
+pub mod plan;
+pub mod record;
+pub mod session;
 pub mod stats;
 pub mod sys;
+pub mod units;

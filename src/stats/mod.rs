@@ -1,1 +1,5 @@
 //! Statistics on plain slices.
+
+mod summary;
+
+pub use summary::Summary;

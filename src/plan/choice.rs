@@ -1,0 +1,149 @@
+//! A backend with its options as written: `mmap`, `uring+sqpoll`, `stdio+buf=64k`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Info, Unknown, nearest};
+use crate::units;
+
+/// `NAME+OPTION[=VALUE]...`, checked against the registry entry it names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Choice {
+    pub id: String,
+    pub options: Vec<(String, Option<String>)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error("{backend}+{option} needs a value: {backend}+{option}={value}")]
+    NeedsValue { backend: String, option: String, value: &'static str },
+    #[error("{backend}+{option} takes no value")]
+    NoValue { backend: String, option: String },
+    #[error("{backend}+{option}={value}: {why}")]
+    BadValue { backend: String, option: String, value: String, why: String },
+    #[error("'{0}' names no backend")]
+    Empty(String),
+}
+
+impl Choice {
+    /// Reads the syntax only; [`Choice::check`] knows the names.
+    pub fn parse(text: &str) -> Result<Self, ChoiceError> {
+        let mut parts = text.trim().split('+');
+        let id = parts.next().unwrap_or_default().trim().to_string();
+        let options: Vec<(String, Option<String>)> = parts
+            .map(|part| match part.split_once('=') {
+                Some((name, value)) => (name.trim().to_string(), Some(value.trim().to_string())),
+                None => (part.trim().to_string(), None),
+            })
+            .collect();
+        if id.is_empty() || options.iter().any(|(name, _)| name.is_empty()) {
+            return Err(ChoiceError::Empty(text.into()));
+        }
+        Ok(Choice { id, options })
+    }
+
+    /// Checks the options against the backend's own list. A value is a size.
+    pub fn check(&self, info: &Info) -> Result<(), ChoiceError> {
+        for (name, value) in &self.options {
+            let known = info.option(name).ok_or_else(|| nearest("option", name, info.options.iter().map(|o| o.name)))?;
+            let (backend, option) = (self.id.clone(), name.clone());
+            match (known.value, value) {
+                (Some(what), None) => return Err(ChoiceError::NeedsValue { backend, option, value: what }),
+                (None, Some(_)) => return Err(ChoiceError::NoValue { backend, option }),
+                (Some(_), Some(value)) => {
+                    let why = match units::parse_bytes(value) {
+                        Ok(1..=0x4000_0000) => continue,
+                        Ok(_) => "between 1 and 1g".into(),
+                        Err(error) => error.to_string(),
+                    };
+                    return Err(ChoiceError::BadValue { backend, option, value: value.clone(), why });
+                }
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|(name, _)| name == option)
+    }
+
+    /// The size given to `option`, if it was given and is one.
+    pub fn size(&self, option: &str) -> Option<u64> {
+        let (_, value) = self.options.iter().find(|(name, _)| name == option)?;
+        units::parse_bytes(value.as_deref()?).ok()
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.id)?;
+        for (name, value) in &self.options {
+            match value {
+                Some(value) => write!(f, "+{name}={value}")?,
+                None => write!(f, "+{name}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Choice> for String {
+    fn from(choice: Choice) -> String {
+        choice.to_string()
+    }
+}
+
+impl TryFrom<String> for Choice {
+    type Error = ChoiceError;
+    fn try_from(text: String) -> Result<Self, ChoiceError> {
+        Choice::parse(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Depth, Moves, Op, Opt};
+    use proptest::prelude::*;
+
+    const INFO: Info = Info {
+        id: "stdio",
+        title: "fread(3)",
+        about: "",
+        doc: "",
+        moves: Moves::Data,
+        ops: &[Op::Read],
+        depth: Depth::Synchronous,
+        direct: false,
+        cached: true,
+        options: &[Opt { name: "buf", value: Some("SIZE"), about: "" }, Opt { name: "fast", value: None, about: "" }],
+    };
+
+    fn check(text: &str) -> Result<(), String> {
+        Choice::parse(text).and_then(|c| c.check(&INFO)).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn options_are_checked_against_the_entry() {
+        assert_eq!(check("stdio+buf=64k+fast"), Ok(()));
+        assert!(check("stdio+buf").unwrap_err().contains("stdio+buf=SIZE"));
+        assert!(check("stdio+fast=1").unwrap_err().contains("takes no value"));
+        assert!(check("stdio+buf=0").unwrap_err().contains("between"));
+        assert!(check("stdio+buff=1").unwrap_err().contains("did you mean buf"));
+        assert!(Choice::parse("+x").is_err() && Choice::parse("read+").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics_and_what_parses_prints_back(text in "[a-z+=0-9 -]{0,20}") {
+            if let Ok(choice) = Choice::parse(&text) {
+                prop_assert_eq!(Choice::parse(&choice.to_string()).unwrap(), choice);
+            }
+        }
+    }
+}

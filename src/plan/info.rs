@@ -1,0 +1,62 @@
+//! What a backend is and can do: one record from which help, setup screen, checks and docs are made.
+
+use super::Op;
+
+/// What a backend carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// Bytes between a file and memory.
+    Data,
+    /// No bytes: only the cost of the call (or of iotui itself) is measured.
+    Nothing,
+}
+
+/// How many operations a backend can have under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// One: the call returns when the work is done.
+    Synchronous,
+    UpTo(u32),
+}
+
+/// One `+option` of a backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opt {
+    pub name: &'static str,
+    /// What `=VALUE` means, where the option takes one (`SIZE`).
+    pub value: Option<&'static str>,
+    pub about: &'static str,
+}
+
+/// A backend's entry in the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info {
+    pub id: &'static str,
+    /// The call as a manual page names it: `pread(2)`.
+    pub title: &'static str,
+    /// One line for lists.
+    pub about: &'static str,
+    /// A paragraph: what is timed, what is not, how to read the number.
+    pub doc: &'static str,
+    pub moves: Moves,
+    pub ops: &'static [Op],
+    pub depth: Depth,
+    /// O_DIRECT makes sense: data goes through a buffer of iotui's.
+    pub direct: bool,
+    /// The result depends on the page cache, so cold and warm differ.
+    pub cached: bool,
+    pub options: &'static [Opt],
+}
+
+impl Info {
+    pub fn max_depth(&self) -> u32 {
+        match self.depth {
+            Depth::Synchronous => 1,
+            Depth::UpTo(most) => most,
+        }
+    }
+
+    pub fn option(&self, name: &str) -> Option<&'static Opt> {
+        self.options.iter().find(|o| o.name == name)
+    }
+}

@@ -1,0 +1,206 @@
+//! A job: everything that defines one kind of work.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Choice, Unknown, nearest};
+use crate::units;
+
+/// Makes an enum of names that is parsed, shown, listed and serialised by those names only.
+macro_rules! names {
+    ($(#[$meta:meta])* $kind:literal $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Unknown;
+            fn from_str(text: &str) -> Result<Self, Unknown> {
+                let known = Self::ALL.iter().find(|v| v.name() == text.trim());
+                known.copied().ok_or_else(|| nearest($kind, text, Self::ALL.iter().map(|v| v.name())))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { f.pad(self.name()) }
+        }
+    };
+}
+
+names! { "operation" Op { Read = "read", Write = "write", Seek = "seek" } }
+
+names! {
+    /// The page cache before a trial.
+    "cache state" Cache {
+        /// Nothing of the span is cached.
+        Cold = "cold",
+        /// At least 99 % of the span is cached.
+        Warm = "warm",
+        /// Left as the trial before it left it.
+        AsIs = "asis",
+    }
+}
+
+names! {
+    /// When a write reaches the device.
+    "sync mode" Sync {
+        /// When the kernel likes: the time to the page cache.
+        None = "none",
+        /// fdatasync at the end, inside the timed window.
+        End = "end",
+        /// O_DSYNC: every operation waits for the device.
+        Each = "each",
+    }
+}
+
+names! { "CPU cache state" CpuCache { Keep = "keep" } }
+
+/// The order in which blocks are visited; each visits every block once per pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Pattern {
+    Seq,
+    Random,
+    Reverse,
+    /// Every n-th block, then again from the next one.
+    Stride(u64),
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Pattern::Seq => f.write_str("seq"),
+            Pattern::Random => f.write_str("random"),
+            Pattern::Reverse => f.write_str("reverse"),
+            Pattern::Stride(n) => write!(f, "stride:{n}"),
+        }
+    }
+}
+
+/// Why a text names no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error("stride needs its distance in blocks, 2 or more: stride:4")]
+    Stride,
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        match text.trim() {
+            "seq" => Ok(Pattern::Seq),
+            "random" => Ok(Pattern::Random),
+            "reverse" => Ok(Pattern::Reverse),
+            other => match other.strip_prefix("stride") {
+                Some(rest) => match rest.strip_prefix(':').and_then(|n| units::parse_count(n).ok()) {
+                    Some(n) if n >= 2 => Ok(Pattern::Stride(n)),
+                    _ => Err(PatternError::Stride),
+                },
+                None => Err(nearest("pattern", other, ["seq", "random", "reverse", "stride:N"]).into()),
+            },
+        }
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> String {
+        pattern.to_string()
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = PatternError;
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        text.parse()
+    }
+}
+
+/// Everything that defines one kind of work; one cell of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    pub backend: Choice,
+    pub op: Op,
+    pub pattern: Pattern,
+    /// Bytes per operation, 1 to [`Job::MAX_BLOCK`].
+    pub block: u64,
+    /// Operations per trial over all threads; 0 = one pass to the end; `None` = calibrated.
+    pub count: Option<u64>,
+    /// Bytes of the target that are used, from its start.
+    pub span: u64,
+    pub threads: u32,
+    pub depth: u32,
+    pub cache: Cache,
+    pub direct: bool,
+    /// Fold every block into the 32-bit XOR inside the timed work.
+    pub xor: bool,
+    pub sync: Sync,
+    /// Percentage of reads where reads and writes are mixed.
+    pub mix: Option<u8>,
+    pub cpu_cache: CpuCache,
+}
+
+impl Job {
+    /// One read(2) moves at most 2 GiB less a page; a larger block could not be one operation.
+    pub const MAX_BLOCK: u64 = 1 << 30;
+    pub const MAX_THREADS: u32 = 1024;
+
+    /// Blocks in the span, the odd last one included.
+    pub fn blocks(&self) -> u64 {
+        self.span.div_ceil(self.block.max(1))
+    }
+
+    /// The axes that tell cells of one session apart, for one line: `pread 4 KiB cold`.
+    pub fn label(&self) -> String {
+        let mut text = format!("{} {} {}", self.backend, units::show_bytes(self.block), self.cache);
+        if self.op != Op::Read {
+            text += &format!(" {}", self.op);
+        }
+        if self.pattern != Pattern::Seq {
+            text += &format!(" {}", self.pattern);
+        }
+        for (name, value) in [("threads", self.threads), ("depth", self.depth)] {
+            if value > 1 {
+                text += &format!(" {name} {value}");
+            }
+        }
+        if self.direct {
+            text += " direct";
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_and_print_alike() {
+        for cache in Cache::ALL {
+            assert_eq!(cache.name().parse::<Cache>().as_ref(), Ok(cache));
+        }
+        assert!("colt".parse::<Cache>().unwrap_err().to_string().contains("did you mean cold"));
+    }
+
+    #[test]
+    fn patterns_parse_and_print_alike() {
+        for text in ["seq", "random", "reverse", "stride:4"] {
+            assert_eq!(text.parse::<Pattern>().unwrap().to_string(), text);
+        }
+        for text in ["stride", "stride:0", "stride:1", "stride:x", "sek"] {
+            assert!(text.parse::<Pattern>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What to measure: pure data and the rules that make it.
+//!
+//! Settings (what the user asked for) become a [`Plan`] (cells, trials, seed, budget) through an experiment;
+//! nothing here touches a file, a clock or the kernel.
+
+mod choice;
+mod info;
+mod job;
+mod nearest;
+mod preset;
+mod range;
+mod settings;
+mod work;
+
+pub use choice::{Choice, ChoiceError};
+pub use info::{Depth, Info, Moves, Opt};
+pub use job::{Cache, CpuCache, Job, Op, Pattern, Sync};
+pub use nearest::{Unknown, nearest};
+pub use preset::{PRESETS, Preset, PresetError, preset};
+pub use range::{Range, RangeError, RangeOf};
+pub use settings::{Settings, TrialTime};
+pub use work::{Plan, Skipped, TargetSpec};

@@ -1,0 +1,428 @@
+//! What the user asked for: every setting once, with its name, its parser and its way back to text.
+//!
+//! The command line, presets and `--dry-run`'s line are all made from [`Settings::ALL`].
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::job::PatternError;
+use super::{Cache, Choice, ChoiceError, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
+use crate::units::{self, UnitError};
+
+/// How long one trial should take: calibration doubles the count until it takes at least `low`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialTime {
+    #[serde(with = "super::work::nanos")]
+    pub low: Duration,
+    #[serde(with = "super::work::nanos")]
+    pub high: Duration,
+}
+
+impl Default for TrialTime {
+    fn default() -> Self {
+        let time = Duration::from_millis(300);
+        TrialTime { low: time, high: time }
+    }
+}
+
+/// What was asked for. `None` = not said, so a preset or the default decides.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    pub backend: Option<Backends>,
+    pub block_size: Option<Range>,
+    pub count: Option<Range>,
+    pub op: Option<Op>,
+    pub pattern: Option<Pattern>,
+    pub threads: Option<Range>,
+    pub depth: Option<Range>,
+    pub cache: Option<Vec<Cache>>,
+    pub direct: Option<bool>,
+    pub xor: Option<bool>,
+    pub size: Option<Range>,
+    pub sync: Option<Sync>,
+    pub trials: Option<u32>,
+    pub budget: Option<Duration>,
+    pub trial_time: Option<TrialTime>,
+    pub seed: Option<u64>,
+}
+
+/// The backends asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backends {
+    All,
+    These(Vec<Choice>),
+}
+
+/// One setting: its names and both directions of its text.
+pub struct Setting {
+    /// The long option and the key in a preset.
+    pub name: &'static str,
+    pub short: Option<char>,
+    /// `None`: a switch.
+    pub value: Option<&'static str>,
+    pub help: &'static str,
+    set: fn(&mut Settings, &str) -> Result<(), SettingError>,
+    get: fn(&Settings) -> Option<String>,
+    take: fn(&mut Settings, &Settings),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    #[error(transparent)]
+    Range(#[from] RangeError),
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error("{0}")]
+    Value(String),
+}
+
+fn bad<T>(text: &str, wanted: &str) -> Result<T, SettingError> {
+    Err(SettingError::Value(format!("'{text}' is not {wanted}")))
+}
+
+fn backends(text: &str) -> Result<Backends, SettingError> {
+    if text.trim() == "all" {
+        return Ok(Backends::All);
+    }
+    let mut choices = Vec::new();
+    for item in text.split(',') {
+        let choice = Choice::parse(item)?;
+        if !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+    Ok(Backends::These(choices))
+}
+
+fn block_sizes(text: &str) -> Result<Option<Range>, SettingError> {
+    // `auto` is the preset's own range.
+    if text.trim() == "auto" { Ok(None) } else { Ok(Some(Range::parse(text, RangeOf::Bytes)?)) }
+}
+
+fn caches(text: &str) -> Result<Vec<Cache>, SettingError> {
+    let mut caches: Vec<Cache> = Vec::new();
+    for item in text.split(',') {
+        let cache = item.parse()?;
+        if !caches.contains(&cache) {
+            caches.push(cache);
+        }
+    }
+    Ok(caches)
+}
+
+fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {
+    let range = Range::parse(text, RangeOf::Count)?;
+    match range.values.iter().all(|v| (1..=most).contains(v)) {
+        true => Ok(range),
+        false => bad(text, &format!("between 1 and {most}")),
+    }
+}
+
+fn switch(text: &str) -> Result<bool, SettingError> {
+    match text {
+        "" | "true" | "yes" => Ok(true),
+        "false" | "no" => Ok(false),
+        _ => bad(text, "true or false"),
+    }
+}
+
+fn trials(text: &str) -> Result<u32, SettingError> {
+    match text.trim().parse() {
+        Ok(n) if (1..=1_000_000).contains(&n) => Ok(n),
+        _ => bad(text, "a number of trials from 1 to 1000000"),
+    }
+}
+
+fn positive(text: &str) -> Result<Duration, SettingError> {
+    let time = units::parse_time(text)?;
+    if time.is_zero() { bad(text, "a time above 0") } else { Ok(time) }
+}
+
+fn trial_time(text: &str) -> Result<TrialTime, SettingError> {
+    let (low, high) = match text.split_once("..") {
+        Some((low, high)) => (positive(low)?, positive(high)?),
+        None => (positive(text)?, positive(text)?),
+    };
+    if low > high {
+        return Err(RangeError::Backwards(text.into()).into());
+    }
+    Ok(TrialTime { low, high })
+}
+
+fn seed(text: &str) -> Result<u64, SettingError> {
+    match text.trim().parse::<u64>() {
+        Ok(seed) if seed < 1 << 53 => Ok(seed),
+        _ => bad(text, "a seed: a whole number from 0 to 9007199254740991"),
+    }
+}
+
+/// One row of the table: where the text goes, and how it comes back.
+macro_rules! setting {
+    ($name:literal, $short:expr, $value:expr, $field:ident, $parse:expr, $show:expr, $help:literal) => {
+        Setting {
+            name: $name,
+            short: $short,
+            value: $value,
+            help: $help,
+            set: |settings, text| {
+                settings.$field = Some($parse(text)?);
+                Ok(())
+            },
+            get: |settings| settings.$field.as_ref().map($show),
+            take: |settings, from| {
+                if settings.$field.is_none() {
+                    settings.$field = from.$field.clone();
+                }
+            },
+        }
+    };
+}
+
+fn join<T: ToString>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+impl Settings {
+    /// Every setting, in the order of the help text.
+    pub const ALL: &'static [Setting] = &[
+        setting!(
+            "backend",
+            Some('b'),
+            Some("NAME[+OPTION],..|all"),
+            backend,
+            backends,
+            |b| match b {
+                Backends::All => "all".into(),
+                Backends::These(list) => join(list),
+            },
+            "Ways to do I/O [default: read,mmap,uring]; --list backends shows them"
+        ),
+        Setting {
+            name: "block-size",
+            short: Some('s'),
+            value: Some("RANGE|auto"),
+            help: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2 [default: 4k,32k,256k,2m]",
+            set: |settings, text| {
+                settings.block_size = block_sizes(text)?;
+                Ok(())
+            },
+            get: |settings| settings.block_size.as_ref().map(Range::to_string),
+            take: |settings, from| {
+                if settings.block_size.is_none() {
+                    settings.block_size = from.block_size.clone()
+                }
+            },
+        },
+        setting!(
+            "count",
+            Some('n'),
+            Some("RANGE"),
+            count,
+            |t| Range::parse(t, RangeOf::Count),
+            Range::to_string,
+            "Operations per trial; 0 = one pass to the end [default: calibrated to --trial-time]"
+        ),
+        setting!("op", None, Some("read|write|seek"), op, |t: &str| t.parse::<Op>(), |v| v.to_string(), "Operation [default: read]"),
+        setting!(
+            "pattern",
+            None,
+            Some("seq|random|reverse|stride:N"),
+            pattern,
+            |t: &str| t.parse::<Pattern>(),
+            |v| v.to_string(),
+            "Order of the blocks; each visits every block once per pass [default: seq]"
+        ),
+        setting!(
+            "threads",
+            Some('t'),
+            Some("RANGE"),
+            threads,
+            |t| some_of(t, super::Job::MAX_THREADS.into()),
+            Range::to_string,
+            "Worker threads, each on its own part of the file [default: 1]"
+        ),
+        setting!(
+            "depth",
+            Some('q'),
+            Some("RANGE"),
+            depth,
+            |t| some_of(t, 4096),
+            Range::to_string,
+            "Operations under way at once per thread, where the backend can [default: 1]"
+        ),
+        setting!(
+            "cache",
+            Some('c'),
+            Some("cold,warm,asis"),
+            cache,
+            caches,
+            |v| join(v),
+            "Page cache before a trial [default: cold,warm; asis with --direct and for writes]"
+        ),
+        setting!("direct", None, None, direct, switch, |v| v.to_string(), "Ask for direct I/O (O_DIRECT)"),
+        setting!("xor", None, None, xor, switch, |v| v.to_string(), "Fold the 32-bit XOR of the data inside the timed work"),
+        setting!(
+            "size",
+            None,
+            Some("RANGE"),
+            size,
+            |t| Range::parse(t, RangeOf::Bytes),
+            Range::to_string,
+            "Bytes of the file that are used; size of a scratch or written file [default: all; 512m]"
+        ),
+        setting!(
+            "sync",
+            None,
+            Some("none|end|each"),
+            sync,
+            |t: &str| t.parse::<Sync>(),
+            |v| v.to_string(),
+            "When a write must reach the device: never, at the end (fdatasync), each time (O_DSYNC) [default: none]"
+        ),
+        setting!(
+            "trials",
+            None,
+            Some("N"),
+            trials,
+            trials,
+            |v| v.to_string(),
+            "Exactly N trials of every cell [default: until the intervals are narrow or the budget ends]"
+        ),
+        setting!(
+            "budget",
+            None,
+            Some("TIME"),
+            budget,
+            positive,
+            |v| units::short_time(*v),
+            "Time for everything after the plan is made [default: 50s]"
+        ),
+        setting!(
+            "trial-time",
+            None,
+            Some("TIME|LOW..HIGH"),
+            trial_time,
+            trial_time,
+            |v| if v.low == v.high {
+                units::short_time(v.low)
+            } else {
+                format!("{}..{}", units::short_time(v.low), units::short_time(v.high))
+            },
+            "Time of one trial; the count is doubled until it takes that long [default: 300ms]"
+        ),
+        setting!(
+            "seed",
+            None,
+            Some("N"),
+            seed,
+            seed,
+            |v| v.to_string(),
+            "Seed of the order of trials and of random offsets [default: from the clock]"
+        ),
+    ];
+
+    /// Sets one by name, from the text of an option or of a preset's key.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
+        match Self::ALL.iter().find(|s| s.name == name) {
+            Some(setting) => (setting.set)(self, text),
+            None => Err(nearest("setting", name, Self::ALL.iter().map(|s| s.name)).into()),
+        }
+    }
+
+    /// These settings; what they leave open is taken from `defaults`.
+    pub fn or(mut self, defaults: &Settings) -> Settings {
+        for setting in Self::ALL {
+            (setting.take)(&mut self, defaults);
+        }
+        self
+    }
+
+    /// Back to arguments: parsing them gives these settings again.
+    pub fn argv(&self) -> Vec<String> {
+        let mut argv = Vec::new();
+        for setting in Self::ALL {
+            match ((setting.get)(self), setting.value) {
+                (None, _) => {}
+                (Some(text), None) => argv.extend((text == "true").then(|| format!("--{}", setting.name))),
+                (Some(text), Some(_)) => argv.extend([setting.short.map_or(format!("--{}", setting.name), |c| format!("-{c}")), text]),
+            }
+        }
+        argv
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(pairs: &[(&str, &str)]) -> Settings {
+        let mut settings = Settings::default();
+        for (name, text) in pairs {
+            settings.set(name, text).unwrap_or_else(|e| panic!("{name} {text}: {e}"));
+        }
+        settings
+    }
+
+    #[test]
+    fn every_setting_goes_to_argv_and_back() {
+        let all = set(&[
+            ("backend", "read,stdio+buf=64k"),
+            ("block-size", "1k..8k"),
+            ("count", "0"),
+            ("op", "write"),
+            ("pattern", "stride:3"),
+            ("threads", "1,2"),
+            ("depth", "1..32"),
+            ("cache", "cold,asis"),
+            ("direct", "true"),
+            ("xor", ""),
+            ("size", "100m"),
+            ("sync", "end"),
+            ("trials", "3"),
+            ("budget", "9s"),
+            ("trial-time", "5s..15s"),
+            ("seed", "7"),
+        ]);
+        let argv = all.argv();
+        let mut back = Settings::default();
+        let mut words = argv.iter();
+        while let Some(word) = words.next() {
+            let setting = Settings::ALL
+                .iter()
+                .find(|s| *word == format!("--{}", s.name) || s.short.is_some_and(|c| *word == format!("-{c}")))
+                .unwrap();
+            back.set(setting.name, if setting.value.is_some() { words.next().unwrap() } else { "" }).unwrap();
+        }
+        assert_eq!(back, all);
+    }
+
+    #[test]
+    fn what_was_said_wins_over_defaults() {
+        let said = set(&[("op", "seek")]).or(&set(&[("op", "read"), ("seed", "1")]));
+        assert_eq!((said.op, said.seed), (Some(Op::Seek), Some(1)));
+    }
+
+    #[test]
+    fn bad_values_are_one_line_that_says_what_is_wanted() {
+        for (name, text, wanted) in [
+            ("threads", "0", "between 1 and 1024"),
+            ("trials", "0", "trials from 1"),
+            ("budget", "0s", "above 0"),
+            ("trial-time", "9s..1s", "backwards"),
+            ("seed", "-1", "a seed"),
+            ("op", "reed", "did you mean read"),
+            ("direct", "maybe", "true or false"),
+            ("blok-size", "1", "did you mean block-size"),
+        ] {
+            let error = Settings::default().set(name, text).unwrap_err().to_string();
+            assert!(error.contains(wanted) && !error.contains('\n'), "{name} {text}: {error}");
+        }
+    }
+}

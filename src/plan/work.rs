@@ -1,0 +1,84 @@
+//! The plan: target, cells, trials, seed and budget as pure data. It goes into the session and can be run again.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Job, TrialTime};
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum TargetSpec {
+    /// A file that iotui makes in `dir`, fills with random data, and removes.
+    Scratch { dir: PathBuf, size: u64, keep: bool },
+    /// The user's own file or block device, opened read-only.
+    File { path: PathBuf, size: u64 },
+    /// A file that did not exist: iotui makes it, writes it, and leaves it.
+    New { path: PathBuf, size: u64 },
+}
+
+impl TargetSpec {
+    pub fn size(&self) -> u64 {
+        match self {
+            TargetSpec::Scratch { size, .. } | TargetSpec::File { size, .. } | TargetSpec::New { size, .. } => *size,
+        }
+    }
+
+    /// Whether iotui makes the file, and so may write it.
+    pub fn is_ours(&self) -> bool {
+        !matches!(self, TargetSpec::File { .. })
+    }
+}
+
+/// A combination that was asked for among others and makes no sense or is not to be had here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    pub cell: Job,
+    pub reason: String,
+}
+
+/// Everything a run does, decided before it starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub experiment: String,
+    pub presets: Vec<String>,
+    pub target: TargetSpec,
+    pub cells: Vec<Job>,
+    /// Exactly this many rounds; `None` = until every interval is narrower than `goal` or the budget ends.
+    pub trials: Option<u32>,
+    /// Relative half width of the 95 % interval that ends a run.
+    pub goal: f64,
+    pub trial_time: TrialTime,
+    #[serde(with = "nanos")]
+    pub budget: Duration,
+    /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps it.
+    pub seed: u64,
+    pub skipped: Vec<Skipped>,
+}
+
+impl Plan {
+    /// Half width of the interval at which more trials would not change an answer.
+    pub const GOAL: f64 = 0.02;
+    pub const BUDGET: Duration = Duration::from_secs(50);
+    /// Rounds wanted before the goal may end a run.
+    pub const ROUNDS: u32 = 5;
+    /// Rounds after which a run without `--trials` ends, goal or not: memory stays bounded.
+    pub const MOST_ROUNDS: u32 = 1000;
+}
+
+/// A `Duration` as whole nanoseconds.
+pub(super) mod nanos {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(time: &Duration, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_nanos)
+    }
+}

@@ -1,0 +1,93 @@
+//! What the engine tells while it runs. The session keeps it, a front end shows it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Sample, Trial, Verdict};
+use crate::plan::Plan;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// The asked number of trials was done.
+    Finished,
+    /// The time was used up.
+    Budget,
+    /// Every interval is narrower than the goal.
+    Goal,
+    /// A signal, Ctrl-C or the stop key.
+    Interrupted,
+    /// The run itself failed.
+    Failed,
+}
+
+/// What goes on inside a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The scratch file is being filled.
+    Fill,
+    /// The extent map is being read.
+    Walk,
+    Calibrate,
+    WarmUp,
+    Prepare,
+    Trial,
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    pub phase: Phase,
+    /// Index into the plan's cells.
+    pub cell: Option<u32>,
+    pub round: u32,
+    /// Share of the run that is done, 0 to 1.
+    pub share: f64,
+    /// Nanoseconds left, as far as can be told.
+    pub left: u64,
+}
+
+/// One message of the engine.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// The target is ready and cells begin; the plan as it is run.
+    Started {
+        plan: Arc<Plan>,
+    },
+    Progress(Progress),
+    /// May be dropped by a slow watcher.
+    Sample {
+        cell: u32,
+        round: u32,
+        sample: Sample,
+    },
+    Trial {
+        trial: Arc<Trial>,
+        samples: Vec<Sample>,
+    },
+    /// The count that calibration chose: operations per pass and passes per trial; `whole` where the file ended first.
+    Calibrated {
+        cell: u32,
+        count: u64,
+        passes: u64,
+        nanos: u64,
+        whole: bool,
+    },
+    /// A cell failed and is left out from here on.
+    Failed {
+        cell: u32,
+        error: String,
+    },
+    Verdict {
+        cell: u32,
+        verdict: Arc<Verdict>,
+    },
+    Note {
+        text: String,
+    },
+    End {
+        reason: End,
+    },
+}

@@ -1,0 +1,29 @@
+//! One short interval of a running trial, for the plots over time.
+
+use serde::{Deserialize, Serialize};
+
+/// What was done in an interval that ended `at` nanoseconds after the trial's first start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sample {
+    pub at: u64,
+    pub nanos: u64,
+    pub bytes: u64,
+    pub ops: u64,
+    pub syscalls: u64,
+}
+
+impl Sample {
+    /// A trial keeps at most this many, neighbours merged.
+    pub const MOST: usize = 120;
+
+    /// This interval and the one after it as one.
+    pub fn with(&self, next: &Sample) -> Sample {
+        Sample {
+            at: next.at,
+            nanos: self.nanos + next.nanos,
+            bytes: self.bytes + next.bytes,
+            ops: self.ops + next.ops,
+            syscalls: self.syscalls + next.syscalls,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A trial: one timed run of one cell, with the evidence of where its bytes came from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The 32-bit XOR of a span, written as 8 hex digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Xor(pub u32);
+
+impl fmt::Display for Xor {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}
+
+impl Serialize for Xor {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Xor {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<str>>::deserialize(from)?;
+        match u32::from_str_radix(&text, 16) {
+            Ok(value) if text.len() == 8 => Ok(Xor(value)),
+            _ => Err(serde::de::Error::custom("xor is not 8 hex digits")),
+        }
+    }
+}
+
+/// One timed run of one cell. Times in nanoseconds, sizes in bytes; `None` = this kernel or file system does not tell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Trial {
+    /// Index into the plan's cells.
+    pub cell: u32,
+    /// Round, from 1.
+    pub round: u32,
+    pub bytes: u64,
+    pub ops: u64,
+    pub syscalls: u64,
+    /// Wall time from the first start to the last end over all threads.
+    pub nanos: u64,
+    /// Whole passes over the span; 0 where the count ends before it.
+    pub passes: u64,
+    pub xor: Option<Xor>,
+    pub user_nanos: u64,
+    pub system_nanos: u64,
+    pub device_bytes: Option<u64>,
+    pub hole_bytes: Option<u64>,
+    pub resident_before: Option<u64>,
+    pub resident_after: Option<u64>,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub voluntary_switches: u64,
+    pub involuntary_switches: u64,
+    /// The budget or a signal cut it.
+    pub short: bool,
+    pub evidence: Evidence,
+}
+
+impl Trial {
+    /// Bytes per second.
+    pub fn throughput(&self) -> f64 {
+        per_second(self.bytes, self.nanos)
+    }
+
+    /// Operations per second.
+    pub fn operations(&self) -> f64 {
+        per_second(self.ops, self.nanos)
+    }
+
+    /// System calls per second.
+    pub fn syscall_rate(&self) -> f64 {
+        per_second(self.syscalls, self.nanos)
+    }
+}
+
+fn per_second(amount: u64, nanos: u64) -> f64 {
+    if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
+}
+
+/// What a verdict needs beyond the figures themselves.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Evidence {
+    /// When the timed window began, nanoseconds since the session started.
+    pub started: u64,
+    /// When the preparation ended, on the same clock.
+    pub prepared: u64,
+    /// How long the preparation took.
+    pub prepare_nanos: u64,
+    pub preparation: Option<Prepared>,
+    /// Bytes of the span that one pass over it visits once; `bytes` beyond it are repeats.
+    pub unique_bytes: u64,
+    /// Sum of what each lane says it moved: the cross-check of `bytes`.
+    pub lane_bytes: u64,
+    /// Operations times block size, an odd last block at its own size.
+    pub planned_bytes: u64,
+    /// Latencies recorded in this trial and their sum.
+    pub timed_ops: u64,
+    pub timed_nanos: u64,
+    /// Time the lanes ran, added up over lanes.
+    pub lane_nanos: u64,
+    /// Spread of the lanes' starts.
+    pub skew_nanos: u64,
+    /// Bytes this process dirtied or sent to be written.
+    pub write_bytes: Option<u64>,
+    /// Dirty and under-writeback bytes of the file when the trial ended.
+    pub unwritten_bytes: Option<u64>,
+    /// What the whole disk did meanwhile, from everyone.
+    pub disk_read_bytes: Option<u64>,
+    pub disk_write_bytes: Option<u64>,
+    /// Average number of requests the disk had in its queue.
+    pub disk_depth: Option<f64>,
+    /// Time the hypervisor gave to others, over all CPUs.
+    pub steal_nanos: Option<u64>,
+    /// Bytes held in 2 MiB page-cache folios over the whole machine (FileHugePages) before the trial.
+    pub huge_page_cache: Option<u64>,
+    /// How residency was found.
+    pub residency: Option<Residency>,
+    pub notes: Vec<Note>,
+}
+
+/// How residency was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Residency {
+    /// cachestat(2): exact.
+    Cachestat,
+    /// preadv2(RWF_NOWAIT) on random pages: an estimate that disturbs a little.
+    Sampled,
+}
+
+/// What preparation reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "for")]
+pub enum Prepared {
+    /// Bytes still cached after the drop, and who maps them.
+    Cold { left: u64, mapped_by: Vec<String> },
+    /// Bytes resident after reading, of the span.
+    Warm { resident: u64 },
+    /// Nothing was done.
+    AsIs,
+}
+
+/// A circumstance of a trial that is no failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Note {
+    /// The worker shares the descriptor table: 30-40 ns more per call.
+    SharedDescriptors,
+    /// No huge pages behind the buffer of direct I/O.
+    SmallPages,
+    /// The clock of latencies is not the time-stamp counter: about 20 ns more per operation.
+    SlowClock,
+    /// io_uring refused the registered buffer or file: the plain path was measured.
+    UringPlain(String),
+    /// Size, modification time or inode changed meanwhile.
+    FileChanged(String),
+}

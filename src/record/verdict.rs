@@ -1,0 +1,78 @@
+//! The verdict: where the bytes came from, and what disturbs the result. A pure function of its evidence.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Latency, Trial, Warning};
+use crate::plan::{Info, Job};
+
+/// Shares of the bytes by where they came from; they add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    pub device: f64,
+    pub page_cache: f64,
+    pub hole: f64,
+    pub unknown: f64,
+}
+
+/// What is known about the target for its verdicts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TargetEvidence {
+    /// Type of the file system as mounted: `ext4`.
+    pub fs: String,
+    /// tmpfs, ramfs, a zram or brd disk: the "device" is memory.
+    pub memory: bool,
+    /// Bytes are moved by a server or a user-space file system: device bytes are not ours to see.
+    pub remote: bool,
+    /// The file system may store fewer bytes than it returns: why (`btrfs compress=zstd`, `zfs`, encoded extents).
+    pub compresses: Option<String>,
+    /// Entropy estimate of sampled data, bits per byte, 0 to 8.
+    pub entropy: Option<f64>,
+    /// Bytes in holes or unwritten extents of the span, and how it was found (`fiemap`, `seek_data`).
+    pub hole_bytes: Option<u64>,
+    pub hole_method: String,
+    /// O_DIRECT as the file system states it: `Some(false)` = refused or not real.
+    pub direct: Option<bool>,
+    /// The read-ahead of the disk, bytes.
+    pub read_ahead: Option<u64>,
+    /// Share of the file system that is in use.
+    pub fs_used: Option<f64>,
+}
+
+/// How the trials of a cell scatter.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Spread {
+    /// Relative half width of the 95 % interval of the median throughput.
+    pub half_width: Option<f64>,
+    /// Medians of two groups, where the trials form two.
+    pub two_modes: Option<(f64, f64)>,
+    pub outliers: usize,
+}
+
+/// Everything a verdict is judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct CellEvidence<'a> {
+    pub job: &'a Job,
+    pub info: &'a Info,
+    pub target: &'a TargetEvidence,
+    pub trials: &'a [Trial],
+    pub spread: Spread,
+    pub latency: Option<&'a Latency>,
+    /// Cost of iotui's own loop per operation, nanoseconds, measured in this session.
+    pub harness_nanos: f64,
+}
+
+/// Where the bytes came from, whether the result can be trusted, what disturbed it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Verdict {
+    pub source: Option<Source>,
+    pub source_reason: String,
+    /// Device bytes per byte that had to come from it; above 1 is read-ahead or metadata.
+    pub amplification: Option<f64>,
+    pub warnings: Vec<Warning>,
+    pub latency: Option<Latency>,
+}
+
+/// The verdict on one cell.
+pub fn judge(_evidence: &CellEvidence) -> Verdict {
+    Verdict::default()
+}

@@ -1,0 +1,285 @@
+//! Where a number is parsed or shown: bytes, rates, counts and times.
+//!
+//! `k`, `m`, `g`, `t` and `KiB`.. are powers of 1024, `kB`, `MB`, `GB`, `TB` powers of 1000; plain numbers are bytes.
+
+use std::time::Duration;
+
+/// Why a text is no number of the wanted kind. The message says what is accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    #[error("'{0}' is not a size: write bytes or a number with k, m, g, KiB, kB .. (4096, 4k, 1.5m)")]
+    Bytes(String),
+    #[error("'{0}' is not a count: write a whole number, with k, m, g for powers of 1024 (1000, 64k)")]
+    Count(String),
+    #[error("'{0}' does not fit in 64 bits")]
+    TooLarge(String),
+    #[error("'{0}' is not a time: write a number with its unit (300ms, 5s, 2m)")]
+    Time(String),
+    #[error("'{0}' is not a percentage: write 5 or 5%")]
+    Percent(String),
+}
+
+const POWERS: &[(&str, u64)] = &[
+    ("", 1),
+    ("b", 1),
+    ("k", 1 << 10),
+    ("kib", 1 << 10),
+    ("kb", 1000),
+    ("m", 1 << 20),
+    ("mib", 1 << 20),
+    ("mb", 1_000_000),
+    ("g", 1 << 30),
+    ("gib", 1 << 30),
+    ("gb", 1_000_000_000),
+    ("t", 1 << 40),
+    ("tib", 1 << 40),
+    ("tb", 1_000_000_000_000),
+];
+
+/// A text as number and unit, the unit in lower case.
+fn split(text: &str) -> (String, String) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    (text[..end].replace('_', ""), text[end..].trim().to_ascii_lowercase())
+}
+
+/// `number * factor` where the product is a whole number; exact for integers.
+fn scaled(number: &str, factor: u64) -> Option<Result<u64, ()>> {
+    if let Ok(whole) = number.parse::<u64>() {
+        return Some(whole.checked_mul(factor).ok_or(()));
+    }
+    if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(Err(()));
+    }
+    let value = number.parse::<f64>().ok()? * factor as f64;
+    if value.fract() != 0.0 || factor == 1 {
+        return None;
+    }
+    Some(if value < 9e18 { Ok(value as u64) } else { Err(()) })
+}
+
+/// Bytes of a size such as `4k`, `512`, `1.5m`, `4KiB`, `4kB`.
+pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text);
+    let factor = POWERS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
+    match factor.and_then(|factor| scaled(&number, factor)) {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(())) => Err(UnitError::TooLarge(text.into())),
+        None => Err(UnitError::Bytes(text.into())),
+    }
+}
+
+/// A count such as `1000` or `64k` (powers of 1024, as block counts are).
+pub fn parse_count(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text);
+    let factor = POWERS.iter().find(|(name, _)| *name == unit && unit != "b").map(|(_, factor)| *factor);
+    match factor.and_then(|factor| scaled(&number, factor)) {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(())) => Err(UnitError::TooLarge(text.into())),
+        None => Err(UnitError::Count(text.into())),
+    }
+}
+
+/// A time with its unit: `ns`, `us`, `ms`, `s`, `m`, `h`.
+pub fn parse_time(text: &str) -> Result<Duration, UnitError> {
+    let (number, unit) = split(text);
+    let seconds = match unit.as_str() {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(UnitError::Time(text.into())),
+    };
+    let value = number.parse::<f64>().map_err(|_| UnitError::Time(text.into()))? * seconds;
+    // A year is more than any run; beyond it Duration's own arithmetic may overflow.
+    if value > 366.0 * 86_400.0 { Err(UnitError::TooLarge(text.into())) } else { Ok(Duration::from_secs_f64(value)) }
+}
+
+/// A share from `5` or `5%`: 0.05.
+pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
+    let number = text.trim().trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value / 100.0),
+        _ => Err(UnitError::Percent(text.into())),
+    }
+}
+
+/// Three significant digits, as a person would write them: `3.05`, `30.5`, `305`, `3050`.
+pub fn three_digits(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        "-".into()
+    } else if size >= 99.95 {
+        format!("{value:.0}")
+    } else if size >= 9.995 {
+        format!("{value:.1}")
+    } else if size == 0.0 {
+        "0".into()
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+const BINARY: &[&str] = &["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/// `4 KiB`, `1.50 MiB`; exact multiples without decimals.
+pub fn show_bytes(bytes: u64) -> String {
+    let mut power = 0;
+    while power + 1 < BINARY.len() && bytes >> (10 * (power + 1)) != 0 {
+        power += 1;
+    }
+    let unit = 1u64 << (10 * power);
+    if bytes.is_multiple_of(unit) {
+        format!("{} {}", bytes / unit, BINARY[power])
+    } else {
+        format!("{} {}", three_digits(bytes as f64 / unit as f64), BINARY[power])
+    }
+}
+
+/// The shortest argument that parses back to exactly `bytes`: `4k`, `1m`, `1000`.
+pub fn short_bytes(bytes: u64) -> String {
+    for (power, unit) in [(40, "t"), (30, "g"), (20, "m"), (10, "k")] {
+        if bytes != 0 && bytes.is_multiple_of(1 << power) {
+            return format!("{}{unit}", bytes >> power);
+        }
+    }
+    bytes.to_string()
+}
+
+/// Bytes per second in binary units: `2.71 GiB/s`.
+pub fn show_rate(bytes_per_second: f64) -> String {
+    let mut value = bytes_per_second;
+    let mut power = 0;
+    while value >= 1024.0 && power + 1 < BINARY.len() {
+        value /= 1024.0;
+        power += 1;
+    }
+    format!("{} {}/s", three_digits(value), BINARY[power])
+}
+
+/// A number with a decimal prefix: `3.31 M`, `330 k`, `12`.
+pub fn show_count(value: f64) -> String {
+    for (factor, prefix) in [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")] {
+        if value.abs() >= factor {
+            return format!("{} {prefix}", three_digits(value / factor));
+        }
+    }
+    if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
+}
+
+/// Nanoseconds as `302 ns`, `3.90 µs`, `1.20 ms`, `2.50 s`.
+pub fn show_nanos(nanos: f64) -> String {
+    for (factor, unit) in [(1e9, "s"), (1e6, "ms"), (1e3, "µs")] {
+        if nanos >= factor * 0.9995 {
+            return format!("{} {unit}", three_digits(nanos / factor));
+        }
+    }
+    format!("{} ns", three_digits(nanos))
+}
+
+/// A duration a person waits for: `48 s`, `2 min 05 s`, `1 h 10 min`.
+pub fn show_wait(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5999 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// The shortest argument that parses back to exactly `time`: `300ms`, `5s`.
+pub fn short_time(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    for (factor, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {
+        if nanos != 0 && nanos.is_multiple_of(factor) {
+            return format!("{}{unit}", nanos / factor);
+        }
+    }
+    format!("{nanos}ns")
+}
+
+/// A share as a percentage: `99.3 %`, `100 %`, `0 %`; never rounded up to 100 or down to 0.
+pub fn show_share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 99.9 && percent < 100.0 {
+        ">99.9 %".into()
+    } else if percent > 0.0 && percent < 0.1 {
+        "<0.1 %".into()
+    } else if percent.fract().abs() < 0.05 || percent.fract().abs() > 0.95 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_follow_the_documented_powers() {
+        for (text, bytes) in
+            [("4k", 4096), ("4K", 4096), ("4KiB", 4096), ("4kB", 4000), ("1.5m", 1_572_864), ("7", 7), ("1 MiB", 1 << 20), ("2g", 2 << 30)]
+        {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_says_so() {
+        for text in ["", "k", "4x", "-1", "1.5", "0x10", "4 k k", "1.0000001k"] {
+            assert!(matches!(parse_bytes(text), Err(UnitError::Bytes(_))), "{text}");
+        }
+        for text in ["99999999999999999999", "20000000000g", "1e3"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
+        assert!(matches!(parse_bytes("99999999999999999999"), Err(UnitError::TooLarge(_))));
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        assert_eq!(parse_time("300ms"), Ok(Duration::from_millis(300)));
+        assert_eq!(parse_time("0.3s"), Ok(Duration::from_millis(300)));
+        assert_eq!(parse_time("2m"), Ok(Duration::from_secs(120)));
+        assert!(
+            parse_time("5").is_err() && parse_time("-5s").is_err() && parse_time("1e99s").is_err() && parse_time("99999999999h").is_err()
+        );
+    }
+
+    #[test]
+    fn numbers_are_shown_with_three_digits() {
+        assert_eq!(show_rate(2.71 * 1024.0 * 1024.0 * 1024.0), "2.71 GiB/s");
+        assert_eq!(show_bytes(4096), "4 KiB");
+        assert_eq!(show_bytes(u64::MAX), "16384 PiB");
+        assert_eq!(show_nanos(302.4), "302 ns");
+        assert_eq!(show_nanos(999.9), "1.00 µs");
+        assert_eq!(show_count(3_310_000.0), "3.31 M");
+        assert_eq!(show_share(0.9999), ">99.9 %");
+        assert_eq!(show_share(1.0), "100 %");
+        assert_eq!(show_wait(Duration::from_secs(125)), "2 min 05 s");
+        assert_eq!(three_digits(f64::NAN), "-");
+    }
+
+    proptest! {
+        #[test]
+        fn short_forms_parse_back(bytes: u64, nanos in 0u64..1 << 50) {
+            prop_assert_eq!(parse_bytes(&short_bytes(bytes)), Ok(bytes));
+            let time = Duration::from_nanos(nanos);
+            let back = parse_time(&short_time(time)).unwrap();
+            prop_assert!(back.abs_diff(time) <= Duration::from_nanos(1 + nanos / (1 << 50)));
+        }
+
+        #[test]
+        fn no_text_panics(text in ".{0,40}") {
+            let _ = (parse_bytes(&text), parse_count(&text), parse_time(&text), parse_percent(&text));
+        }
+
+        #[test]
+        fn any_number_can_be_shown(value: f64, bytes: u64) {
+            let _ = (show_rate(value), show_count(value), show_nanos(value), show_share(value), show_bytes(bytes));
+        }
+    }
+}
