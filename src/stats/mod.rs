@@ -1,5 +1,18 @@
-//! Statistics on plain slices.
+//! Statistics on plain slices: what a set of trials says, and how much of it can be trusted.
+//!
+//! Nothing here knows about files, units or sessions, and nothing panics: values that are not finite are left out,
+//! and an answer that the values cannot carry is `None`.
 
-mod summary;
+pub mod histogram;
+pub mod outlier;
+pub mod series;
+pub mod summary;
 
+mod order;
+#[cfg(test)]
+mod testing;
+
+pub use histogram::Histogram;
+pub use outlier::{outliers, two_modes};
+pub use series::{merge_neighbours, reduce};
 pub use summary::Summary;

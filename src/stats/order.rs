@@ -1,0 +1,37 @@
+//! Sorted values and their middle.
+
+/// The finite values in ascending order; NaN and infinities are left out.
+pub(super) fn finite_sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The median of ascending values: the middle one, or the midpoint of the middle two. `None` for none.
+pub(super) fn median(sorted: &[f64]) -> Option<f64> {
+    let upper = *sorted.get(sorted.len() / 2)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(sorted[sorted.len() / 2 - 1].midpoint(upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_odd_even_and_none() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[7.0]), Some(7.0));
+        assert_eq!(median(&[1.0, 2.0]), Some(1.5));
+        assert_eq!(median(&[1.0, 2.0, 9.0]), Some(2.0));
+        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
+    }
+
+    #[test]
+    fn only_finite_values_are_kept() {
+        let values = [2.0, f64::NAN, f64::INFINITY, -1.0, f64::NEG_INFINITY];
+        assert_eq!(finite_sorted(&values), [-1.0, 2.0]);
+    }
+}
