@@ -11,7 +11,7 @@ use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::unistd::fdatasync;
 
 use super::fd;
-use super::residency::{Method, Residency, residency, residency_by};
+use super::residency::{Method, Residency, residency_if_known};
 
 /// One pass empties any file that nobody maps; what is left after this long stays (measured).
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -24,8 +24,9 @@ const PIECE: u64 = 2 << 20;
 /// What [`make_cold`] reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
-    /// What is still cached. With [`Method::Sampled`] as it was before the last drop, which removed the pages that sampling read.
-    pub left: Residency,
+    /// What is still cached; `None` where nothing can tell.
+    /// With [`Method::Sampled`] as it was before the last drop, which removed the pages that sampling read.
+    pub left: Option<Residency>,
     /// Nanoseconds from start to end, writing back included.
     pub nanos: u64,
     /// How often the cache was dropped.
@@ -33,9 +34,9 @@ pub struct Cold {
 }
 
 impl Cold {
-    /// Nothing was left.
+    /// Proved: nothing was left.
     pub fn is_cold(&self) -> bool {
-        self.left.is_cold()
+        self.left.is_some_and(|left| left.is_cold())
     }
 }
 
@@ -59,24 +60,27 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     write_back(file)?;
     drop_pages(file, len)?;
     let mut passes = 1;
-    let mut left = residency_by(file, 0, len, method)?;
-    if left.method == Method::Sampled {
-        // Looking again would only meet the pages that the first look read in.
-        drop_pages(file, len)?;
-        passes += 1;
-    } else {
-        let dropped = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        while !left.is_cold() && dropped.elapsed() < PATIENCE {
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(20));
-            if left.dirty.unwrap_or(0) > 0 {
-                write_back(file)?;
-            }
+    let mut left = residency_if_known(file, len, method)?;
+    let dropped = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    while let Some(state) = left {
+        if state.method == Method::Sampled {
+            // Looking again would only meet the pages that the first look read in.
             drop_pages(file, len)?;
             passes += 1;
-            left = residency_by(file, 0, len, method)?;
+            break;
         }
+        if state.is_cold() || dropped.elapsed() >= PATIENCE {
+            break;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+        if state.dirty.unwrap_or(0) > 0 {
+            write_back(file)?;
+        }
+        drop_pages(file, len)?;
+        passes += 1;
+        left = residency_if_known(file, len, method)?;
     }
     Ok(Cold {
         left,
@@ -85,13 +89,13 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     })
 }
 
-/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is.
+/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is, `None` where nothing can tell.
 ///
 /// Looks at `stop` every 2 MiB. Reads on a descriptor of its own, so `file` may be open for direct I/O.
 ///
 /// # Errors
 /// `Interrupted` when stopped; else the errno of reading or of asking for the residency.
-pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Residency> {
+pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<Residency>> {
     let own = fd::reopen(file)?;
     let len = fd::clip(file, 0, len)?;
     let mut buffer = vec![0u8; PIECE as usize];
@@ -99,8 +103,9 @@ pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Residen
     loop {
         read_once(&own, len, &mut buffer, stop)?;
         pass += 1;
-        let state = residency(file, 0, len)?;
-        if state.share() >= WARM || state.pages == 0 || pass == WARM_PASSES {
+        let state = residency_if_known(file, len, None)?;
+        let enough = state.is_none_or(|s| s.share() >= WARM || s.pages == 0);
+        if enough || pass == WARM_PASSES {
             return Ok(state);
         }
     }

@@ -38,7 +38,7 @@ pub enum DirectSupport {
 /// What statx(2) says of direct I/O on `file`.
 ///
 /// # Errors
-/// The errno of statx(2); ENOSYS counts as unknown.
+/// The errno of statx(2); ENOSYS and EPERM (a sandbox) count as unknown.
 pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
     let mut stat = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: an empty path with AT_EMPTY_PATH means the descriptor; the kernel fills one struct statx that outlives the call.
@@ -55,10 +55,9 @@ pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
     };
     if done != 0 {
         let error = io::Error::last_os_error();
-        return if error.raw_os_error() == Some(libc::ENOSYS) {
-            Ok(DirectSupport::Unknown)
-        } else {
-            Err(error)
+        return match error.raw_os_error() {
+            Some(libc::ENOSYS | libc::EPERM) => Ok(DirectSupport::Unknown),
+            _ => Err(error),
         };
     }
     // SAFETY: all of it is plain integers, zeroed before the call.

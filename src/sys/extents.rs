@@ -121,7 +121,7 @@ impl Extents {
     }
 }
 
-/// The extents of the first `len` bytes of `file`, cut at the end of a regular file. Writes dirty pages back (FIEMAP_FLAG_SYNC).
+/// The extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty pages back (FIEMAP_FLAG_SYNC).
 ///
 /// # Errors
 /// The errno of fstat(2), or of the ioctl when it failed for another reason than not being supported (EIO: the device failed).

@@ -1,7 +1,7 @@
 //! Small facts about an open descriptor that several files here need.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
@@ -35,17 +35,24 @@ pub fn reopen(file: &File) -> io::Result<File> {
     File::open(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
 }
 
-/// Bytes of `[offset, offset + len)` that exist: cut at the end of a regular file, left alone for a device (whose size stat does not tell).
+/// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat does not tell).
 ///
 /// # Errors
-/// The errno of fstat(2).
-pub(crate) fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
+/// The errno of fstat(2); for a device of open(2) or lseek(2).
+pub fn size(file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
-    let len = len.min((i64::MAX as u64).saturating_sub(offset));
     if meta.file_type().is_block_device() {
-        return Ok(len);
+        return reopen(file)?.seek(SeekFrom::End(0));
     }
-    Ok(len.min(meta.len().saturating_sub(offset)))
+    Ok(meta.len())
+}
+
+/// Bytes of `[offset, offset + len)` that exist.
+///
+/// # Errors
+/// As [`size`].
+pub(crate) fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
+    Ok(len.min(size(file)?.saturating_sub(offset)))
 }
 
 /// What an interruptible call returns when its stop flag was raised.
@@ -56,7 +63,7 @@ pub(crate) fn stopped() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Seek, Write};
+    use std::io::{Read, Write};
 
     #[test]
     fn a_reopened_file_has_its_own_position() {

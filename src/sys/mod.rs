@@ -14,6 +14,7 @@ pub mod link;
 mod map_raw;
 pub mod mappers;
 pub mod memory;
+mod mincore;
 mod mountinfo;
 pub mod mounts;
 pub mod process_io;

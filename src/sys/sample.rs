@@ -4,17 +4,20 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-use super::{fd, random::mix};
+use super::{fd, process_io::ProcessIo, random::mix};
 
 /// Enough for a standard error of 3 %; few enough to leave a cold file cold to 1 MiB.
 const SAMPLES: u64 = 256;
+/// A miss starts a read; so long we wait for all of them, since pages under read survive a drop.
+const SETTLE: Duration = Duration::from_secs(2);
 
-/// Estimated number of cached pages among `pages` pages from page number `first` on.
+/// Estimated number of cached pages among `pages` pages from page number `first` on. Pages of holes count as cached: reading them needs no device.
 ///
 /// # Errors
 /// The errno of open(2) for the own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on tmpfs.
@@ -29,13 +32,35 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     let page = fd::page_size();
     let samples = pages.min(SAMPLES);
     let seed = fresh_seed();
-    let mut hits = 0;
+    let mut missed = Vec::new();
+    let mut charged = charge();
     for i in 0..samples {
         let (low, high) = (stratum(pages, i, samples), stratum(pages, i + 1, samples));
-        let pick = low + mix(seed.wrapping_add(i)) % (high - low);
-        hits += u64::from(is_cached(&own, (first + pick) * page)?);
+        let offset = (first + low + mix(seed.wrapping_add(i)) % (high - low)) * page;
+        let answered = is_cached(&own, offset)?;
+        // The read that a miss starts may be over before the kernel looks again (a device in memory, a preempted thread).
+        let before = std::mem::replace(&mut charged, charge());
+        if !answered || charged != before {
+            missed.push(offset);
+        }
     }
-    Ok(((hits as f64 / samples as f64) * pages as f64).round() as u64)
+    settle(&own, &missed);
+    let share = 1.0 - missed.len() as f64 / samples as f64;
+    Ok((share * pages as f64).round() as u64)
+}
+
+/// Bytes that devices moved for this thread so far; 0 where the kernel does not count.
+fn charge() -> u64 {
+    ProcessIo::thread().map_or(0, |io| io.read_bytes)
+}
+
+/// Waits for the reads that the misses started, so that the next drop finds nothing in flight.
+fn settle(file: &File, missed: &[u64]) {
+    let start = Instant::now();
+    for offset in missed.iter().take_while(|_| start.elapsed() < SETTLE) {
+        // What the read says does not matter: a failed one is over as well.
+        let _ = file.read_at(&mut [0], *offset);
+    }
 }
 
 /// One sample per equal part of the file: spread evenly, no page twice.
