@@ -1,7 +1,6 @@
 //! What the target is: its file system, the devices below, what of it is stored and what is cached.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -92,9 +91,12 @@ impl TargetFacts {
         let is_device = meta.as_ref().is_some_and(|meta| meta.file_type().is_block_device());
         let is_file = meta.as_ref().is_some_and(|meta| meta.is_file());
         facts.devices = disk::device_of(file).map(|(major, minor)| block::stack(major, minor)).unwrap_or_default();
+        if is_device {
+            facts.kind = TargetKind::Device;
+        }
         facts.size = match meta {
             Some(meta) if is_file => meta.len(),
-            _ if is_device => device_size(file).or(facts.devices.first().and_then(|device| device.size)).unwrap_or(0),
+            _ if is_device => fd::size(file).ok().or(facts.devices.first().and_then(|device| device.size)).unwrap_or(0),
             _ => 0,
         };
         match mounts::of(file) {
@@ -197,11 +199,6 @@ pub(super) fn method_name(method: ExtentMethod) -> &'static str {
         ExtentMethod::SeekData => "seek_data",
         ExtentMethod::Assumed => "assumed",
     }
-}
-
-/// stat(2) tells no size of a device; its end does. On a descriptor of our own, whose position nobody uses.
-fn device_size(file: &File) -> Option<u64> {
-    fd::reopen(file).ok()?.seek(SeekFrom::End(0)).ok()
 }
 
 /// Why data may be stored in fewer bytes than it has, as file system, mount options and devices say.

@@ -18,7 +18,7 @@ fn compression_is_what_the_mount_says() {
 
 #[test]
 fn a_real_file() {
-    let file = tempfile::tempfile_in(".").unwrap();
+    let file = tempfile::tempfile().unwrap();
     let mut data = vec![0; 1 << 20];
     random::fill(3, 0, &mut data);
     file.write_all_at(&data, 0).unwrap();
@@ -37,7 +37,7 @@ fn a_real_file() {
 
 #[test]
 fn a_sparse_file_has_holes() {
-    let file = tempfile::tempfile_in(".").unwrap();
+    let file = tempfile::tempfile().unwrap();
     file.set_len(8 << 20).unwrap();
     let facts = TargetFacts::of(&file, Path::new("sparse"), TargetKind::File);
     if facts.stored.is_some_and(|stored| stored.method != ExtentMethod::Assumed) {
@@ -63,7 +63,8 @@ fn a_block_device_is_not_the_memory_its_node_lies_in() {
     let mut names = disks.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| !name.contains("ram"));
     let opened = names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
     let Some((file, name)) = opened else { return };
-    let facts = TargetFacts::of(&file, Path::new(&name), TargetKind::Device);
+    let facts = TargetFacts::of(&file, Path::new(&name), TargetKind::File);
+    assert_eq!(facts.kind, TargetKind::Device);
     assert!(!facts.memory && facts.fs.is_empty() && facts.space.is_none(), "{facts:?}");
     assert_eq!(facts.devices.first().map(|device| device.name.as_str()), Some(name.as_str()));
     assert_eq!(facts.devices[0].size, Some(facts.size));

@@ -160,7 +160,11 @@ fn target(page: &mut Page, target: &TargetFacts) {
         TargetKind::Device => "block device",
         TargetKind::Scratch => "scratch file",
     };
-    page.row("size", &format!("{}, {kind}", show_bytes(target.size)));
+    // A scratch file that is not made yet has no size.
+    page.row(
+        "size",
+        &if target.size == 0 && target.kind == TargetKind::Scratch { kind.into() } else { format!("{}, {kind}", show_bytes(target.size)) },
+    );
     if !target.fs.is_empty() {
         let on = target.source.as_ref().map(|source| format!(" on {source}")).unwrap_or_default();
         let at = target.mount_point.as_ref().map(|at| format!(", mounted at {at}")).unwrap_or_default();
@@ -193,6 +197,7 @@ fn direct(target: &TargetFacts) -> String {
 fn resident(now: Resident) -> String {
     let how = match now.method {
         Method::Cachestat => "counted",
+        Method::Mincore => "counted through a mapping",
         Method::Sampled => "estimated from 256 pages",
     };
     format!("{} in the page cache ({how})", show_share(now.share))
