@@ -9,27 +9,31 @@ fn cache(level: u8, kind: &str, size: u64, ways: u32, sets: u32, shared_with: &s
     CacheLevel { level, kind: kind.into(), size, ways: Some(ways), line: Some(64), sets: Some(sets), shared_with: shared_with.into() }
 }
 
+fn cpu() -> Cpu {
+    Cpu {
+        model: "AMD Ryzen 7 7840U".into(),
+        vendor: "AuthenticAMD".into(),
+        online: 16,
+        allowed: 16,
+        cores: 8,
+        sockets: 1,
+        smt: Some(true),
+        cycle_nanos: Some(0.1955),
+        cycle_source: "cpufreq maximum".into(),
+        governor: Some("powersave".into()),
+        simd: vec!["avx512f".into(), "avx2".into(), "sse2".into()],
+        tsc: vec!["constant_tsc".into(), "nonstop_tsc".into()],
+        ..Cpu::default()
+    }
+}
+
 fn host() -> Host {
     Host {
         name: "bench".into(),
         kernel: "6.12.4".into(),
         os: "Debian GNU/Linux 13 (trixie)".into(),
         architecture: "x86_64".into(),
-        cpu: Cpu {
-            model: "AMD Ryzen 7 7840U".into(),
-            vendor: "AuthenticAMD".into(),
-            online: 16,
-            allowed: 16,
-            cores: 8,
-            sockets: 1,
-            smt: Some(true),
-            cycle_nanos: Some(0.1955),
-            cycle_source: "cpufreq maximum".into(),
-            governor: Some("powersave".into()),
-            simd: vec!["avx512f".into(), "avx2".into(), "sse2".into()],
-            tsc: vec!["constant_tsc".into(), "nonstop_tsc".into()],
-            ..Cpu::default()
-        },
+        cpu: cpu(),
         caches: vec![
             cache(1, "data", 32 << 10, 8, 64, "0,8"),
             cache(1, "instruction", 32 << 10, 8, 64, "0,8"),
@@ -112,89 +116,7 @@ fn target() -> TargetFacts {
 fn the_whole_report() {
     let (host, target) = (host(), target());
     let findings = examine(&host, Some(&target), None);
-    insta::assert_snapshot!(text(&host, Some(&target), &findings), @r"
-    Machine
-      name          bench
-      system        Debian GNU/Linux 13 (trixie)
-      kernel        Linux 6.12.4 on x86_64
-      hypervisor    none seen
-      now           load 0.40, waiting for I/O 0 %, stolen since boot 0 %, on mains
-
-    CPU
-      model         AMD Ryzen 7 7840U (AuthenticAMD)
-      CPUs          16 online, 8 cores, 1 socket, SMT on
-      one cycle     0.196 ns = 5.12 GHz (cpufreq maximum)
-      governor      powersave
-      instructions  avx512f avx2 sse2
-      clock         tsc constant_tsc nonstop_tsc
-      mitigations   at system calls: spectre_v2
-      io_uring      allowed
-
-    CPU caches
-      cache    size  ways   sets  line B  shared
-      L1d    32 KiB     8     64      64  by 2 CPUs (0,8)
-      L1i    32 KiB     8     64      64  by 2 CPUs (0,8)
-      L2      1 MiB     8   2048      64  by 2 CPUs (0,8)
-      L3     16 MiB    16  16384      64  by 16 CPUs (0-15)
-
-    Memory
-      size          32 GiB, 20 GiB available
-      pages         4 KiB, huge 2 MiB (madvise)
-      NUMA nodes    1
-      swap          0 B used of 8 GiB
-
-    Network cards
-      card    state    Mbit/s  duplex  MTU B  driver
-      enp1s0  up         2500  full     1500  igc
-      lo      unknown       -  -       65536  virtual
-
-    Target
-      path          /home/me/videos/a rather long name of a recording that somebody
-                    made on holiday.mkv
-      size          10 GiB, file
-      file system   ext4 on /dev/nvme0n1p2, mounted at /home
-      options       rw, relatime, errors=remount-ro, stripe=32, data=ordered,
-                    commit=30, journal_checksum
-      space         200 GiB free of 1000 GiB, 78.9 % used
-      direct I/O    yes; offsets in steps of 512 B, buffers of 4 B
-      cached now    98.3 % in the page cache (counted)
-      stored        90 % of it, in 3 extents (fiemap)
-      entropy       7.99 bits per byte (sampled)
-
-    Devices below the target
-      nvme0n1p2  partition, 1 TiB
-      └─ nvme0n1  disk, Samsung SSD 990 PRO, 1 TiB
-           scheduler none, read-ahead 128 KiB, queue of 1023
-           not rotational, blocks 512/512 B, link PCIe 4.0 x4 = 7.34 GiB/s
-
-    Doctor
-      wrong: holes
-        10 % of the target was never written: the kernel makes zeros for it, no disk
-        does
-        because  1 GiB of 10 GiB in holes or unwritten extents (fiemap)
-        do       copy it with cp --sparse=never, or let iotui make a scratch file
-      misleading: governor
-        the CPU may run slower than it can, and changes its speed while it is
-        measured
-        because  cpufreq governor is powersave
-        do       cpupower frequency-set -g performance, for the time of the
-                 measurement
-      note: cached
-        most of the target is cached: cold trials drop it first, and other programs
-        that use it will wait for the disk
-        because  98.3 % in the page cache
-        do       nothing to do, unless another program needs it cached
-      note: smt
-        two threads may share a core and then run slower than one alone
-        because  SMT is on: 16 CPUs on 8 cores
-        do       compare up to as many threads as there are cores
-      note: mitigations
-        each system call pays for CPU mitigations: small blocks look worse than on a
-        machine without
-        because  /sys/devices/system/cpu/vulnerabilities: spectre_v2
-        do       compare with machines that have the same ones; do not switch them
-                 off to look faster
-    ");
+    insta::assert_snapshot!("the_whole_report", text(&host, Some(&target), &findings));
 }
 
 #[test]
