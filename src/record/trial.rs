@@ -98,11 +98,19 @@ pub struct Evidence {
     pub lane_bytes: u64,
     /// Operations times block size, an odd last block at its own size.
     pub planned_bytes: u64,
+    /// Bytes of the span that were given to more than one lane.
+    pub overlap_bytes: u64,
+    /// Of `bytes`, those that operations wrote; needed where reads and writes are mixed.
+    pub written: Option<u64>,
     /// Latencies recorded in this trial and their sum.
     pub timed_ops: u64,
     pub timed_nanos: u64,
     /// Time the lanes ran, added up over lanes.
     pub lane_nanos: u64,
+    /// Time spent in the XOR outside of the latencies, added up over lanes.
+    pub xor_nanos: Option<u64>,
+    /// Operations under way per lane, averaged over the time it ran; `None` = not counted.
+    pub achieved_depth: Option<f64>,
     /// Spread of the lanes' starts.
     pub skew_nanos: u64,
     /// Bytes this process dirtied or sent to be written.

@@ -1,7 +1,17 @@
 //! The verdict: where the bytes came from, and what disturbs the result. A pure function of its evidence.
 
+mod facts;
+mod reason;
+mod rules;
+mod source;
+#[cfg(test)]
+mod testing;
+
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
 
+pub use self::rules::{RULES, Rule};
 use super::{Latency, Trial, Warning};
 use crate::plan::{Info, Job};
 
@@ -15,14 +25,19 @@ pub struct Source {
 }
 
 /// What is known about the target for its verdicts.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TargetEvidence {
     /// Type of the file system as mounted: `ext4`.
     pub fs: String,
+    /// iotui made this file, so it may be written. False until shown.
+    pub ours: bool,
     /// tmpfs, ramfs, a zram or brd disk: the "device" is memory.
     pub memory: bool,
     /// Bytes are moved by a server or a user-space file system: device bytes are not ours to see.
     pub remote: bool,
+    /// A read that had to reach the disk was charged to this process; `Some(false)`: 0 device bytes mean nothing here.
+    pub device_counted: Option<bool>,
     /// The file system may store fewer bytes than it returns: why (`btrfs compress=zstd`, `zfs`, encoded extents).
     pub compresses: Option<String>,
     /// Entropy estimate of sampled data, bits per byte, 0 to 8.
@@ -38,12 +53,21 @@ pub struct TargetEvidence {
     pub fs_used: Option<f64>,
 }
 
+/// What is known about the machine for its verdicts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineEvidence {
+    /// The CPU frequency governor; `None` where the kernel controls no frequency, as in most virtual machines.
+    pub governor: Option<String>,
+    pub on_battery: Option<bool>,
+}
+
 /// How the trials of a cell scatter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spread {
     /// Relative half width of the 95 % interval of the median throughput.
     pub half_width: Option<f64>,
-    /// Medians of two groups, where the trials form two.
+    /// Median throughputs of two groups in bytes per second, where the trials form two.
     pub two_modes: Option<(f64, f64)>,
     pub outliers: usize,
 }
@@ -54,6 +78,7 @@ pub struct CellEvidence<'a> {
     pub job: &'a Job,
     pub info: &'a Info,
     pub target: &'a TargetEvidence,
+    pub machine: &'a MachineEvidence,
     pub trials: &'a [Trial],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
@@ -72,7 +97,19 @@ pub struct Verdict {
     pub latency: Option<Latency>,
 }
 
-/// The verdict on one cell.
-pub fn judge(_evidence: &CellEvidence) -> Verdict {
-    Verdict::default()
+/// The verdict on one cell; the worst warnings come first.
+pub fn judge(evidence: &CellEvidence) -> Verdict {
+    let origin = source::origin(evidence);
+    let mut warnings: Vec<Warning> = RULES.iter().filter_map(|rule| (rule.check)(evidence)).collect();
+    warnings.sort_by_key(|warning| Reverse(warning.severity));
+    Verdict {
+        source: origin.source,
+        source_reason: origin.reason,
+        amplification: origin.amplification,
+        warnings,
+        latency: evidence.latency.cloned(),
+    }
 }
+
+#[cfg(test)]
+mod tests;

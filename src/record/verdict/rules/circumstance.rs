@@ -1,0 +1,83 @@
+//! Circumstances that the engine noted.
+
+use super::{Rule, rule};
+use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::share;
+use crate::record::{Note, Severity, Trial, Warning};
+use crate::units::{show_nanos, show_share};
+
+pub(super) const FILE_CHANGED: Rule = rule(0, "file-changed", "the file changed while it was measured", file_changed);
+
+pub(super) const SHARED_DESCRIPTORS: Rule =
+    rule(0, "shared-descriptors", "workers share their table of open files, which costs time per call", shared_descriptors);
+
+pub(super) const SMALL_PAGES: Rule = rule(0, "small-pages", "the buffer of direct I/O has no huge pages behind it", small_pages);
+
+pub(super) const SLOW_CLOCK: Rule = rule(22, "slow-clock", "reading the clock costs more than the time-stamp counter would", slow_clock);
+
+pub(super) const UNEVEN_START: Rule = rule(0, "uneven-start", "threads did not start together", uneven_start);
+
+/// The trials that carry a note.
+fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
+    let count = evidence.which(|t| t.evidence.notes.iter().any(&is)).len();
+    (count > 0).then(|| evidence.of_trials(count))
+}
+
+fn file_changed(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| matches!(note, Note::FileChanged(_)))?;
+    let what = evidence.trials.iter().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
+        Note::FileChanged(what) => Some(what.as_str()),
+        _ => None,
+    })?;
+    FILE_CHANGED.warn(
+        Severity::Wrong,
+        "the file changed while it was measured".into(),
+        format!("{what}; {trials}"),
+        "stop what writes the file, or measure a copy or a scratch file",
+    )
+}
+
+fn shared_descriptors(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| *note == Note::SharedDescriptors)?;
+    SHARED_DESCRIPTORS.warn(
+        Severity::Note,
+        "threads share the table of open files: each call costs 30 to 40 ns more".into(),
+        format!("close_range(2) was refused {trials}"),
+        "compare only with results that carry the same note, or run outside of the sandbox",
+    )
+}
+
+fn small_pages(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| *note == Note::SmallPages)?;
+    SMALL_PAGES.warn(
+        Severity::Note,
+        "the buffer lies on small pages, with which large direct I/O can take twice the time".into(),
+        format!("no huge pages were given {trials}"),
+        "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller --block-size",
+    )
+}
+
+fn slow_clock(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| *note == Note::SlowClock)?;
+    SLOW_CLOCK.warn(
+        Severity::Note,
+        "latencies are timed by the system clock: about 20 ns more per operation".into(),
+        format!("the time-stamp counter is not steady here, {trials}"),
+        "prefer a larger --block-size, where 20 ns do not count",
+    )
+}
+
+/// Share of a trial by which starts may be apart.
+const SKEW: f64 = 0.01;
+
+fn uneven_start(evidence: &CellEvidence) -> Option<Warning> {
+    let uneven = |t: &Trial| share(t.evidence.skew_nanos, t.nanos);
+    let bad = evidence.which(|t| uneven(t) > SKEW);
+    let most = bad.iter().max_by(|a, b| uneven(a).total_cmp(&uneven(b)))?;
+    UNEVEN_START.warn(
+        Severity::Note,
+        format!("threads started {} apart, {} of the trial", show_nanos(most.evidence.skew_nanos as f64), show_share(uneven(most))),
+        evidence.of_trials(bad.len()),
+        "use a longer --trial-time, or no more --threads than there are CPUs",
+    )
+}

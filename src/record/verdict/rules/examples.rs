@@ -1,0 +1,454 @@
+//! For each rule a cell that breaks it, and one that nearly does.
+
+use crate::plan::{Cache, Depth, Pattern, Sync};
+use crate::record::Severity::{self, Misleading, Note, Wrong};
+use crate::record::verdict::testing::*;
+use crate::record::{MachineEvidence, Note as Noted, Prepared, Residency};
+
+/// A change to a clean cell that a rule must find, and one near it that it must not.
+pub struct Example {
+    pub id: &'static str,
+    pub severity: Severity,
+    pub clean: fn() -> Case,
+    pub fires: fn(&mut Case),
+    pub spares: fn(&mut Case),
+}
+
+/// What fires comes first, what is spared second.
+const fn example(id: &'static str, severity: Severity, clean: fn() -> Case, fires: fn(&mut Case), spares: fn(&mut Case)) -> Example {
+    Example { id, severity, clean, fires, spares }
+}
+
+fn left(case: &mut Case, bytes: u64, mapped_by: &[&str]) {
+    let names: Vec<String> = mapped_by.iter().map(|n| n.to_string()).collect();
+    case.each(|t| t.evidence.preparation = Some(Prepared::Cold { left: bytes, mapped_by: names.clone() }));
+}
+
+fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
+    (case.info.depth, case.job.depth) = (Depth::UpTo(256), depth);
+    case.each(|t| t.evidence.disk_depth = seen);
+    case.each(|t| t.evidence.achieved_depth = Some(1.0));
+}
+
+fn shrunk(case: &mut Case, entropy: Option<f64>) {
+    (case.target.compresses, case.target.entropy) = (Some("btrfs compress=zstd".into()), entropy);
+}
+
+fn fetched(case: &mut Case, bytes: u64) {
+    case.each(|t| (t.device_bytes, t.evidence.disk_read_bytes) = (Some(bytes), Some(bytes)));
+}
+
+pub static CACHE: &[Example] = &[
+    example("from-cache", Wrong, cold, |c| fetched(c, SPAN / 2), |c| fetched(c, SPAN * 99 / 100)),
+    example(
+        "from-cache",
+        Misleading,
+        asis,
+        |c| fetched(c, SPAN / 4),
+        |c| {
+            fetched(c, SPAN);
+            c.job.cache = Cache::Cold
+        },
+    ),
+    example(
+        "from-cache",
+        Note,
+        asis,
+        |c| fetched(c, 0),
+        |c| {
+            c.info.cached = false;
+            fetched(c, 0)
+        },
+    ),
+    example("not-cold", Wrong, cold, |c| left(c, 16 * MIB, &[]), |c| left(c, 2 * MIB, &[])),
+    example("not-cold", Wrong, cold, |c| left(c, 16 * MIB, &["editor (812)"]), |c| left(c, 0, &["editor (812)"])),
+    example(
+        "not-cold",
+        Wrong,
+        cold,
+        |c| c.each(|t| (t.evidence.residency, t.resident_before) = (Some(Residency::Sampled), Some(9 * MIB))),
+        |c| c.each(|t| (t.evidence.residency, t.resident_before) = (Some(Residency::Sampled), Some(7 * MIB))),
+    ),
+    example(
+        "previous-trial",
+        Wrong,
+        cold,
+        |c| c.each(|t| (t.evidence.preparation, t.resident_before) = (None, Some(SPAN))),
+        |c| c.each(|t| t.evidence.preparation = None),
+    ),
+    example(
+        "previous-trial",
+        Misleading,
+        asis,
+        |c| c.trials[1].resident_before = Some(SPAN),
+        |c| c.trials[1].resident_before = Some(SPAN / 2 + SPAN / 20),
+    ),
+    example("not-warm", Wrong, warm, |c| fetched(c, SPAN / 50), |c| fetched(c, SPAN / 2000)),
+    example("not-warm", Misleading, warm, |c| fetched(c, SPAN / 200), |c| fetched(c, 0)),
+    example(
+        "not-warm",
+        Misleading,
+        warm,
+        |c| c.each(|t| (t.device_bytes, t.resident_before) = (None, Some(SPAN / 2))),
+        |c| c.each(|t| (t.device_bytes, t.resident_before) = (None, Some(SPAN - 2 * MIB))),
+    ),
+    example("wrapped", Wrong, cold, |c| c.passes(4), |c| c.passes(1)),
+    example(
+        "wrapped",
+        Misleading,
+        asis,
+        |c| c.passes(4),
+        |c| {
+            c.passes(4);
+            fetched(c, 0)
+        },
+    ),
+    example(
+        "wrapped",
+        Misleading,
+        asis,
+        |c| c.passes(2),
+        |c| {
+            c.passes(2);
+            c.job.cache = Cache::Warm;
+            fetched(c, 0)
+        },
+    ),
+];
+
+pub static TARGET: &[Example] = &[
+    example(
+        "holes",
+        Wrong,
+        cold,
+        |c| c.each(|t| (t.hole_bytes, t.device_bytes) = (Some(SPAN / 2), Some(SPAN / 2))),
+        |c| c.each(|t| t.hole_bytes = None),
+    ),
+    example("holes", Misleading, warm, |c| c.each(|t| t.hole_bytes = Some(SPAN)), |c| c.target.hole_bytes = None),
+    example("holes", Note, cold, |c| c.each(|t| t.hole_bytes = Some(MIB)), |c| c.target.hole_method.clear()),
+    example(
+        "holes",
+        Wrong,
+        cold,
+        |c| {
+            c.trials.clear();
+            c.target.hole_bytes = Some(SPAN)
+        },
+        |c| c.trials.clear(),
+    ),
+    example("not-direct", Wrong, direct, |c| fetched(c, SPAN / 2), |c| fetched(c, SPAN - MIB)),
+    example(
+        "not-direct",
+        Wrong,
+        direct,
+        |c| c.each(|t| t.resident_after = Some(SPAN)),
+        |c| c.each(|t| (t.resident_before, t.resident_after) = (Some(SPAN), Some(SPAN))),
+    ),
+    example(
+        "not-direct",
+        Wrong,
+        direct,
+        |c| {
+            c.target.direct = Some(false);
+            c.each(|t| t.resident_after = None)
+        },
+        |c| c.target.direct = Some(false),
+    ),
+    example(
+        "not-direct",
+        Wrong,
+        direct_write,
+        |c| c.each(|t| t.evidence.unwritten_bytes = Some(SPAN)),
+        |c| c.each(|t| t.evidence.unwritten_bytes = Some(4096)),
+    ),
+    example("memory", Wrong, cold, |c| c.target.memory = true, |c| c.target.fs = "tmpfs".into()),
+    example("memory", Misleading, warm, |c| c.target.memory = true, |c| c.target.remote = true),
+    example(
+        "compressible",
+        Wrong,
+        cold,
+        |c| {
+            shrunk(c, Some(4.5));
+            fetched(c, SPAN / 4)
+        },
+        |c| {
+            shrunk(c, Some(7.99));
+            fetched(c, SPAN / 4)
+        },
+    ),
+    // As many bytes came from the device as were read: this file is not compressed.
+    example(
+        "compressible",
+        Wrong,
+        direct,
+        |c| {
+            shrunk(c, Some(4.5));
+            fetched(c, SPAN / 4)
+        },
+        |c| shrunk(c, Some(4.5)),
+    ),
+    example(
+        "compressible",
+        Misleading,
+        cold,
+        |c| {
+            shrunk(c, None);
+            c.each(|t| t.device_bytes = None)
+        },
+        |c| c.target.entropy = None,
+    ),
+    example("compressible", Note, cold, |c| c.target.entropy = Some(0.1), |c| c.target.entropy = Some(4.5)),
+    example("nearly-full", Misleading, cold, |c| c.target.fs_used = Some(0.97), |c| c.target.fs_used = Some(0.95)),
+    example("nearly-full", Note, cold, |c| (c.target.ours, c.target.fs_used) = (false, Some(0.99)), |c| c.target.ours = false),
+];
+
+pub static WORK: &[Example] = &[
+    example(
+        "shared-offsets",
+        Wrong,
+        cold,
+        |c| {
+            c.job.threads = 2;
+            c.each(|t| t.evidence.overlap_bytes = MIB)
+        },
+        |c| c.job.threads = 2,
+    ),
+    example(
+        "shared-offsets",
+        Wrong,
+        cold,
+        |c| {
+            c.job.threads = 4;
+            fetched(c, SPAN / 4)
+        },
+        // Somebody else read the rest in.
+        |c| {
+            c.job.threads = 4;
+            fetched(c, SPAN / 4);
+            c.each(|t| t.evidence.disk_read_bytes = Some(SPAN))
+        },
+    ),
+    // A second pass explains what the device did not give.
+    example(
+        "shared-offsets",
+        Wrong,
+        cold,
+        |c| {
+            c.job.threads = 2;
+            fetched(c, SPAN / 2)
+        },
+        |c| {
+            c.job.threads = 2;
+            c.passes(2);
+            fetched(c, SPAN)
+        },
+    ),
+    example(
+        "not-on-device",
+        Wrong,
+        write,
+        |c| c.each(|t| t.evidence.unwritten_bytes = Some(SPAN / 2)),
+        |c| c.each(|t| t.evidence.unwritten_bytes = Some(4096)),
+    ),
+    example(
+        "not-on-device",
+        Wrong,
+        write,
+        |c| c.each(|t| t.evidence.disk_write_bytes = Some(SPAN / 2)),
+        |c| {
+            c.target.compresses = Some("zfs".into());
+            c.each(|t| t.evidence.disk_write_bytes = Some(SPAN / 2))
+        },
+    ),
+    example(
+        "not-on-device",
+        Misleading,
+        write,
+        |c| {
+            c.job.sync = Sync::None;
+            c.each(|t| (t.evidence.disk_write_bytes, t.evidence.unwritten_bytes) = (None, None))
+        },
+        |c| c.job.sync = Sync::None,
+    ),
+    example("not-ours", Wrong, write, |c| c.target.ours = false, |c| c.target.ours = true),
+    example(
+        "not-ours",
+        Wrong,
+        direct_write,
+        |c| c.target.ours = false,
+        |c| {
+            c.target.ours = false;
+            c.job.mix = Some(100)
+        },
+    ),
+    example("depth-unused", Misleading, cold, |c| c.job.depth = 32, |c| c.job.depth = 1),
+    example("depth-unused", Misleading, cold, |c| queue(c, 32, Some(1.3)), |c| queue(c, 32, Some(20.0))),
+    example(
+        "depth-unused",
+        Misleading,
+        cold,
+        |c| queue(c, 32, None),
+        |c| {
+            queue(c, 32, None);
+            c.job.direct = true
+        },
+    ),
+    example("read-ahead", Misleading, cold, |c| fetched(c, SPAN * 3 / 2), |c| fetched(c, SPAN + 4096)),
+    example(
+        "read-ahead",
+        Note,
+        cold,
+        |c| c.target.read_ahead = Some(8 * MIB),
+        |c| {
+            c.target.read_ahead = Some(8 * MIB);
+            c.job.pattern = Pattern::Random
+        },
+    ),
+    example(
+        "other-path",
+        Note,
+        cold,
+        |c| c.trials[2].evidence.notes.push(Noted::UringPlain("ENOMEM".into())),
+        |c| c.trials[2].evidence.notes.push(Noted::SlowClock),
+    ),
+    example("preparation-timed", Wrong, cold, |c| c.trials[0].evidence.prepared = 21, |c| c.trials[0].evidence.prepared = 20),
+];
+
+pub static TRUST: &[Example] = &[
+    example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
+    example("cut", Misleading, cold, |c| c.trials[4].short = true, |c| c.trials.truncate(5)),
+    example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trials[0].nanos = 4_000_000),
+    example("few-operations", Misleading, cold, |c| c.latency.iter_mut().for_each(|l| l.count = 19), |c| c.latency = None),
+    example(
+        "few-for-percentile",
+        Misleading,
+        cold,
+        |c| c.latency.iter_mut().for_each(|l| l.p999 = Some(3e6)),
+        |c| c.latency.iter_mut().for_each(|l| (l.p999, l.count) = (Some(3e6), 10_000)),
+    ),
+    example(
+        "few-for-percentile",
+        Note,
+        cold,
+        |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 999)),
+        |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 1000)),
+    ),
+    example("wide", Misleading, cold, |c| c.spread.half_width = Some(0.08), |c| c.spread.half_width = Some(0.04)),
+    example("two-modes", Misleading, cold, |c| c.spread.two_modes = Some((2e9, 1e9)), |c| c.spread.outliers = 2),
+    example(
+        "unsteady-host",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.evidence.steal_nanos = Some(6_000_000)),
+        |c| c.each(|t| t.evidence.steal_nanos = Some(2_000_000)),
+    ),
+    example("unsteady-host", Misleading, cold, |c| c.machine.on_battery = Some(true), |c| c.machine.on_battery = None),
+    example(
+        "unsteady-host",
+        Misleading,
+        warm,
+        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: Some(true) },
+        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: None },
+    ),
+    example(
+        "unsteady-host",
+        Note,
+        cold,
+        |c| c.machine.governor = Some("powersave".into()),
+        |c| c.machine.governor = Some("schedutil".into()),
+    ),
+    example(
+        "disturbed",
+        Misleading,
+        cold,
+        |c| c.trials[3].evidence.disk_read_bytes = Some(SPAN + SPAN / 25),
+        |c| c.trials[3].evidence.disk_read_bytes = Some(SPAN + SPAN / 100),
+    ),
+    example(
+        "disturbed",
+        Note,
+        warm,
+        |c| c.trials[3].evidence.disk_write_bytes = Some(4 * MIB),
+        |c| c.trials[3].evidence.disk_write_bytes = Some(MIB),
+    ),
+    example(
+        "disturbed",
+        Misleading,
+        write,
+        |c| c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN)),
+        |c| {
+            c.job.sync = Sync::Each;
+            c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN))
+        },
+    ),
+    example("inconsistent", Wrong, cold, |c| c.trials[0].evidence.lane_bytes -= 1, |c| c.trials[0].evidence = Default::default()),
+    example(
+        "inconsistent",
+        Wrong,
+        cold,
+        |c| c.trials[0].evidence.planned_bytes += MIB,
+        |c| {
+            c.trials[0].short = true;
+            c.trials[0].evidence.planned_bytes += MIB
+        },
+    ),
+    example("inconsistent", Wrong, cold, |c| c.each(|t| t.ops -= 1), |c| c.each(|t| t.ops += 0)),
+    example(
+        "inconsistent-time",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.evidence.timed_nanos = t.evidence.lane_nanos * 108 / 100),
+        |c| c.each(|t| t.evidence.timed_nanos = t.evidence.lane_nanos * 104 / 100),
+    ),
+    example(
+        "inconsistent-time",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.evidence.timed_nanos /= 2),
+        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.xor_nanos) = (t.evidence.lane_nanos / 2, Some(t.evidence.lane_nanos / 2))),
+    ),
+    example(
+        "inconsistent-time",
+        Misleading,
+        direct,
+        |c| {
+            queue(c, 4, Some(4.0));
+            c.each(|t| t.evidence.achieved_depth = Some(4.0))
+        },
+        |c| {
+            queue(c, 4, Some(4.0));
+            c.each(|t| (t.evidence.achieved_depth, t.evidence.timed_nanos) = (Some(3.9), 4 * t.evidence.lane_nanos))
+        },
+    ),
+    // Where only some operations are timed, nothing is missing.
+    example(
+        "inconsistent-time",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.evidence.timed_nanos *= 2),
+        |c| c.each(|t| (t.evidence.timed_ops, t.evidence.timed_nanos) = (16, t.nanos / 16)),
+    ),
+    example("slow-clock", Note, cold, |c| c.trials[0].evidence.notes.push(Noted::SlowClock), |c| c.trials.truncate(5)),
+    example(
+        "shared-descriptors",
+        Note,
+        cold,
+        |c| c.each(|t| t.evidence.notes.push(Noted::SharedDescriptors)),
+        |c| c.each(|t| t.evidence.notes.push(Noted::SmallPages)),
+    ),
+    example(
+        "small-pages",
+        Note,
+        direct,
+        |c| c.each(|t| t.evidence.notes.push(Noted::SmallPages)),
+        |c| c.each(|t| t.evidence.notes.push(Noted::SharedDescriptors)),
+    ),
+    example(
+        "file-changed",
+        Wrong,
+        cold,
+        |c| c.trials[0].evidence.notes.push(Noted::FileChanged("size 5 -> 6".into())),
+        |c| c.trials[0].evidence.notes.push(Noted::SlowClock),
+    ),
+    example("uneven-start", Note, cold, |c| c.trials[0].evidence.skew_nanos = 6_000_000, |c| c.trials[0].evidence.skew_nanos = 2_000_000),
+];

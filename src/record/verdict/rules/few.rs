@@ -1,0 +1,129 @@
+//! Too little was measured for what is shown.
+
+use super::{Rule, rule};
+use crate::plan::Plan;
+use crate::record::verdict::CellEvidence;
+use crate::record::{Latency, Severity, Warning};
+use crate::units::{show_count, show_nanos, show_rate, show_share};
+
+pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", few);
+pub(super) const CUT: Rule = rule(14, "cut", "a trial was ended by the budget or a signal", cut);
+pub(super) const SHORT_TRIAL: Rule = rule(14, "short-trial", "trials so short that one interruption decides them", short_trial);
+pub(super) const FEW_OPERATIONS: Rule = rule(14, "few-operations", "fewer operations than a mean needs", few_operations);
+pub(super) const FEW_FOR_PERCENTILE: Rule = rule(14, "few-for-percentile", "fewer operations than a percentile needs", few_for_percentile);
+pub(super) const WIDE: Rule = rule(14, "wide", "the interval is wider than the differences it should show", wide);
+pub(super) const TWO_MODES: Rule = rule(15, "two-modes", "the trials form two groups, and the median is one of them by chance", two_modes);
+
+/// A preempted virtual CPU is away for 4 to 8 ms: a tenth of this.
+const SHORT: u64 = 50_000_000;
+/// Values from which the mean of a skewed distribution is near normal: the usual rule of thumb.
+const MEAN: u64 = 30;
+/// An answer is "the smallest block within 5 % of the peak": a wider interval cannot tell.
+const NARROW: f64 = 0.05;
+/// Operations that a percentile needs: ten beyond it.
+const PERCENTILES: [(&str, u64); 4] = [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
+
+fn few(evidence: &CellEvidence) -> Option<Warning> {
+    let count = evidence.trials.len();
+    if count == 0 || count >= Plan::ROUNDS as usize {
+        return None;
+    }
+    FEW.warn(
+        Severity::Misleading,
+        format!("{count} trials are too few for a confidence interval"),
+        format!("{} are needed", Plan::ROUNDS),
+        "use --trials 5 or more, or a longer --budget",
+    )
+}
+
+fn cut(evidence: &CellEvidence) -> Option<Warning> {
+    let count = evidence.which(|t| t.short).len();
+    if count == 0 {
+        return None;
+    }
+    let message = format!("the budget or a signal cut trials short {}", evidence.of_trials(count));
+    CUT.warn(
+        Severity::Misleading,
+        message,
+        "they did not do the work that was planned".into(),
+        "use a longer --budget or a shorter --trial-time",
+    )
+}
+
+fn short_trial(evidence: &CellEvidence) -> Option<Warning> {
+    let mut times: Vec<u64> = evidence.trials.iter().map(|t| t.nanos).collect();
+    times.sort_unstable();
+    let median = *times.get(times.len() / 2)?;
+    if median >= SHORT {
+        return None;
+    }
+    SHORT_TRIAL.warn(
+        Severity::Misleading,
+        format!("a trial took {}: one interruption by the scheduler decides it", show_nanos(median as f64)),
+        format!("{} or more is wanted", show_nanos(SHORT as f64)),
+        "use a longer --trial-time, a larger --count or a larger --size",
+    )
+}
+
+fn few_operations(evidence: &CellEvidence) -> Option<Warning> {
+    let ops = match evidence.latency {
+        Some(latency) => latency.count.into(),
+        None => evidence.sum(|t| t.ops),
+    };
+    if evidence.trials.is_empty() || ops >= MEAN.into() {
+        return None;
+    }
+    FEW_OPERATIONS.warn(
+        Severity::Misleading,
+        format!("{ops} operations were timed: too few for a mean latency"),
+        format!("over {} trials; {MEAN} are needed", evidence.trials.len()),
+        "use a smaller --block-size, a larger --size or more --trials",
+    )
+}
+
+fn few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
+    let latency: &Latency = evidence.latency?;
+    let remedy = "use more --trials or a longer --trial-time";
+    let shown = [latency.p50, latency.p90, latency.p99, latency.p999];
+    let count = show_count(latency.count as f64);
+    let bad = PERCENTILES.iter().zip(shown).find(|((_, needed), value)| value.is_some() && latency.count < *needed);
+    if let Some(((name, needed), _)) = bad {
+        let message = format!("{count} operations are too few for {name}: it is chance");
+        return FEW_FOR_PERCENTILE.warn(Severity::Misleading, message, format!("{needed} are needed"), remedy);
+    }
+    let (name, needed) = PERCENTILES[2];
+    if latency.count < MEAN || latency.count >= needed {
+        return None;
+    }
+    FEW_FOR_PERCENTILE.warn(
+        Severity::Note,
+        format!("{count} operations are too few for {name}, so none is shown"),
+        format!("{needed} are needed"),
+        remedy,
+    )
+}
+
+fn wide(evidence: &CellEvidence) -> Option<Warning> {
+    let half = evidence.spread.half_width.filter(|half| *half > NARROW)?;
+    let outliers = match evidence.spread.outliers {
+        0 => String::new(),
+        count => format!(", {count} of them far off"),
+    };
+    WIDE.warn(
+        Severity::Misleading,
+        format!("the median is only known to ±{}", show_share(half)),
+        format!("95 % interval of {} trials{outliers}", evidence.trials.len()),
+        "use more --trials or a longer --trial-time on a quiet machine",
+    )
+}
+
+fn two_modes(evidence: &CellEvidence) -> Option<Warning> {
+    let (one, other) = evidence.spread.two_modes?;
+    let (slow, fast) = (one.min(other), one.max(other));
+    TWO_MODES.warn(
+        Severity::Misleading,
+        format!("the trials form two groups, around {} and {}: no single number holds", show_rate(slow), show_rate(fast)),
+        format!("{} trials", evidence.trials.len()),
+        "look at the single trials and what differs between the groups; more --trials show which is usual",
+    )
+}

@@ -1,0 +1,94 @@
+use super::RULES;
+use super::examples::{CACHE, Example, TARGET, TRUST, WORK};
+use crate::record::verdict::testing::*;
+
+fn examples() -> impl Iterator<Item = &'static Example> {
+    [CACHE, TARGET, WORK, TRUST].into_iter().flatten()
+}
+
+#[test]
+fn clean_cells_have_no_warnings() {
+    for case in [cold(), warm(), direct(), write(), direct_write()] {
+        assert_eq!(case.warnings(), [], "{}", case.job.label());
+    }
+}
+
+#[test]
+fn each_rule_fires_on_its_example_and_spares_what_is_near_it() {
+    for (index, example) in examples().enumerate() {
+        let mut bad = (example.clean)();
+        (example.fires)(&mut bad);
+        let warnings = bad.warnings();
+        let found = warnings.iter().find(|w| w.id == example.id);
+        let severity = found.map(|w| w.severity);
+        assert_eq!(severity, Some(example.severity), "{} example {index}: {warnings:#?}", example.id);
+
+        let mut good = (example.clean)();
+        (example.spares)(&mut good);
+        let warnings = good.warnings();
+        assert!(
+            !warnings.iter().any(|w| w.id == example.id && w.severity >= example.severity),
+            "{} example {index}: {warnings:#?}",
+            example.id
+        );
+    }
+}
+
+/// Warnings that may rest on what the file system states, which has no figure.
+const STATED: [&str; 2] = ["not-direct", "compressible"];
+
+#[test]
+fn messages_are_one_short_line_with_a_figure_and_a_remedy() {
+    for example in examples() {
+        let mut bad = (example.clean)();
+        (example.fires)(&mut bad);
+        for w in bad.warnings() {
+            assert!(w.message.chars().count() < 120, "{}: {}", w.id, w.message);
+            assert!(!w.evidence.is_empty() && !w.remedy.is_empty() && w.remedy.chars().count() < 120, "{w:?}");
+            assert!((w.message.clone() + &w.evidence).contains(char::is_numeric) || STATED.contains(&example.id), "{w:?}");
+        }
+    }
+}
+
+#[test]
+fn every_rule_is_listed_once_has_an_example_and_says_what_it_is() {
+    for (index, rule) in RULES.iter().enumerate() {
+        assert!(examples().any(|e| e.id == rule.id), "{} has no example", rule.id);
+        assert!(RULES[..index].iter().all(|other| other.id != rule.id), "{} is listed twice", rule.id);
+        assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
+        assert!(!rule.about.is_empty() && rule.about.len() <= 100, "{}", rule.id);
+    }
+    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 19, 20, 21, 24, 26, 28, 30] {
+        assert!(RULES.iter().any(|rule| rule.number == number), "no rule for {number}");
+    }
+}
+
+/// Prints what users read: `cargo test --lib what_users_read -- --nocapture`.
+#[test]
+fn what_users_read_names_existing_options_only() {
+    const OPTIONS: &[&str] = &[
+        "--direct",
+        "--cold",
+        "--cache",
+        "--threads",
+        "--size",
+        "--count",
+        "--sync",
+        "--backend",
+        "--block-size",
+        "--trials",
+        "--budget",
+        "--trial-time",
+        "--dir",
+    ];
+    for example in examples() {
+        let mut bad = (example.clean)();
+        (example.fires)(&mut bad);
+        for w in bad.warnings() {
+            println!("{} {}: {} [{}] -> {}", w.severity.name(), w.id, w.message, w.evidence, w.remedy);
+            for word in w.remedy.split([' ', ',', ';', ':', ')']).filter(|word| word.starts_with("--")) {
+                assert!(OPTIONS.contains(&word), "{}: {word}", w.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A cell whose verdict is clean, for tests to break.
+
+use super::{CellEvidence, MachineEvidence, Spread, TargetEvidence};
+use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Job, Moves, Op, Pattern, Sync};
+use crate::record::{Evidence, Latency, Prepared, Residency, Trial, Warning};
+
+pub const MIB: u64 = 1 << 20;
+pub const SPAN: u64 = 256 * MIB;
+
+pub const PREAD: Info = Info {
+    id: "pread",
+    title: "pread(2)",
+    about: "",
+    doc: "",
+    moves: Moves::Data,
+    ops: &[Op::Read, Op::Write],
+    depth: Depth::Synchronous,
+    direct: true,
+    cached: true,
+    options: &[],
+};
+
+/// Evidence that owns what it points to.
+#[derive(Debug)]
+pub struct Case {
+    pub job: Job,
+    pub info: Info,
+    pub target: TargetEvidence,
+    pub machine: MachineEvidence,
+    pub trials: Vec<Trial>,
+    pub spread: Spread,
+    pub latency: Option<Latency>,
+    pub harness_nanos: f64,
+}
+
+impl Case {
+    pub fn evidence(&self) -> CellEvidence<'_> {
+        CellEvidence {
+            job: &self.job,
+            info: &self.info,
+            target: &self.target,
+            machine: &self.machine,
+            trials: &self.trials,
+            spread: self.spread,
+            latency: self.latency.as_ref(),
+            harness_nanos: self.harness_nanos,
+        }
+    }
+
+    pub fn warnings(&self) -> Vec<Warning> {
+        super::judge(&self.evidence()).warnings
+    }
+
+    pub fn each(&mut self, change: impl Fn(&mut Trial)) {
+        self.trials.iter_mut().for_each(change);
+    }
+
+    /// One more pass in each trial, with latencies to match.
+    pub fn passes(&mut self, passes: u64) {
+        self.each(|t| {
+            let facts = &mut t.evidence;
+            for count in [&mut t.bytes, &mut t.ops, &mut t.passes, &mut facts.lane_bytes, &mut facts.planned_bytes, &mut facts.timed_ops] {
+                *count *= passes;
+            }
+            t.nanos *= passes;
+            facts.timed_nanos *= passes;
+            facts.lane_nanos *= passes;
+        });
+    }
+}
+
+fn job() -> Job {
+    Job {
+        backend: Choice { id: "pread".into(), options: vec![] },
+        op: Op::Read,
+        pattern: Pattern::Seq,
+        block: MIB,
+        count: Some(0),
+        span: SPAN,
+        threads: 1,
+        depth: 1,
+        cache: Cache::Cold,
+        direct: false,
+        xor: false,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    }
+}
+
+/// 256 reads of 1 MiB in 300 ms, all of them from the device.
+fn trial(round: u32) -> Trial {
+    let (ops, nanos) = (SPAN / MIB, 300_000_000);
+    Trial {
+        round,
+        bytes: SPAN,
+        ops,
+        syscalls: ops,
+        nanos,
+        passes: 1,
+        device_bytes: Some(SPAN),
+        hole_bytes: Some(0),
+        resident_before: Some(0),
+        resident_after: Some(SPAN),
+        evidence: Evidence {
+            started: 20,
+            prepared: 10,
+            preparation: Some(Prepared::Cold { left: 0, mapped_by: vec![] }),
+            unique_bytes: SPAN,
+            lane_bytes: SPAN,
+            planned_bytes: SPAN,
+            timed_ops: ops,
+            timed_nanos: nanos - 10 * ops,
+            lane_nanos: nanos,
+            write_bytes: Some(0),
+            unwritten_bytes: Some(0),
+            disk_read_bytes: Some(SPAN),
+            disk_write_bytes: Some(0),
+            disk_depth: Some(1.0),
+            steal_nanos: Some(0),
+            residency: Some(Residency::Cachestat),
+            ..Evidence::default()
+        },
+        ..Trial::default()
+    }
+}
+
+/// A cold pread of 256 MiB of stored data that says what it is.
+pub fn cold() -> Case {
+    let target = TargetEvidence {
+        fs: "ext4".into(),
+        ours: true,
+        device_counted: Some(true),
+        entropy: Some(7.99),
+        hole_bytes: Some(0),
+        hole_method: "fiemap".into(),
+        direct: Some(true),
+        read_ahead: Some(128 << 10),
+        fs_used: Some(0.5),
+        ..TargetEvidence::default()
+    };
+    Case {
+        job: job(),
+        info: PREAD,
+        target,
+        machine: MachineEvidence { governor: Some("performance".into()), on_battery: Some(false) },
+        trials: (1..=5).map(trial).collect(),
+        spread: Spread { half_width: Some(0.01), two_modes: None, outliers: 0 },
+        latency: Some(Latency { count: 1280, every: 1, p50: Some(1e6), p99: Some(2e6), ..Latency::default() }),
+        harness_nanos: 10.0,
+    }
+}
+
+pub fn warm() -> Case {
+    let mut case = cold();
+    case.job.cache = Cache::Warm;
+    case.each(|t| {
+        t.device_bytes = Some(0);
+        t.resident_before = Some(SPAN);
+        t.evidence.preparation = Some(Prepared::Warm { resident: SPAN });
+        t.evidence.disk_read_bytes = Some(0);
+    });
+    case
+}
+
+/// Half of the file was cached before each trial.
+pub fn asis() -> Case {
+    let mut case = warm();
+    case.job.cache = Cache::AsIs;
+    case.each(|t| t.evidence.preparation = Some(Prepared::AsIs));
+    case.each(|t| t.device_bytes = Some(SPAN / 2));
+    case.each(|t| t.resident_before = Some(SPAN / 2));
+    case.each(|t| t.evidence.disk_read_bytes = Some(SPAN / 2));
+    case
+}
+
+pub fn direct() -> Case {
+    let mut case = cold();
+    case.job.cache = Cache::AsIs;
+    case.job.direct = true;
+    case.each(|t| t.resident_after = Some(0));
+    case.each(|t| t.evidence.preparation = Some(Prepared::AsIs));
+    case
+}
+
+/// Buffered writes that were synced before the clock stopped.
+pub fn write() -> Case {
+    let mut case = asis();
+    case.job.op = Op::Write;
+    case.job.sync = Sync::End;
+    case.each(|t| {
+        t.device_bytes = Some(0);
+        t.resident_before = Some(0);
+        t.evidence.write_bytes = Some(SPAN);
+        t.evidence.disk_read_bytes = Some(0);
+        t.evidence.disk_write_bytes = Some(SPAN + 4096);
+    });
+    case
+}
+
+pub fn direct_write() -> Case {
+    let mut case = write();
+    case.job.direct = true;
+    case.job.sync = Sync::None;
+    case.each(|t| t.resident_after = Some(0));
+    case
+}

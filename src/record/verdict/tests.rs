@@ -1,0 +1,366 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::testing::*;
+use super::*;
+use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync};
+use crate::record::{Evidence, Note, Prepared, Residency};
+
+/// One row: what a trial read, and what the verdict must be. Sizes in MiB.
+struct Row {
+    what: &'static str,
+    cache: Cache,
+    direct: bool,
+    bytes: f64,
+    unique: f64,
+    hole: f64,
+    device: f64,
+    resident: f64,
+    /// device, page cache, hole
+    source: [f64; 3],
+    amplification: f64,
+}
+
+const fn row(what: &'static str, cache: Cache, direct: bool, figures: [f64; 5], source: [f64; 3], amplification: f64) -> Row {
+    let [bytes, unique, hole, device, resident] = figures;
+    Row { what, cache, direct, bytes, unique, hole, device, resident, source, amplification }
+}
+
+/// Measured on ext4: bytes read, bytes of one pass, bytes in holes, device bytes, resident before.
+const MEASURED: &[Row] = &[
+    row("pread cold", Cache::Cold, false, [256.0, 256.0, 0.0, 256.0, 0.0], [1.0, 0.0, 0.0], 1.0),
+    row("pread warm", Cache::Warm, false, [256.0, 256.0, 0.0, 0.0, 256.0], [0.0, 1.0, 0.0], 0.0),
+    row("pread random cold", Cache::Cold, false, [15.62, 256.0, 0.0, 15.68, 0.0], [1.0, 0.0, 0.0], 1.0038),
+    row("mmap random cold", Cache::Cold, false, [15.62, 256.0, 0.0, 256.0, 0.0], [1.0, 0.0, 0.0], 16.39),
+    row("dontcache cold", Cache::Cold, false, [256.0, 256.0, 0.0, 376.0, 0.0], [1.0, 0.0, 0.0], 1.469),
+    row("dontcache, 6 MiB absent", Cache::Warm, false, [256.0, 256.0, 0.0, 6.0, 250.0], [0.0234, 0.9766, 0.0], 0.0234),
+    row("direct, a cached copy ignored", Cache::AsIs, true, [256.0, 256.0, 0.0, 256.0, 256.0], [1.0, 0.0, 0.0], 1.0),
+    row("direct random", Cache::AsIs, true, [15.62, 256.0, 0.0, 15.62, 0.0], [1.0, 0.0, 0.0], 1.0),
+    row("sparse, direct", Cache::AsIs, true, [64.0, 64.0, 64.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.0),
+    row("preallocated and cached", Cache::Warm, false, [64.0, 64.0, 64.0, 0.0, 64.0], [0.0, 0.0, 1.0], 0.0),
+    row("half holes cold", Cache::Cold, false, [64.0, 64.0, 32.0, 32.0, 0.0], [0.5, 0.0, 0.5], 1.0),
+    row("half holes warm", Cache::Warm, false, [64.0, 64.0, 32.0, 0.0, 64.0], [0.0, 0.5, 0.5], 0.0),
+    row("half holes, direct random", Cache::AsIs, true, [7.81, 64.0, 3.93, 3.88, 0.0], [0.4968, 0.0, 0.5032], 1.0),
+    row("four passes, first one cold", Cache::AsIs, false, [256.0, 64.0, 0.0, 64.0, 0.0], [0.25, 0.75, 0.0], 0.25),
+    row("four passes, read ahead", Cache::AsIs, false, [256.0, 64.0, 0.0, 128.0, 0.0], [0.5, 0.5, 0.0], 0.5),
+    row("four direct passes", Cache::AsIs, true, [256.0, 64.0, 0.0, 256.0, 0.0], [1.0, 0.0, 0.0], 1.0),
+];
+
+fn measured(row: &Row) -> Case {
+    let mib = |mib: f64| (mib * MIB as f64) as u64;
+    let mut case = if row.direct { direct() } else { cold() };
+    case.job.cache = row.cache;
+    case.job.span = mib(row.unique);
+    case.each(|t| {
+        t.bytes = mib(row.bytes);
+        t.hole_bytes = Some(mib(row.hole));
+        t.device_bytes = Some(mib(row.device));
+        t.resident_before = Some(mib(row.resident));
+        t.evidence.unique_bytes = mib(row.unique);
+    });
+    case
+}
+
+#[test]
+fn the_formula_gives_the_measured_rows() {
+    for row in MEASURED {
+        let verdict = judge(&measured(row).evidence());
+        let source = verdict.source.unwrap();
+        for (name, is, wanted) in [
+            ("device", source.device, row.source[0]),
+            ("page cache", source.page_cache, row.source[1]),
+            ("hole", source.hole, row.source[2]),
+        ] {
+            assert!((is - wanted).abs() < 1e-3, "{}: {name} {is}, wanted {wanted}", row.what);
+        }
+        assert_eq!(source.unknown, 0.0, "{}", row.what);
+        let amplification = verdict.amplification.unwrap_or(0.0);
+        assert!((amplification - row.amplification).abs() < 1e-2, "{}: amplification {amplification}", row.what);
+    }
+}
+
+#[test]
+fn a_device_share_that_is_only_an_upper_bound_says_so() {
+    for row in MEASURED {
+        let reason = judge(&measured(row).evidence()).source_reason;
+        let bounds = reason.split_once("between ").map(|(_, bounds)| bounds);
+        let wanted = (row.what == "four passes, read ahead").then_some("25 % and 50 %");
+        assert_eq!(bounds, wanted, "{}: {reason}", row.what);
+    }
+}
+
+#[test]
+fn trials_are_added_up_in_bytes() {
+    let mut case = warm();
+    case.trials.truncate(2);
+    case.trials[0].bytes = SPAN / 4;
+    case.trials[0].device_bytes = Some(SPAN);
+    let verdict = judge(&case.evidence());
+    assert_eq!(
+        verdict.source.map(|s| (s.device, s.page_cache)),
+        Some((0.2, 0.8)),
+        "the overshoot of one trial is no device byte of another"
+    );
+    assert_eq!(verdict.amplification, Some(0.8));
+}
+
+/// The source as device, page cache, hole, unknown; and why.
+fn source(case: &Case) -> ([f64; 4], String) {
+    let verdict = judge(&case.evidence());
+    (verdict.source.map_or([-1.0; 4], |s| [s.device, s.page_cache, s.hole, s.unknown]), verdict.source_reason)
+}
+
+#[track_caller]
+fn expect(case: &Case, wanted: [f64; 4], because: &str) {
+    let (shares, reason) = source(case);
+    assert_eq!(shares, wanted, "{reason}");
+    assert!(reason.contains(because) && !reason.contains('\n'), "{reason}");
+}
+
+#[test]
+fn what_cannot_be_known_is_unknown_with_a_reason() {
+    const UNKNOWN: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
+    let changed = |mut case: Case, change: fn(&mut Case)| {
+        change(&mut case);
+        case
+    };
+    expect(&changed(cold(), |c| c.target.remote = true), UNKNOWN, "a server moves the bytes");
+    expect(&changed(cold(), |c| c.target.device_counted = Some(false)), UNKNOWN, "not charged to this process");
+    expect(&changed(cold(), |c| c.each(|t| t.device_bytes = None)), UNKNOWN, "does not tell");
+    let blind = changed(cold(), |c| {
+        c.target.device_counted = None;
+        c.each(|t| t.device_bytes = Some(0));
+    });
+    expect(&blind, UNKNOWN, "not charged to this process");
+    assert!(!blind.warnings().iter().any(|w| w.id == "from-cache"));
+    let guessed = changed(cold(), |c| {
+        c.target.device_counted = None;
+        c.each(|t| (t.device_bytes, t.evidence.residency) = (Some(0), Some(Residency::Sampled)));
+    });
+    expect(&guessed, [0.0, 1.0, 0.0, 0.0], "sampled");
+    let sparse = changed(cold(), |c| {
+        c.target.device_counted = None;
+        c.each(|t| (t.hole_bytes, t.device_bytes) = (Some(SPAN), Some(0)));
+    });
+    expect(&sparse, [0.0, 0.0, 1.0, 0.0], "0 B from the device for 0 B");
+    let some = changed(cold(), |c| c.trials[0].device_bytes = None);
+    expect(&some, [0.8, 0.0, 0.0, 0.2], "some trials do not tell");
+    let no_map = changed(asis(), |c| {
+        c.target.hole_bytes = None;
+        c.each(|t| (t.hole_bytes, t.resident_before) = (None, Some(SPAN / 4)));
+    });
+    expect(&no_map, [0.5, 0.25, 0.0, 0.25], "holes could not be looked for");
+    let small = changed(cold(), |c| {
+        c.target.compresses = Some("btrfs compress=zstd".into());
+        c.each(|t| t.device_bytes = Some(SPAN / 4));
+    });
+    expect(&small, [0.25, 0.0, 0.0, 0.75], "btrfs compress=zstd");
+    let mixed = changed(cold(), |c| c.job.mix = Some(50));
+    expect(&mixed, UNKNOWN, "not told apart");
+}
+
+#[test]
+fn memory_moves_everything_from_memory() {
+    let mut case = cold();
+    case.target.memory = true;
+    case.target.fs = "tmpfs".into();
+    case.each(|t| t.device_bytes = Some(0));
+    expect(&case, [0.0, 1.0, 0.0, 0.0], "tmpfs is memory");
+    case.job.op = Op::Write;
+    expect(&case, [0.0, 1.0, 0.0, 0.0], "tmpfs is memory");
+}
+
+#[test]
+fn holes_of_the_span_stand_in_for_holes_of_a_trial() {
+    let mut case = cold();
+    case.target.hole_bytes = Some(SPAN / 4);
+    case.each(|t| (t.hole_bytes, t.device_bytes) = (None, Some(SPAN * 3 / 4)));
+    expect(&case, [0.75, 0.0, 0.25, 0.0], "spread evenly");
+}
+
+#[test]
+fn sampled_residency_is_named() {
+    let mut case = cold();
+    case.each(|t| t.evidence.residency = Some(Residency::Sampled));
+    expect(&case, [1.0, 0.0, 0.0, 0.0], "sampled");
+}
+
+#[test]
+fn only_direct_writes_are_seen_to_reach_the_device() {
+    expect(&write(), [0.0, 0.0, 0.0, 1.0], "charged when dirtied");
+    let mut case = direct_write();
+    expect(&case, [1.0, 0.0, 0.0, 0.0], "direct writes");
+    case.each(|t| t.evidence.disk_write_bytes = Some(SPAN / 2));
+    expect(&case, [0.5, 0.0, 0.0, 0.5], "reached the disk");
+    case.each(|t| t.evidence.disk_write_bytes = None);
+    expect(&case, [1.0, 0.0, 0.0, 0.0], "reached the disk");
+    case.each(|t| t.evidence.unwritten_bytes = None);
+    expect(&case, [0.0, 0.0, 0.0, 1.0], "no counter");
+    case.target.direct = Some(false);
+    expect(&case, [0.0, 0.0, 0.0, 1.0], "charged when dirtied");
+}
+
+#[test]
+fn mixed_cells_add_up_their_reads_and_writes() {
+    let mut case = direct();
+    case.job.mix = Some(75);
+    case.each(|t| {
+        t.device_bytes = Some(SPAN * 3 / 4);
+        t.evidence.written = Some(SPAN / 4);
+        t.evidence.write_bytes = Some(SPAN / 4);
+        t.evidence.disk_write_bytes = Some(SPAN / 4);
+    });
+    expect(&case, [1.0, 0.0, 0.0, 0.0], "; ");
+    case.job.direct = false;
+    expect(&case, [0.75, 0.0, 0.0, 0.25], "charged when dirtied");
+}
+
+#[test]
+fn what_moves_no_bytes_has_no_source_and_no_cache_warnings() {
+    let mut null = cold();
+    null.info.moves = Moves::Nothing;
+    let mut seek = cold();
+    seek.job.op = Op::Seek;
+    for case in [null, seek] {
+        assert_eq!(source(&case), ([-1.0; 4], "no bytes are moved, only calls are made".into()));
+        assert_eq!(case.warnings(), []);
+    }
+    let mut none = cold();
+    none.trials.clear();
+    assert_eq!(source(&none), ([-1.0; 4], "no trial moved a byte".into()));
+    assert_eq!(none.warnings(), []);
+}
+
+#[test]
+fn the_worst_warning_comes_first() {
+    let mut case = cold();
+    case.target.hole_bytes = Some(SPAN);
+    case.each(|t| t.hole_bytes = Some(SPAN));
+    case.each(|t| t.evidence.notes.push(Note::SlowClock));
+    case.spread.half_width = Some(0.5);
+    let order: Vec<_> = case.warnings().into_iter().map(|w| w.id).collect();
+    assert_eq!(order, ["holes", "wide", "slow-clock"]);
+}
+
+/// Boxed: the strategies of a whole case would not fit on a test's stack.
+fn number() -> BoxedStrategy<u64> {
+    prop_oneof![Just(0), 1..10_000u64, Just(SPAN), any::<u64>()].boxed()
+}
+
+fn maybe() -> BoxedStrategy<Option<u64>> {
+    proptest::option::weighted(0.8, number()).boxed()
+}
+
+/// Names of processes and files may hold anything.
+fn text() -> BoxedStrategy<String> {
+    "[\\x00-\\x7fµ]{0,12}".boxed()
+}
+
+fn real() -> BoxedStrategy<f64> {
+    prop_oneof![0.0..10.0, proptest::num::f64::ANY].boxed()
+}
+
+fn any_preparation() -> impl Strategy<Value = Option<Prepared>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(Prepared::AsIs)),
+        number().prop_map(|resident| Some(Prepared::Warm { resident })),
+        (number(), vec(text(), 0..6)).prop_map(|(left, mapped_by)| Some(Prepared::Cold { left, mapped_by })),
+    ]
+}
+
+prop_compose! {
+    fn any_evidence()(
+        n in proptest::array::uniform13(number()), o in proptest::array::uniform7(maybe()),
+        f in proptest::option::of(real()), depth in proptest::option::of(real()),
+        preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..6u8,
+    ) -> Evidence {
+        Evidence {
+            started: n[0], prepared: n[1], prepare_nanos: n[2], preparation,
+            unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6], written: o[0],
+            timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1], achieved_depth: f, skew_nanos: n[10],
+            write_bytes: o[2], unwritten_bytes: o[3], disk_read_bytes: o[4], disk_write_bytes: o[5],
+            disk_depth: depth, steal_nanos: o[6], huge_page_cache: Some(n[12]),
+            residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
+            notes: match kind {
+                0 => vec![Note::SharedDescriptors, Note::SmallPages],
+                1 => vec![Note::SlowClock],
+                2 => vec![Note::UringPlain(note)],
+                3 => vec![Note::FileChanged(note)],
+                _ => vec![],
+            },
+        }
+    }
+}
+
+prop_compose! {
+    fn any_trial()(n in proptest::array::uniform6(number()), o in proptest::array::uniform4(maybe()), evidence in any_evidence().boxed(), short: bool) -> Trial {
+        Trial {
+            bytes: n[0], ops: n[1], syscalls: n[2], nanos: n[3], passes: n[4],
+            device_bytes: o[0], hole_bytes: o[1], resident_before: o[2], resident_after: o[3],
+            short, evidence, ..Trial::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn any_job()(
+        op in proptest::sample::select(Op::ALL), cache in proptest::sample::select(Cache::ALL), sync in proptest::sample::select(Sync::ALL),
+        block in number(), span in number(), threads: u32, depth: u32, direct: bool, xor: bool, mix: Option<u8>, random: bool,
+    ) -> Job {
+        Job {
+            backend: Choice { id: "pread".into(), options: vec![] },
+            pattern: if random { Pattern::Random } else { Pattern::Seq },
+            op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix, cpu_cache: CpuCache::Keep,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_target()(
+        fs in text(), method in text(), compresses in proptest::option::of(text()), flags in proptest::array::uniform3(any::<bool>()),
+        counted: Option<bool>, direct: Option<bool>, hole_bytes in maybe(), read_ahead in maybe(),
+        entropy in proptest::option::of(real()), fs_used in proptest::option::of(real()),
+    ) -> TargetEvidence {
+        TargetEvidence {
+            fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
+            hole_bytes, hole_method: method, direct, read_ahead, fs_used,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_case()(
+        job in any_job().boxed(), target in any_target().boxed(), trials in vec(any_trial().boxed(), 0..7),
+        nothing: bool, many: bool, cached: bool, governor in proptest::option::of(text()), on_battery: Option<bool>,
+        half_width in proptest::option::of(real()), two_modes in proptest::option::of((real(), real())), outliers: usize,
+        count in number(), p in proptest::array::uniform4(proptest::option::of(real())), timed: bool, harness_nanos in real(),
+    ) -> Case {
+        let moves = if nothing { Moves::Nothing } else { Moves::Data };
+        let depth = if many { Depth::UpTo(256) } else { Depth::Synchronous };
+        let latency = Latency { count, p50: p[0], p90: p[1], p99: p[2], p999: p[3], ..Latency::default() };
+        Case {
+            job, target, trials, info: Info { moves, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery },
+            spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency), harness_nanos,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn any_evidence_gives_shares_that_add_up_and_warnings_of_one_line(case in any_case()) {
+        let verdict = judge(&case.evidence());
+        if let Some(source) = verdict.source {
+            let shares = [source.device, source.page_cache, source.hole, source.unknown];
+            prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{:?}", source);
+            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", source);
+        }
+        prop_assert!(verdict.amplification.is_none_or(f64::is_finite));
+        prop_assert!(!verdict.source_reason.is_empty() && !verdict.source_reason.contains(char::is_control));
+        for warning in verdict.warnings {
+            prop_assert!(!warning.message.is_empty() && !warning.remedy.is_empty(), "{:?}", warning);
+            prop_assert!(!(warning.message + &warning.evidence + &warning.remedy).contains(char::is_control));
+        }
+    }
+}
