@@ -1,1 +1,31 @@
 //! Kernel facts and calls.
+
+pub mod block;
+pub mod cet;
+pub mod cold;
+pub mod direct;
+pub mod disk;
+pub mod extents;
+pub mod fd;
+mod fiemap;
+pub mod fill;
+pub mod guard;
+pub mod link;
+mod map_raw;
+pub mod mappers;
+pub mod memory;
+mod mincore;
+mod mountinfo;
+pub mod mounts;
+pub mod process_io;
+pub mod random;
+pub mod residency;
+mod sample;
+pub mod scratch;
+mod seek;
+pub mod signals;
+#[cfg(test)]
+mod testing;
+pub mod text;
+pub mod threads;
+pub mod usage;

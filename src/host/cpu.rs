@@ -1,0 +1,188 @@
+//! The processors: what they are, how they are grouped, how long one cycle takes.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::cycle::{self, Cycle};
+use super::quota;
+use super::root::{Root, clean, cpu_list};
+
+/// The processors of the machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cpu {
+    pub model: String,
+    pub vendor: String,
+    /// Logical CPUs that are online.
+    pub online: u32,
+    /// Of these, the ones that this process may run on (cpuset, affinity).
+    pub allowed: u32,
+    /// CPUs' worth of time that a control group grants; `None`: no limit to be seen.
+    pub quota: Option<f64>,
+    /// Physical cores and sockets, as far as a virtual machine is told.
+    pub cores: u32,
+    pub sockets: u32,
+    /// Cores run more than one thread each.
+    pub smt: Option<bool>,
+    /// Frequency of the first CPU when asked, MHz.
+    pub mhz: Option<f64>,
+    /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power has shorter and longer ones.
+    pub cycle_nanos: Option<f64>,
+    /// Where that comes from: `cpufreq maximum`, `cpuinfo MHz` ...
+    pub cycle_source: String,
+    /// cpufreq governor of the first CPU; `None`: the frequency is not ours to steer (most virtual machines).
+    pub governor: Option<String>,
+    /// Instruction sets that iotui has code for.
+    pub simd: Vec<String>,
+    /// What the kernel says of the time-stamp counter: `constant_tsc`, `nonstop_tsc` ...
+    pub tsc: Vec<String>,
+}
+
+/// (name in /proc/cpuinfo, name of the instruction set)
+const SIMD: &[(&str, &str)] = &[("avx512f", "avx512f"), ("avx2", "avx2"), ("sse2", "sse2"), ("asimd", "neon"), ("neon", "neon")];
+const TSC: &[&str] = &["constant_tsc", "nonstop_tsc", "tsc_reliable", "tsc_known_freq"];
+const CPUS: &str = "/sys/devices/system/cpu";
+
+impl Cpu {
+    pub(super) fn read(root: &Root, info: &Info) -> Cpu {
+        let online = online(root, info);
+        let flags = info.flags();
+        let (cores, sockets) = groups(root, &online);
+        let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
+        let cores = if cores == 0 { count } else { cores };
+        let Cycle { nanos, source } = cycle::read(root, info);
+        Cpu {
+            model: model(root, info),
+            vendor: info.get("vendor_id").or_else(|| info.get("CPU implementer").map(|code| implementer(&code))).unwrap_or_default(),
+            online: count,
+            allowed: allowed(root).unwrap_or(count),
+            quota: quota::cpus(root),
+            cores,
+            sockets: sockets.max(1),
+            smt: root.number::<u8>(&format!("{CPUS}/smt/active")).map(|n| n == 1).or(Some(cores < count)),
+            mhz: mhz(root, info),
+            cycle_nanos: nanos,
+            cycle_source: source,
+            governor: root.line(&format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
+            simd: known(SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name)),
+            tsc: known(TSC.iter().copied().filter(|flag| flags.contains(flag))),
+        }
+    }
+}
+
+fn known<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut list: Vec<String> = names.map(String::from).collect();
+    list.dedup();
+    list
+}
+
+/// The paragraph of the first CPU in /proc/cpuinfo, and how many there are.
+pub(super) struct Info {
+    fields: Vec<(String, String)>,
+    processors: usize,
+}
+
+impl Info {
+    pub(super) fn read(root: &Root) -> Info {
+        Info::parse(&root.text("/proc/cpuinfo").unwrap_or_default())
+    }
+
+    fn parse(text: &str) -> Info {
+        let processors = text.lines().filter(|line| line.starts_with("processor")).count();
+        let pair = |line: &str| line.split_once(':').map(|(name, value)| (name.trim().to_string(), value.trim().to_string()));
+        let fields = text.trim_start().lines().take_while(|line| !line.trim().is_empty()).filter_map(pair).collect();
+        Info { fields, processors }
+    }
+
+    fn raw(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(known, value)| known.eq_ignore_ascii_case(name) && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<String> {
+        self.raw(name).map(clean)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        self.raw(name)?.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)
+    }
+
+    /// `flags` on x86, `Features` on Arm.
+    pub(super) fn flags(&self) -> BTreeSet<&str> {
+        self.raw("flags").or_else(|| self.raw("features")).unwrap_or_default().split_ascii_whitespace().collect()
+    }
+}
+
+fn online(root: &Root, info: &Info) -> Vec<u32> {
+    let listed = root.line(&format!("{CPUS}/online")).map(|list| cpu_list(&list)).unwrap_or_default();
+    if listed.is_empty() { (0..info.processors.max(1) as u32).collect() } else { listed }
+}
+
+fn allowed(root: &Root) -> Option<u32> {
+    let status = root.text("/proc/self/status")?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    u32::try_from(cpu_list(list).len()).ok().filter(|count| *count > 0)
+}
+
+/// Cores and sockets; 0 where the kernel does not tell.
+fn groups(root: &Root, online: &[u32]) -> (u32, u32) {
+    let mut cores = BTreeSet::new();
+    let mut sockets = BTreeSet::new();
+    for cpu in online {
+        let topology = |name: &str| root.line(&format!("{CPUS}/cpu{cpu}/topology/{name}"));
+        cores.extend(topology("thread_siblings_list"));
+        sockets.extend(topology("physical_package_id"));
+    }
+    (cores.len() as u32, sockets.len() as u32)
+}
+
+fn mhz(root: &Root, info: &Info) -> Option<f64> {
+    let khz = root.number::<f64>(&format!("{CPUS}/cpu0/cpufreq/scaling_cur_freq")).filter(|khz| khz.is_finite() && *khz > 0.0);
+    khz.map(|khz| khz / 1000.0).or_else(|| info.number("cpu MHz"))
+}
+
+fn model(root: &Root, info: &Info) -> String {
+    let arm = || info.get("CPU part").map(|code| part(&info.get("CPU implementer").unwrap_or_default(), &code));
+    info.get("model name").or_else(arm).or_else(|| root.line("/proc/device-tree/model")).unwrap_or_default()
+}
+
+/// MIDR implementer codes (Arm ARM, MIDR_EL1).
+fn implementer(code: &str) -> String {
+    match code {
+        "0x41" => "ARM",
+        "0x42" => "Broadcom",
+        "0x43" => "Cavium",
+        "0x46" => "Fujitsu",
+        "0x48" => "HiSilicon",
+        "0x4e" => "NVIDIA",
+        "0x51" => "Qualcomm",
+        "0x61" => "Apple",
+        "0xc0" => "Ampere",
+        other => other,
+    }
+    .to_string()
+}
+
+/// Part numbers of Arm's own cores that servers and boards have; others by their number.
+fn part(by: &str, code: &str) -> String {
+    let name = match (by, code) {
+        ("0x41", "0xd03") => "Cortex-A53",
+        ("0x41", "0xd05") => "Cortex-A55",
+        ("0x41", "0xd07") => "Cortex-A57",
+        ("0x41", "0xd08") => "Cortex-A72",
+        ("0x41", "0xd0b") => "Cortex-A76",
+        ("0x41", "0xd0c") => "Neoverse-N1",
+        ("0x41", "0xd40") => "Neoverse-V1",
+        ("0x41", "0xd49") => "Neoverse-N2",
+        ("0x41", "0xd4f") => "Neoverse-V2",
+        ("0x41", "0xd84") => "Neoverse-V3",
+        ("0x41", "0xd8e") => "Neoverse-N3",
+        ("0xc0", "0xac3") => "Ampere-1",
+        _ => return format!("{} part {code}", implementer(by)),
+    };
+    name.to_string()
+}
+
+#[cfg(test)]
+#[path = "cpu_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+use super::super::root::fake::Tree;
+use super::*;
+
+const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\ncpu MHz\t\t: 2101.5\n\
+flags\t\t: fpu tsc sse2 avx2 constant_tsc nonstop_tsc hypervisor\n\nprocessor\t: 1\nvendor_id\t: Other\n";
+
+fn read(tree: &Tree) -> Cpu {
+    Cpu::read(&tree.root(), &Info::read(&tree.root()))
+}
+
+#[test]
+fn a_laptop() {
+    let tree = Tree::new(&[
+        ("proc/cpuinfo", X86),
+        ("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n"),
+        ("sys/devices/system/cpu/online", "0-3\n"),
+        ("sys/devices/system/cpu/smt/active", "1\n"),
+        ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+        ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "4200000\n"),
+        ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1800000\n"),
+    ]);
+    for (cpu, siblings) in [(0, "0,2"), (1, "1,3"), (2, "0,2"), (3, "1,3")] {
+        tree.write(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"), siblings.as_bytes());
+        tree.write(&format!("sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id"), b"0\n");
+    }
+    let cpu = read(&tree);
+    assert_eq!(cpu.vendor, "GenuineIntel");
+    assert_eq!((cpu.online, cpu.allowed, cpu.cores, cpu.sockets, cpu.smt), (4, 2, 2, 1, Some(true)));
+    assert_eq!((cpu.mhz, cpu.governor.as_deref()), (Some(1800.0), Some("powersave")));
+    assert!(cpu.cycle_nanos.is_some_and(|nanos| (nanos - 0.2381).abs() < 1e-4));
+    assert_eq!(cpu.simd, ["avx2", "sse2"]);
+    assert_eq!(cpu.tsc, ["constant_tsc", "nonstop_tsc"]);
+}
+
+#[test]
+fn an_arm_server_has_a_model() {
+    let tree = Tree::new(&[(
+        "proc/cpuinfo",
+        "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd evtstrm\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\nprocessor\t: 1\n",
+    )]);
+    let cpu = read(&tree);
+    assert_eq!((cpu.model.as_str(), cpu.vendor.as_str(), cpu.online), ("Neoverse-N1", "ARM", 2));
+    assert_eq!((cpu.simd.as_slice(), cpu.cycle_nanos), (&["neon".to_string()][..], None));
+    assert_eq!(part("0x48", "0xd01"), "HiSilicon part 0xd01");
+}
+
+#[test]
+fn hostile_trees_give_a_cpu_all_the_same() {
+    let empty = read(&Tree::new(&[]));
+    assert_eq!((empty.online, empty.cores, empty.sockets), (1, 1, 1));
+    for bytes in [&b""[..], b"\xff\x00\xfe:", b":::::\n::", b"processor", &vec![b'9'; 1 << 20]] {
+        let tree = Tree::new(&[]);
+        for path in ["proc/cpuinfo", "proc/self/status", "sys/devices/system/cpu/online", "sys/devices/system/cpu/smt/active"] {
+            tree.write(path, bytes);
+        }
+        let cpu = read(&tree);
+        assert!(cpu.online >= 1 && cpu.model.len() < 2000);
+    }
+}

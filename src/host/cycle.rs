@@ -1,0 +1,81 @@
+//! The duration of one CPU cycle, by the best source there is.
+
+use super::cpu::Info;
+use super::root::Root;
+
+/// A cycle's duration and where it comes from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Cycle {
+    pub nanos: Option<f64>,
+    pub source: String,
+}
+
+/// Frequencies outside are read wrongly: 1 MHz to 20 GHz, in kHz.
+const SANE: std::ops::RangeInclusive<f64> = 1e3..=2e7;
+
+/// cpufreq's maximum (what a busy CPU runs at), else what /proc/cpuinfo shows now, else the time-stamp counter, else the device tree.
+pub(super) fn read(root: &Root, info: &Info) -> Cycle {
+    let first = "/sys/devices/system/cpu/cpu0";
+    let sources = [
+        (root.number::<f64>(&format!("{first}/cpufreq/cpuinfo_max_freq")), "cpufreq maximum"),
+        (info.number("cpu MHz").map(|mhz| mhz * 1e3), "cpuinfo MHz"),
+        (root.number::<f64>(&format!("{first}/tsc_freq_khz")), "time-stamp counter"),
+        (tsc_khz(info), "time-stamp counter (bogomips / 2)"),
+        (device_tree_khz(root), "device tree"),
+    ];
+    let found = sources.into_iter().find_map(|(khz, source)| khz.filter(|khz| SANE.contains(khz)).map(|khz| (khz, source)));
+    match found {
+        Some((khz, source)) => Cycle { nanos: Some(1e6 / khz), source: source.into() },
+        None => Cycle { nanos: None, source: "not known".into() },
+    }
+}
+
+/// x86 delays by the time-stamp counter, so bogomips is twice its MHz; elsewhere bogomips counts something else.
+fn tsc_khz(info: &Info) -> Option<f64> {
+    info.flags().contains("tsc").then(|| info.number("bogomips").map(|mips| mips * 500.0)).flatten()
+}
+
+/// `clock-frequency` in Hz, a big-endian word.
+fn device_tree_khz(root: &Root) -> Option<f64> {
+    let bytes = std::fs::read(root.at("/proc/device-tree/cpus/cpu@0/clock-frequency")).ok()?;
+    let hertz = u32::from_be_bytes(bytes.try_into().ok()?);
+    Some(f64::from(hertz) / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::root::fake::Tree;
+    use super::*;
+
+    fn cycle(files: &[(&str, &str)]) -> Cycle {
+        let root = Tree::new(files);
+        read(&root.root(), &Info::read(&root.root()))
+    }
+
+    #[test]
+    fn the_best_source_wins() {
+        let info = ("proc/cpuinfo", "flags : fpu tsc\ncpu MHz : 2000.0\nbogomips : 5000.0\n");
+        let max = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "4000000\n");
+        assert_eq!(cycle(&[max, info]), Cycle { nanos: Some(0.25), source: "cpufreq maximum".into() });
+        assert_eq!(cycle(&[info]), Cycle { nanos: Some(0.5), source: "cpuinfo MHz".into() });
+        let only = ("proc/cpuinfo", "flags : fpu tsc\nbogomips : 5000.0\n");
+        assert_eq!(cycle(&[only]).nanos, Some(0.4));
+        assert_eq!(cycle(&[("proc/cpuinfo", "bogomips : 50.00\nFeatures : fp asimd\n")]).nanos, None);
+    }
+
+    #[test]
+    fn the_device_tree_is_binary() {
+        let tree = Tree::new(&[]);
+        tree.write("proc/device-tree/cpus/cpu@0/clock-frequency", &1_500_000_000u32.to_be_bytes());
+        let cycle = read(&tree.root(), &Info::read(&tree.root()));
+        assert!(cycle.nanos.is_some_and(|nanos| (nanos - 0.6667).abs() < 1e-3), "{cycle:?}");
+    }
+
+    #[test]
+    fn nonsense_is_not_known() {
+        for text in ["0", "-1", "inf", "NaN", "1e300", "", "x"] {
+            let file = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text);
+            assert_eq!(cycle(&[file, ("proc/cpuinfo", "cpu MHz : 0\n")]).nanos, None, "{text}");
+        }
+    }
+}

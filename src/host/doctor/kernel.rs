@@ -1,0 +1,135 @@
+//! Checks of the running kernel: what it allows, what it can tell, what it costs.
+
+use super::{Facts, Finding, found};
+use crate::host::kernel::version;
+use crate::record::Severity::{Misleading, Note};
+
+pub(super) fn clock_source(facts: &Facts) -> Option<Finding> {
+    let clock = &facts.host.clock;
+    if clock.current.is_empty() || clock.is_fast() {
+        return None;
+    }
+    let choice =
+        if clock.available.iter().any(|name| name == "tsc") { "boot with clocksource=tsc" } else { "use large blocks and whole passes" };
+    found(
+        Misleading,
+        "reading the clock costs up to 2 µs, so the latency of small blocks is mostly the clock's",
+        format!("the clock source is {}; there are: {}", clock.current, clock.available.join(" ")),
+        format!("{choice}; the throughput of long trials is not affected"),
+    )
+}
+
+pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
+    let level = facts.host.io_uring_disabled.filter(|level| *level > 0)?;
+    // Who may empty the caches has the right that level 1 asks for.
+    let refused = level >= 2 || !facts.host.can_drop_caches;
+    if !refused || !facts.any(|job| job.backend.id.starts_with("uring")) {
+        return None;
+    }
+    let who = if level >= 2 { "nobody" } else { "only a privileged user, or the group of kernel.io_uring_group," };
+    found(
+        Note,
+        format!("{who} may use io_uring here: the uring backends cannot be measured"),
+        format!("kernel.io_uring_disabled = {level}"),
+        "sysctl kernel.io_uring_disabled=0 as root, if the machine's owner agrees",
+    )
+}
+
+/// (kernel, what an older one cannot do)
+const FEATURES: &[((u32, u32), &str)] = &[
+    ((6, 1), "what direct I/O needs is not told: 4 KiB is assumed (STATX_DIOALIGN, Linux 6.1)"),
+    ((6, 5), "what is cached is sampled instead of counted (cachestat, Linux 6.5)"),
+];
+
+pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
+    let running = version(&facts.host.kernel)?;
+    let missing: Vec<_> = FEATURES.iter().filter(|(since, _)| running < *since).map(|(_, what)| *what).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    found(
+        Note,
+        missing.join("; "),
+        format!("kernel {}", facts.host.kernel),
+        "verdicts on warm and cold are estimates here; a newer kernel counts",
+    )
+}
+
+pub(super) fn cannot_drop_caches(facts: &Facts) -> Option<Finding> {
+    if facts.host.can_drop_caches {
+        return None;
+    }
+    found(
+        Note,
+        "only the target's own cached data can be dropped: --cold meta and --cold all are refused",
+        "/proc/sys/vm/drop_caches is not writable for this user",
+        "cold trials of the data do not need it; for inodes and folder entries run as root",
+    )
+}
+
+pub(super) fn mitigations(facts: &Facts) -> Option<Finding> {
+    let slow: Vec<_> = facts.host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
+    if slow.is_empty() {
+        return None;
+    }
+    found(
+        Note,
+        "each system call pays for CPU mitigations: small blocks look worse than on a machine without",
+        format!("/sys/devices/system/cpu/vulnerabilities: {}", slow.join(", ")),
+        "compare with machines that have the same ones; do not switch them off to look faster",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, plan};
+    use crate::host::{ClockSource, Host, Mitigation};
+
+    #[test]
+    fn slow_clocks() {
+        let host =
+            |current: &str| Host { clock: ClockSource { current: current.into(), available: vec!["tsc".into()] }, ..Host::default() };
+        assert!(check("clock-source", &host("hpet"), None, None).is_some_and(|f| f.remedy.contains("clocksource=tsc")));
+        for fast in ["tsc", "kvm-clock", "arch_sys_counter", ""] {
+            assert_eq!(check("clock-source", &host(fast), None, None), None, "{fast}");
+        }
+    }
+
+    #[test]
+    fn io_uring() {
+        let host = |level, root| Host { io_uring_disabled: level, can_drop_caches: root, ..Host::default() };
+        assert!(check("io-uring-off", &host(Some(2), true), None, None).is_some());
+        assert!(check("io-uring-off", &host(Some(1), false), None, Some(&plan(&["uring+sqpoll"]))).is_some());
+        assert_eq!(check("io-uring-off", &host(Some(1), true), None, None), None, "the right is there");
+        assert_eq!(check("io-uring-off", &host(Some(2), false), None, Some(&plan(&["mmap"]))), None, "not asked for");
+        assert_eq!(check("io-uring-off", &host(Some(0), false), None, None), None);
+        assert_eq!(check("io-uring-off", &host(None, false), None, None), None);
+    }
+
+    #[test]
+    fn old_kernels() {
+        let host = |kernel: &str| Host { kernel: kernel.into(), ..Host::default() };
+        let old = check("old-kernel", &host("5.10.0-21-amd64"), None, None);
+        assert!(old.is_some_and(|f| f.message.contains("STATX_DIOALIGN") && f.message.contains("cachestat")));
+        assert!(check("old-kernel", &host("6.1.0"), None, None).is_some_and(|f| !f.message.contains("STATX_DIOALIGN")));
+        for new in ["6.5.1", "6.18.44", "7.0", "", "odd"] {
+            assert_eq!(check("old-kernel", &host(new), None, None), None, "{new}");
+        }
+    }
+
+    #[test]
+    fn dropping_caches() {
+        assert!(check("cannot-drop-caches", &Host::default(), None, None).is_some());
+        assert_eq!(check("cannot-drop-caches", &Host { can_drop_caches: true, ..Host::default() }, None, None), None);
+    }
+
+    #[test]
+    fn mitigated_cpus() {
+        let host = |state: &str| Host { mitigations: vec![Mitigation { name: "retbleed".into(), state: state.into() }], ..Host::default() };
+        assert!(
+            check("mitigations", &host("Mitigation: untrained return thunk"), None, None).is_some_and(|f| f.evidence.contains("retbleed"))
+        );
+        assert_eq!(check("mitigations", &host("Vulnerable"), None, None), None);
+        assert_eq!(check("mitigations", &Host::default(), None, None), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Checks of the processors and of who else uses them.
+
+use super::{Facts, Finding, found};
+use crate::record::Severity::{Misleading, Note};
+use crate::units::show_share;
+
+pub(super) fn governor(facts: &Facts) -> Option<Finding> {
+    let governor = facts.host.cpu.governor.as_deref().filter(|governor| *governor != "performance")?;
+    found(
+        Misleading,
+        "the CPU may run slower than it can, and changes its speed while it is measured",
+        format!("cpufreq governor is {governor}"),
+        "cpupower frequency-set -g performance, for the time of the measurement",
+    )
+}
+
+pub(super) fn battery(facts: &Facts) -> Option<Finding> {
+    facts.host.conditions.on_battery.filter(|on| *on)?;
+    found(Misleading, "CPU and disk save power: slower, and not the same each time", "a battery is discharging", "plug the machine in")
+}
+
+/// Above this share of stolen time trials scatter by more than the goal of 2 %.
+const STOLEN: f64 = 0.01;
+
+pub(super) fn steal(facts: &Facts) -> Option<Finding> {
+    let share = facts.host.conditions.steal.filter(|share| *share > STOLEN)?;
+    found(
+        Misleading,
+        "the hypervisor takes CPU time away: trials scatter and none shows what the machine can do",
+        format!("{} of all CPU time since boot was stolen", show_share(share)),
+        "measure when the host is quieter, or on dedicated CPUs; look at the intervals, not at single trials",
+    )
+}
+
+pub(super) fn cpu_quota(facts: &Facts) -> Option<Finding> {
+    let cpu = &facts.host.cpu;
+    let quota = cpu.quota.filter(|quota| *quota < f64::from(cpu.online))?;
+    found(
+        Misleading,
+        "a trial that uses more CPU time than granted is stopped until the next period: long pauses that no disk made",
+        format!("cpu.max grants {quota:.2} CPUs of {}", cpu.online),
+        "run outside the container, raise cpu.max, or use fewer threads",
+    )
+}
+
+pub(super) fn busy(facts: &Facts) -> Option<Finding> {
+    let (load, cpus) = (facts.host.conditions.load?, facts.host.cpu.allowed.max(1));
+    if load <= f64::from(cpus) / 2.0 {
+        return None;
+    }
+    found(
+        Misleading,
+        "other programs compete for the CPUs",
+        format!("load average of the last minute {load:.2} on {cpus} CPU{}", if cpus == 1 { "" } else { "s" }),
+        "wait until they are done, or stop them",
+    )
+}
+
+pub(super) fn virtual_machine(facts: &Facts) -> Option<Finding> {
+    let hypervisor = facts.host.virtualisation.as_deref()?;
+    found(
+        Note,
+        "cold is cold in this guest only: the host may still hold the data in its memory, and the disk may be rate-limited",
+        format!("virtual machine: {hypervisor}"),
+        "read cold results as a virtual disk's; for the disk itself measure on the host",
+    )
+}
+
+pub(super) fn smt(facts: &Facts) -> Option<Finding> {
+    let cpu = &facts.host.cpu;
+    if cpu.smt != Some(true) || !facts.any(|job| job.threads > 1) {
+        return None;
+    }
+    found(
+        Note,
+        "two threads may share a core and then run slower than one alone",
+        format!("SMT is on: {} CPUs on {} cores", cpu.online, cpu.cores),
+        "compare up to as many threads as there are cores",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check, plan};
+    use crate::host::{Conditions, Cpu, Host};
+    use crate::record::Severity;
+
+    fn with_cpu(cpu: Cpu) -> Host {
+        Host { cpu, ..Host::default() }
+    }
+
+    fn with(conditions: Conditions) -> Host {
+        Host { conditions, ..Host::default() }
+    }
+
+    #[test]
+    fn governors() {
+        let host = |governor: &str| with_cpu(Cpu { governor: Some(governor.into()), ..Cpu::default() });
+        assert!(check("governor", &host("powersave"), None, None).is_some_and(|f| f.evidence.contains("powersave")));
+        assert_eq!(check("governor", &host("performance"), None, None), None);
+        assert_eq!(check("governor", &Host::default(), None, None), None);
+    }
+
+    #[test]
+    fn batteries() {
+        let host = |on_battery| with(Conditions { on_battery, ..Conditions::default() });
+        assert!(check("battery", &host(Some(true)), None, None).is_some());
+        assert_eq!(check("battery", &host(Some(false)), None, None), None);
+    }
+
+    #[test]
+    fn stolen_time() {
+        let host = |share| with(Conditions { steal: Some(share), ..Conditions::default() });
+        assert!(check("steal", &host(0.05), None, None).is_some_and(|f| f.evidence.starts_with("5 %")));
+        assert_eq!(check("steal", &host(0.001), None, None), None);
+    }
+
+    #[test]
+    fn quotas() {
+        let host = |quota| with_cpu(Cpu { online: 4, quota, ..Cpu::default() });
+        assert!(check("cpu-quota", &host(Some(1.5)), None, None).is_some_and(|f| f.evidence.contains("1.50 CPUs of 4")));
+        assert_eq!(check("cpu-quota", &host(Some(4.0)), None, None), None);
+        assert_eq!(check("cpu-quota", &host(None), None, None), None);
+    }
+
+    #[test]
+    fn load() {
+        let host =
+            |load| Host { cpu: Cpu { allowed: 2, ..Cpu::default() }, ..with(Conditions { load: Some(load), ..Conditions::default() }) };
+        assert!(check("busy", &host(1.5), None, None).is_some());
+        assert_eq!(check("busy", &host(0.9), None, None), None);
+    }
+
+    #[test]
+    fn hypervisors() {
+        let host = Host { virtualisation: Some("KVM".into()), ..Host::default() };
+        assert!(check("virtual-machine", &host, None, None).is_some_and(|f| f.severity == Severity::Note));
+        assert_eq!(check("virtual-machine", &Host::default(), None, None), None);
+    }
+
+    #[test]
+    fn threads_of_a_core_matter_to_more_than_one_worker() {
+        let host = with_cpu(Cpu { smt: Some(true), online: 8, cores: 4, ..Cpu::default() });
+        assert!(check("smt", &host, None, None).is_some());
+        assert_eq!(check("smt", &host, None, Some(&plan(&[]))), None);
+        let mut threads = plan(&[]);
+        threads.cells[0].threads = 2;
+        assert!(check("smt", &host, None, Some(&threads)).is_some());
+        assert_eq!(check("smt", &with_cpu(Cpu { smt: Some(false), ..Cpu::default() }), None, None), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! What the tests of the doctor share.
+
+use std::time::Duration;
+
+use super::{CHECKS, Facts, Finding};
+use crate::host::{Host, TargetFacts};
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec, TrialTime};
+
+pub fn facts_of<'a>(host: &'a Host, target: Option<&'a TargetFacts>, plan: Option<&'a Plan>) -> Facts<'a> {
+    Facts { host, target, plan }
+}
+
+/// Runs one check by its registered name.
+pub fn check(id: &str, host: &Host, target: Option<&TargetFacts>, plan: Option<&Plan>) -> Option<Finding> {
+    let check = CHECKS.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no check {id}"));
+    let finding = (check.check)(&Facts { host, target, plan });
+    if let Some(finding) = &finding {
+        assert!(
+            ![&finding.message, &finding.evidence, &finding.remedy].iter().any(|text| text.is_empty() || text.contains('\n')),
+            "{finding:?}"
+        );
+    }
+    finding
+}
+
+/// One cell over 1 GiB that reads 4 KiB blocks cold; `words` change it: a backend, `cold|warm|asis`, `direct`, `write`, `read`.
+pub fn plan(words: &[&str]) -> Plan {
+    let mut job = Job {
+        backend: Choice::parse("read").unwrap(),
+        op: Op::Read,
+        pattern: Pattern::Seq,
+        block: 4096,
+        count: None,
+        span: 1 << 30,
+        threads: 1,
+        depth: 1,
+        cache: Cache::Cold,
+        direct: false,
+        xor: false,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    };
+    for word in words {
+        match *word {
+            "direct" => (job.direct, job.cache) = (true, Cache::AsIs),
+            word if word.parse::<Cache>().is_ok() => job.cache = word.parse().unwrap(),
+            word if word.parse::<Op>().is_ok() => job.op = word.parse().unwrap(),
+            word => job.backend = Choice::parse(word).unwrap(),
+        }
+    }
+    let time = Duration::from_millis(300);
+    Plan {
+        experiment: "sweep".into(),
+        presets: Vec::new(),
+        target: TargetSpec::File { path: "f".into(), size: 1 << 30 },
+        cells: vec![job],
+        trials: None,
+        goal: Plan::GOAL,
+        trial_time: TrialTime { low: time, high: time },
+        budget: Plan::BUDGET,
+        seed: 1,
+        skipped: Vec::new(),
+    }
+}

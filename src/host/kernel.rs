@@ -1,0 +1,116 @@
+//! What the running kernel allows and what it costs: version, io_uring, mitigations, clock source.
+
+use serde::{Deserialize, Serialize};
+
+use super::root::{Root, clean};
+
+/// The clock that clock_gettime(2) reads.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClockSource {
+    pub current: String,
+    pub available: Vec<String>,
+}
+
+impl ClockSource {
+    /// One that is read without entering the kernel or the hypervisor: about 20 ns, others 0.2 to 2 µs.
+    pub fn is_fast(&self) -> bool {
+        matches!(self.current.as_str(), "tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page" | "riscv_clocksource")
+    }
+
+    pub(super) fn read(root: &Root) -> ClockSource {
+        let at = |name: &str| root.line(&format!("/sys/devices/system/clocksource/clocksource0/{name}")).unwrap_or_default();
+        ClockSource {
+            current: at("current_clocksource"),
+            available: at("available_clocksource").split_ascii_whitespace().map(String::from).collect(),
+        }
+    }
+}
+
+/// A weakness of this CPU and what the kernel does about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Mitigation {
+    /// As the kernel names it: `spectre_v2`.
+    pub name: String,
+    /// `Mitigation: ...` or `Vulnerable ...`.
+    pub state: String,
+}
+
+/// Weaknesses whose mitigation runs at each entry to the kernel or return from it, or makes its indirect calls slower.
+const AT_SYSTEM_CALLS: &[&str] = &[
+    "meltdown",
+    "spectre_v2",
+    "retbleed",
+    "spec_rstack_overflow",
+    "indirect_target_selection",
+    "mds",
+    "tsx_async_abort",
+    "mmio_stale_data",
+    "reg_file_data_sampling",
+    "tsa",
+];
+
+impl Mitigation {
+    /// It makes system calls slower: something is done, and at system calls.
+    pub fn slows_calls(&self) -> bool {
+        let done = self.state.starts_with("Mitigation") || self.state.contains("Safe RET");
+        done && AT_SYSTEM_CALLS.contains(&self.name.as_str())
+    }
+}
+
+/// All weaknesses but those that do not affect this CPU.
+pub(super) fn mitigations(root: &Root) -> Vec<Mitigation> {
+    const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
+    let one = |name: String| Some(Mitigation { state: root.line(&format!("{FOLDER}/{name}"))?, name: clean(&name) });
+    root.names(FOLDER).into_iter().filter_map(one).filter(|m| m.state != "Not affected").collect()
+}
+
+/// Major and minor number of a kernel release: `6.18.44-cloud` is (6, 18).
+pub fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::root::fake::Tree;
+    use super::*;
+
+    #[test]
+    fn releases() {
+        assert_eq!(version("6.18.44"), Some((6, 18)));
+        assert_eq!(version("5.10.0-21-amd64"), Some((5, 10)));
+        assert_eq!(version("6.9-rc1"), Some((6, 9)));
+        for odd in ["", "x", "6", "6.", ".", "99999999999.1"] {
+            assert_eq!(version(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn only_what_affects_this_cpu() {
+        let at = "sys/devices/system/cpu/vulnerabilities";
+        let tree = Tree::new(&[
+            (&format!("{at}/meltdown"), "Not affected\n"),
+            (&format!("{at}/spectre_v2"), "Mitigation: Retpolines; STIBP: disabled\n"),
+            (&format!("{at}/spec_store_bypass"), "Vulnerable\n"),
+            (&format!("{at}/retbleed"), "Vulnerable\n"),
+            (&format!("{at}/spec_rstack_overflow"), "Vulnerable: Safe RET, no microcode\n"),
+            (&format!("{at}/empty"), ""),
+        ]);
+        let found = mitigations(&tree.root());
+        let names: Vec<_> = found.iter().map(|m| (m.name.as_str(), m.slows_calls())).collect();
+        assert_eq!(names, [("retbleed", false), ("spec_rstack_overflow", true), ("spec_store_bypass", false), ("spectre_v2", true)]);
+    }
+
+    #[test]
+    fn clocks() {
+        let at = "sys/devices/system/clocksource/clocksource0";
+        let tree =
+            Tree::new(&[(&format!("{at}/current_clocksource"), "hpet\n"), (&format!("{at}/available_clocksource"), "hpet acpi_pm \n")]);
+        let clock = ClockSource::read(&tree.root());
+        assert_eq!((clock.is_fast(), clock.available.len()), (false, 2));
+        assert!(ClockSource { current: "tsc".into(), available: Vec::new() }.is_fast());
+        assert_eq!(ClockSource::read(&Tree::new(&[]).root()), ClockSource::default());
+    }
+}

@@ -1,0 +1,85 @@
+//! The network cards, for the network probes and for targets that lie on a server.
+
+use serde::{Deserialize, Serialize};
+
+use super::root::{Root, file_name};
+
+/// One network interface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetworkCard {
+    pub name: String,
+    /// Link speed in Mbit/s (10^6 bits); `None`: no link, or a card that does not say.
+    pub speed: Option<u32>,
+    /// `full` or `half`.
+    pub duplex: Option<String>,
+    /// Bytes of the largest packet.
+    pub mtu: Option<u32>,
+    /// `up`, `down`, `unknown` ... (RFC 2863).
+    pub state: String,
+    pub driver: Option<String>,
+    /// No device behind it: loopback, bridge, tunnel, container pair.
+    pub is_virtual: bool,
+}
+
+/// Interfaces listed at most: a machine full of containers has thousands.
+const MOST: usize = 64;
+
+/// All interfaces, those with a device first.
+pub(super) fn read(root: &Root) -> Vec<NetworkCard> {
+    let names = root.names("/sys/class/net").into_iter().filter(|name| name != "bonding_masters");
+    let mut cards: Vec<_> = names.map(|name| card(root, name)).collect();
+    cards.sort_by_key(|card| (card.is_virtual, card.state != "up"));
+    cards.truncate(MOST);
+    cards
+}
+
+fn card(root: &Root, name: String) -> NetworkCard {
+    let at = |what: &str| format!("/sys/class/net/{name}/{what}");
+    NetworkCard {
+        // -1 and 2^32 - 1 stand for "no link".
+        speed: root.number::<i64>(&at("speed")).and_then(|speed| u32::try_from(speed).ok()).filter(|s| *s != 0 && *s != u32::MAX),
+        duplex: root.line(&at("duplex")).filter(|duplex| duplex != "unknown"),
+        mtu: root.number(&at("mtu")),
+        state: root.line(&at("operstate")).unwrap_or_default(),
+        driver: root.link(&at("device/driver")).map(|path| file_name(&path)),
+        is_virtual: !root.exists(&at("device")),
+        name: super::root::clean(&name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::root::fake::Tree;
+    use super::*;
+
+    #[test]
+    fn cards_and_their_links() {
+        let tree = Tree::new(&[
+            ("sys/class/net/lo/mtu", "65536\n"),
+            ("sys/class/net/lo/operstate", "unknown\n"),
+            ("sys/class/net/bonding_masters", "bond0\n"),
+            ("sys/class/net/eth1/speed", "-1\n"),
+            ("sys/class/net/eth1/duplex", "unknown\n"),
+            ("sys/class/net/eth1/device/vendor", "0x8086\n"),
+            ("sys/class/net/eth1/operstate", "down\n"),
+            ("sys/class/net/eth0/speed", "10000\n"),
+            ("sys/class/net/eth0/duplex", "full\n"),
+            ("sys/class/net/eth0/operstate", "up\n"),
+            ("sys/class/net/eth0/mtu", "9000\n"),
+        ]);
+        tree.symlink("sys/class/net/eth0/device/driver", "../../bus/pci/drivers/ixgbe");
+        let cards = read(&tree.root());
+        let names: Vec<_> = cards.iter().map(|card| (card.name.as_str(), card.speed, card.is_virtual)).collect();
+        assert_eq!(names, [("eth0", Some(10000), false), ("eth1", None, false), ("lo", None, true)]);
+        assert_eq!((cards[0].driver.as_deref(), cards[0].duplex.as_deref(), cards[0].mtu), (Some("ixgbe"), Some("full"), Some(9000)));
+        assert_eq!((cards[1].duplex.as_deref(), cards[2].mtu), (None, Some(65536)));
+    }
+
+    #[test]
+    fn no_network_and_nonsense() {
+        assert!(read(&Tree::new(&[]).root()).is_empty());
+        let tree = Tree::new(&[("sys/class/net/x/speed", "99999999999"), ("sys/class/net/x/mtu", "\u{0}")]);
+        assert_eq!((read(&tree.root())[0].speed, read(&tree.root())[0].mtu), (None, None));
+    }
+}

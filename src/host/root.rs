@@ -1,0 +1,188 @@
+//! Where the kernel's files are read: `/`, or a captured tree in tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::sys::text;
+
+/// Characters kept of a one-line value: it ends up in session files and on terminals.
+const LINE: usize = 300;
+/// Entries of a folder that are looked at.
+const ENTRIES: usize = 8192;
+
+/// A tree with `proc/`, `sys/` and `etc/` in it. Every question has the answer "not known".
+#[derive(Debug, Clone)]
+pub struct Root(PathBuf);
+
+impl Root {
+    /// The running system.
+    pub fn system() -> Root {
+        Root::new("/")
+    }
+
+    /// A captured one.
+    pub fn new(at: impl Into<PathBuf>) -> Root {
+        Root(at.into())
+    }
+
+    pub(super) fn at(&self, path: &str) -> PathBuf {
+        self.0.join(path.trim_start_matches('/'))
+    }
+
+    /// The whole text, odd bytes replaced, at most 16 MiB.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        // A pipe or a device in place of a file would block or never end.
+        let known = fs::metadata(self.at(path)).is_ok_and(|meta| meta.is_file());
+        known.then(|| text::read(self.at(path)).ok()).flatten()
+    }
+
+    /// The first line that is not blank, as [`clean`] leaves it.
+    pub(super) fn line(&self, path: &str) -> Option<String> {
+        let text = self.text(path)?;
+        let line = clean(text.lines().find(|line| !line.trim().is_empty())?);
+        (!line.is_empty()).then_some(line)
+    }
+
+    pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.line(path)?.parse().ok()
+    }
+
+    /// The names in a folder, sorted; none where it cannot be read.
+    pub(super) fn names(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.at(folder)) else { return Vec::new() };
+        let mut names: Vec<_> = entries.flatten().take(ENTRIES).filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    /// What a symbolic link points to.
+    pub(super) fn link(&self, path: &str) -> Option<PathBuf> {
+        fs::read_link(self.at(path)).ok()
+    }
+
+    /// Whether this user may write it.
+    pub(super) fn writable(&self, path: &str) -> bool {
+        nix::unistd::access(&self.at(path), nix::unistd::AccessFlags::W_OK).is_ok()
+    }
+
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.at(path).exists()
+    }
+}
+
+/// One line that is safe to show: no control characters (a disk may be named by an attacker), at most 300 of them.
+pub(super) fn clean(text: &str) -> String {
+    let shown = |c: char| if c.is_control() || c == char::REPLACEMENT_CHARACTER { '?' } else { c };
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\0').chars().take(LINE).map(shown).collect()
+}
+
+/// The last part of a path as text.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| clean(&name.to_string_lossy())).unwrap_or_default()
+}
+
+/// The word in brackets of `always [madvise] never`.
+pub(super) fn bracketed(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once('[')?;
+    let (word, _) = rest.split_once(']')?;
+    Some(word.trim())
+}
+
+/// CPUs named more than this are no list of CPUs.
+const MOST_CPUS: u32 = 65_536;
+
+/// The CPUs of `0-3,8,10-11`; what is no list names none.
+pub fn cpu_list(text: &str) -> Vec<u32> {
+    let mut cpus = Vec::new();
+    for part in text.trim().split(',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let (Ok(low), Ok(high)) = (low.trim().parse::<u32>(), high.trim().parse::<u32>()) else { return Vec::new() };
+        if high >= MOST_CPUS || low > high {
+            return Vec::new();
+        }
+        cpus.extend(low..=high);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
+}
+
+#[cfg(test)]
+pub(super) mod fake {
+    use super::*;
+
+    /// A tree of files in a temporary folder.
+    pub struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        pub fn new(files: &[(&str, &str)]) -> Tree {
+            let tree = Tree(tempfile::tempdir().unwrap());
+            for (path, text) in files {
+                tree.write(path, text.as_bytes());
+            }
+            tree
+        }
+
+        pub fn write(&self, path: &str, bytes: &[u8]) {
+            let path = self.0.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+
+        pub fn symlink(&self, path: &str, to: &str) {
+            let path = self.0.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(to, path).unwrap();
+        }
+
+        pub fn root(&self) -> Root {
+            Root::new(self.0.path())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fake::Tree;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn values_are_one_clean_line() {
+        let tree = Tree::new(&[("a", "\n  two words \nmore"), ("b", "\x1b[31mred\u{7}"), ("c", ""), ("n", "42\n")]);
+        tree.write("bin", &[0xff, 0xfe, 0, 1]);
+        tree.write("huge", &vec![b'x'; 1 << 20]);
+        let root = tree.root();
+        assert_eq!(root.line("/a").as_deref(), Some("two words"));
+        assert_eq!(root.line("b").as_deref(), Some("?[31mred?"));
+        assert_eq!((root.line("c"), root.line("missing"), root.line("")), (None, None, None));
+        assert_eq!(root.line("bin").as_deref(), Some("??\u{3f}?"));
+        assert_eq!(root.line("huge").map(|line| line.len()), Some(LINE));
+        assert_eq!((root.number::<u32>("n"), root.number::<u32>("a")), (Some(42), None));
+        assert_eq!(root.names("").len(), 6);
+    }
+
+    #[test]
+    fn lists_of_cpus() {
+        assert_eq!(cpu_list("0-2,8\n"), [0, 1, 2, 8]);
+        assert_eq!(cpu_list("3,1,1"), [1, 3]);
+        for text in ["", "x", "3-1", "0-4294967295", "1,,2", "-"] {
+            assert!(cpu_list(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_chosen_word() {
+        assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
+        assert_eq!(bracketed("none"), None);
+        assert_eq!(bracketed("]["), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,40}") {
+            let _ = (cpu_list(&text), bracketed(&text).map(str::len), clean(&text));
+        }
+    }
+}

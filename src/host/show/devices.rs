@@ -1,0 +1,144 @@
+//! The block devices under a target, as a tree: what is mounted above, the disks below.
+
+use super::layout::Page;
+use crate::host::root::clean;
+use crate::sys::block::{BlockDevice, Kind};
+use crate::units::{show_bytes, show_rate};
+
+/// Two lines per device: what it is, and how its queue works.
+pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
+    if devices.is_empty() {
+        return;
+    }
+    page.section("Devices below the target");
+    for (i, device) in devices.iter().enumerate() {
+        let (branch, trunk) = (branch(devices, i), trunk(devices, i));
+        page.line(&format!("  {branch}{}", title(device)));
+        for line in [queue(device), way(device)] {
+            if !line.is_empty() {
+                page.line(&format!("  {trunk}{line}"));
+            }
+        }
+    }
+}
+
+/// Whether another device of this depth follows below the same parent.
+fn has_sibling(devices: &[BlockDevice], i: usize, depth: usize) -> bool {
+    devices[i + 1..].iter().take_while(|later| later.depth >= depth).any(|later| later.depth == depth)
+}
+
+/// The lines that pass by on the left, for the ancestors of device `i` below the top.
+fn passing(devices: &[BlockDevice], i: usize) -> String {
+    (1..devices[i].depth).map(|depth| if has_sibling(devices, i, depth) { "│  " } else { "   " }).collect()
+}
+
+fn branch(devices: &[BlockDevice], i: usize) -> String {
+    match devices[i].depth {
+        0 => String::new(),
+        depth => passing(devices, i) + if has_sibling(devices, i, depth) { "├─ " } else { "└─ " },
+    }
+}
+
+/// Beside the second line of device `i`, down to what comes next.
+fn trunk(devices: &[BlockDevice], i: usize) -> String {
+    let depth = devices[i].depth;
+    let own = match depth {
+        0 => String::new(),
+        _ => passing(devices, i) + if has_sibling(devices, i, depth) { "│  " } else { "   " },
+    };
+    let has_child = devices.get(i + 1).is_some_and(|next| next.depth > depth);
+    own + if has_child { "│ " } else { "  " }
+}
+
+fn title(device: &BlockDevice) -> String {
+    let kind = match device.kind {
+        Kind::Disk => "disk",
+        Kind::Partition => "partition",
+        Kind::Mapper => "device mapper",
+        Kind::Raid => "software RAID",
+        Kind::Loop => "loop device",
+        Kind::Memory => "memory",
+        Kind::Network => "network block device",
+    };
+    let file = device.backing_file.as_ref().map(|file| clean(&file.to_string_lossy()));
+    let more = [device.detail.as_deref().map(clean), device.model.as_deref().map(clean), file, device.size.map(show_bytes)];
+    let parts: Vec<String> = std::iter::once(kind.to_string()).chain(more.into_iter().flatten()).collect();
+    format!("{}  {}", clean(&device.name), parts.join(", "))
+}
+
+fn queue(device: &BlockDevice) -> String {
+    let parts = [
+        device.scheduler.as_deref().map(|name| format!("scheduler {}", clean(name))),
+        device.read_ahead_kb.and_then(|kb| kb.checked_mul(1024)).map(|bytes| format!("read-ahead {}", show_bytes(bytes))),
+        device.nr_requests.map(|n| format!("queue of {n}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn way(device: &BlockDevice) -> String {
+    let link = device.link.as_ref().map(|link| match link.bytes_per_second {
+        Some(rate) => format!("link {} = {}", clean(&link.text), show_rate(rate as f64)),
+        None => format!("link {}", clean(&link.text)),
+    });
+    let turns = device.rotational.map(|turns| if turns { "rotational".to_string() } else { "not rotational".to_string() });
+    let blocks = match (device.logical_block, device.physical_block) {
+        (Some(logical), Some(physical)) => Some(format!("blocks {logical}/{physical} B")),
+        _ => None,
+    };
+    [turns, blocks, link].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(name: &str, depth: usize, kind: Kind) -> BlockDevice {
+        serde_json::from_value(serde_json::json!({ "name": name, "kind": kind, "major": 8, "minor": 0, "depth": depth, "size": 1 << 30 }))
+            .unwrap()
+    }
+
+    fn shown(devices: &[BlockDevice]) -> String {
+        let mut page = Page::default();
+        tree(&mut page, devices);
+        page.text()
+    }
+
+    #[test]
+    fn a_mirror_of_partitions() {
+        let queued = |device: BlockDevice| BlockDevice { scheduler: Some("mq-deadline".into()), rotational: Some(false), ..device };
+        let raid = BlockDevice { detail: Some("raid1".into()), ..queued(device("md0", 1, Kind::Raid)) };
+        let stack = [
+            queued(device("dm-0", 0, Kind::Mapper)),
+            raid,
+            device("sda1", 2, Kind::Partition),
+            queued(device("sda", 3, Kind::Disk)),
+            device("sdb1", 2, Kind::Partition),
+            queued(device("sdb", 3, Kind::Disk)),
+        ];
+        insta::assert_snapshot!(shown(&stack), @r"
+        Devices below the target
+          dm-0  device mapper, 1 GiB
+          │ scheduler mq-deadline
+          │ not rotational
+          └─ md0  software RAID, raid1, 1 GiB
+             │ scheduler mq-deadline
+             │ not rotational
+             ├─ sda1  partition, 1 GiB
+             │  └─ sda  disk, 1 GiB
+             │       scheduler mq-deadline
+             │       not rotational
+             └─ sdb1  partition, 1 GiB
+                └─ sdb  disk, 1 GiB
+                     scheduler mq-deadline
+                     not rotational
+        ");
+    }
+
+    #[test]
+    fn odd_depths_never_panic() {
+        assert_eq!(shown(&[]), "");
+        let odd =
+            [device("a", 5, Kind::Disk), device("b", 0, Kind::Loop), device("c", 9, Kind::Disk), device("\u{1b}[2J", 1, Kind::Network)];
+        assert!(!shown(&odd).contains('\u{1b}'));
+    }
+}

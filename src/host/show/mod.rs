@@ -1,0 +1,230 @@
+//! The report of `iotui host` for people, and its data for programs.
+
+mod devices;
+mod layout;
+
+use serde::Serialize;
+
+use self::layout::{Align, Page};
+use super::{CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind};
+use crate::record::Warning;
+use crate::sys::direct::DirectSupport;
+use crate::sys::extents::ExtentMethod;
+use crate::sys::residency::Method;
+use crate::units::{show_bytes, show_share, three_digits};
+
+/// What `iotui host --format json` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Report<'a> {
+    pub host: &'a Host,
+    pub target: Option<&'a TargetFacts>,
+    pub findings: &'a [Warning],
+}
+
+/// The report in 80 columns, ended by a newline, without trailing spaces.
+pub fn text(host: &Host, target: Option<&TargetFacts>, findings: &[Warning]) -> String {
+    let mut page = Page::default();
+    machine(&mut page, host);
+    cpu(&mut page, host);
+    caches(&mut page, &host.caches);
+    memory(&mut page, &host.memory);
+    network(&mut page, &host.network);
+    if let Some(target) = target {
+        self::target(&mut page, target);
+        devices::tree(&mut page, &target.devices);
+    }
+    doctor(&mut page, findings);
+    page.text()
+}
+
+fn machine(page: &mut Page, host: &Host) {
+    page.section("Machine");
+    page.row("name", &host.name);
+    page.row("system", &host.os);
+    page.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
+    page.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none seen"));
+    page.row("container", &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default());
+    let now = &host.conditions;
+    let parts = [
+        now.load.map(|load| format!("load {load:.2}")),
+        now.io_pressure.map(|share| format!("waiting for I/O {}", show_share(share))),
+        now.steal.map(|share| format!("stolen since boot {}", show_share(share))),
+        now.on_battery.map(|on| if on { "on battery".into() } else { "on mains".into() }),
+    ];
+    page.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+}
+
+fn cpu(page: &mut Page, host: &Host) {
+    let cpu = &host.cpu;
+    page.section("CPU");
+    let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
+    page.row("model", &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }));
+    let by = if host.virtualisation.is_some() { " (as the hypervisor says)" } else { "" };
+    page.row("CPUs", &format!("{}{by}", cpus(cpu)));
+    page.row(
+        "one cycle",
+        &match cpu.cycle_nanos {
+            Some(nanos) => format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source),
+            None => "not known".into(),
+        },
+    );
+    page.row("governor", cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"));
+    page.row("instructions", &cpu.simd.join(" "));
+    page.row("clock", &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "));
+    let slow: Vec<_> = host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
+    page.row("mitigations", &if slow.is_empty() { String::new() } else { format!("at system calls: {}", slow.join(", ")) });
+    page.row(
+        "io_uring",
+        match host.io_uring_disabled {
+            None | Some(0) => "allowed",
+            Some(1) => "for privileged users and one group",
+            Some(_) => "disabled",
+        },
+    );
+}
+
+fn cpus(cpu: &Cpu) -> String {
+    let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut text = format!("{} online, {}, {}", cpu.online, plural(cpu.cores, "core"), plural(cpu.sockets, "socket"));
+    if let Some(smt) = cpu.smt {
+        text += if smt { ", SMT on" } else { ", SMT off" };
+    }
+    if cpu.allowed != cpu.online {
+        text += &format!(", {} allowed", cpu.allowed);
+    }
+    if let Some(quota) = cpu.quota {
+        text += &format!(", quota {quota:.2} CPUs");
+    }
+    text
+}
+
+fn caches(page: &mut Page, caches: &[CacheLevel]) {
+    if caches.is_empty() {
+        return;
+    }
+    page.section("CPU caches");
+    let number = |value: Option<u32>| value.map_or("-".into(), |n| n.to_string());
+    let rows = caches.iter().map(|cache| {
+        let size = if cache.size == 0 { "-".into() } else { show_bytes(cache.size) };
+        let shared = match cache.sharers() {
+            1 => "each CPU its own".to_string(),
+            n => format!("by {n} CPUs ({})", cache.shared_with),
+        };
+        vec![cache.name(), size, number(cache.ways), number(cache.sets), number(cache.line), shared]
+    });
+    use Align::{Left, Right};
+    page.table(&["cache", "size", "ways", "sets", "line B", "shared"], &[Left, Right, Right, Right, Right, Left], rows);
+}
+
+fn memory(page: &mut Page, memory: &Memory) {
+    page.section("Memory");
+    page.row("size", &format!("{}, {} available", show_bytes(memory.total), show_bytes(memory.available)));
+    page.row("limit", &memory.limit.map(|limit| format!("{} (control group)", show_bytes(limit))).unwrap_or_default());
+    let huge = match (&memory.huge_pages, memory.huge_page) {
+        (Some(setting), Some(size)) => format!("huge {} ({setting})", show_bytes(size)),
+        (Some(setting), None) => format!("huge ({setting})"),
+        (None, _) => "no huge ones".into(),
+    };
+    page.row("pages", &format!("{}, {huge}", show_bytes(memory.page_size)));
+    page.row("NUMA nodes", &memory.nodes.to_string());
+    page.row(
+        "swap",
+        &match memory.swap_total {
+            0 => "none".into(),
+            total => format!("{} used of {}", show_bytes(total.saturating_sub(memory.swap_free)), show_bytes(total)),
+        },
+    );
+    page.row("evictor", &memory.kdamond.as_ref().map(|name| format!("{name} may evict idle cached files")).unwrap_or_default());
+}
+
+fn network(page: &mut Page, cards: &[NetworkCard]) {
+    if cards.is_empty() {
+        return;
+    }
+    page.section("Network cards");
+    let rows = cards.iter().map(|card| {
+        let speed = card.speed.map_or("-".into(), |speed| speed.to_string());
+        let driver = card.driver.clone().unwrap_or_else(|| if card.is_virtual { "virtual".into() } else { "-".into() });
+        let mtu = card.mtu.map_or("-".into(), |mtu| mtu.to_string());
+        vec![card.name.clone(), card.state.clone(), speed, card.duplex.clone().unwrap_or("-".into()), mtu, driver]
+    });
+    use Align::{Left, Right};
+    page.table(&["card", "state", "Mbit/s", "duplex", "MTU B", "driver"], &[Left, Left, Right, Left, Right, Left], rows);
+}
+
+fn target(page: &mut Page, target: &TargetFacts) {
+    page.section("Target");
+    page.row("path", &target.path);
+    let kind = match target.kind {
+        TargetKind::File => "file",
+        TargetKind::Device => "block device",
+        TargetKind::Scratch => "scratch file",
+    };
+    // A scratch file that is not made yet has no size.
+    page.row(
+        "size",
+        &if target.size == 0 && target.kind == TargetKind::Scratch { kind.into() } else { format!("{}, {kind}", show_bytes(target.size)) },
+    );
+    if !target.fs.is_empty() {
+        let on = target.source.as_ref().map(|source| format!(" on {source}")).unwrap_or_default();
+        let at = target.mount_point.as_ref().map(|at| format!(", mounted at {at}")).unwrap_or_default();
+        page.row("file system", &format!("{}{on}{at}", target.fs));
+        page.row("options", &target.options.join(", "));
+    }
+    if let (Some(space), Some(used)) = (target.space, target.used()) {
+        page.row("space", &format!("{} free of {}, {} used", show_bytes(space.available), show_bytes(space.total), show_share(used)));
+    }
+    page.row("direct I/O", &direct(target));
+    page.row("cached now", &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default());
+    page.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
+    page.row("compression", target.compresses.as_deref().unwrap_or(""));
+    page.row("entropy", &target.entropy.map(|bits| format!("{bits:.2} bits per byte (sampled)")).unwrap_or_default());
+}
+
+fn direct(target: &TargetFacts) -> String {
+    match target.direct {
+        _ if target.direct_is_real() == Some(false) && target.memory => "taken and ignored: memory".into(),
+        Some(DirectSupport::Known(align)) => {
+            let read = align.read_offset.map(|read| format!(" ({read} B when reading)")).unwrap_or_default();
+            format!("yes; offsets in steps of {} B{read}, buffers of {} B", align.offset, align.mem)
+        }
+        Some(DirectSupport::Refused) => "refused on this file".into(),
+        Some(DirectSupport::Unknown) => "the file system does not say".into(),
+        None => String::new(),
+    }
+}
+
+fn resident(now: Resident) -> String {
+    let how = match now.method {
+        Method::Cachestat => "counted",
+        Method::Mincore => "counted through a mapping",
+        Method::Sampled => "estimated from 256 pages",
+    };
+    format!("{} in the page cache ({how})", show_share(now.share))
+}
+
+fn stored(target: &TargetFacts, found: Stored) -> String {
+    if found.method == ExtentMethod::Assumed {
+        return "not told; taken for all of it".into();
+    }
+    let share = 1.0 - target.hole_share().unwrap_or(0.0);
+    let extents = format!("{} extent{}", found.extents, if found.extents == 1 { "" } else { "s" });
+    format!("{} of it, in {extents} ({})", show_share(share), super::target::method_name(found.method))
+}
+
+fn doctor(page: &mut Page, findings: &[Warning]) {
+    page.section("Doctor");
+    if findings.is_empty() {
+        page.paragraph(2, 2, "nothing here would disturb a measurement");
+    }
+    for finding in findings {
+        page.paragraph(2, 4, &format!("{}: {}", finding.severity.name(), finding.id));
+        page.paragraph(4, 4, &finding.message);
+        page.paragraph(4, 13, &format!("because  {}", finding.evidence));
+        page.paragraph(4, 13, &format!("do       {}", finding.remedy));
+    }
+}
+
+#[cfg(test)]
+#[path = "../show_tests.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+use super::*;
+use crate::sys::random;
+use std::os::unix::fs::FileExt;
+
+fn options(text: &str) -> Vec<String> {
+    text.split(',').map(String::from).collect()
+}
+
+#[test]
+fn compression_is_what_the_mount_says() {
+    let found = |fs: &str, text: &str| compression(fs, &options(text), &[]);
+    assert_eq!(found("btrfs", "rw,compress-force=zstd:3").as_deref(), Some("btrfs compress-force=zstd:3"));
+    assert_eq!(found("btrfs", "rw,compress=no"), None);
+    assert_eq!(found("ext4", "rw,compress=zstd"), None);
+    assert_eq!(found("zfs", "rw").as_deref(), Some("zfs"));
+    assert_eq!(found("f2fs", "compress_algorithm=lz4").as_deref(), Some("f2fs compress_algorithm=lz4"));
+}
+
+#[test]
+fn a_real_file() {
+    let file = tempfile::tempfile().unwrap();
+    let mut data = vec![0; 1 << 20];
+    random::fill(3, 0, &mut data);
+    file.write_all_at(&data, 0).unwrap();
+    let facts = TargetFacts::of(&file, Path::new("some/file"), TargetKind::Scratch);
+    assert_eq!((facts.path.as_str(), facts.size, facts.kind), ("some/file", 1 << 20, TargetKind::Scratch));
+    assert!(!facts.fs.is_empty() && facts.space.is_some());
+    assert!(facts.used().is_some_and(|used| (0.0..=1.0).contains(&used)));
+    assert!(facts.resident.is_none_or(|now| (0.0..=1.0).contains(&now.share)));
+    let evidence = facts.evidence(1 << 20, None);
+    assert_eq!(evidence.fs, facts.fs);
+    if !evidence.hole_method.is_empty() && !facts.memory {
+        assert_eq!((evidence.hole_bytes, facts.hole_share()), (Some(0), Some(0.0)));
+    }
+    assert_eq!(facts.evidence(4096, None).hole_bytes, None, "a part is not known from the whole");
+}
+
+#[test]
+fn a_sparse_file_has_holes() {
+    let file = tempfile::tempfile().unwrap();
+    file.set_len(8 << 20).unwrap();
+    let facts = TargetFacts::of(&file, Path::new("sparse"), TargetKind::File);
+    if facts.stored.is_some_and(|stored| stored.method != ExtentMethod::Assumed) {
+        assert_eq!(facts.hole_share(), Some(1.0));
+        let walked = extents(&file, 8 << 20).unwrap();
+        assert_eq!(facts.evidence(4096, Some(&walked)).hole_bytes, Some(4096));
+    }
+}
+
+#[test]
+fn odd_targets_never_panic() {
+    for path in ["/", "/dev/null", "/proc/self/status", "/dev"] {
+        let Ok(file) = File::open(path) else { continue };
+        let facts = TargetFacts::of(&file, Path::new(path), TargetKind::File);
+        assert_eq!(facts.size, 0, "{path}");
+        assert!(facts.hole_share().is_none());
+    }
+}
+
+#[test]
+fn a_block_device_is_not_the_memory_its_node_lies_in() {
+    let disks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let mut names = disks.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| !name.contains("ram"));
+    let opened = names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
+    let Some((file, name)) = opened else { return };
+    let facts = TargetFacts::of(&file, Path::new(&name), TargetKind::File);
+    assert_eq!(facts.kind, TargetKind::Device);
+    assert!(!facts.memory && facts.fs.is_empty() && facts.space.is_none(), "{facts:?}");
+    assert_eq!(facts.devices.first().map(|device| device.name.as_str()), Some(name.as_str()));
+    assert_eq!(facts.devices[0].size, Some(facts.size));
+}
+
+#[test]
+fn memory_is_no_direct_target() {
+    let Ok(file) = tempfile::tempfile_in("/dev/shm") else { return };
+    let facts = TargetFacts::of(&file, Path::new("x"), TargetKind::File);
+    if facts.memory {
+        assert_eq!((facts.direct_is_real(), facts.evidence(0, None).memory), (Some(false), true));
+    }
+}
+
+#[test]
+fn old_sessions_load() {
+    let facts: TargetFacts = serde_json::from_str(r#"{"path":"x","later":1}"#).unwrap();
+    assert_eq!(facts, TargetFacts { path: "x".into(), ..TargetFacts::default() });
+    let whole = TargetFacts::of(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
+    assert_eq!(serde_json::from_str::<TargetFacts>(&serde_json::to_string(&whole).unwrap()).unwrap(), whole);
+}

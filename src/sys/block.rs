@@ -1,0 +1,226 @@
+//! The block devices under a file, from the one that is mounted down to the disks, as sysfs describes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::disk;
+use super::link::{self, Link};
+use super::text::{line, number};
+
+/// Devices listed at most; also ends any circle.
+const MAX_DEVICES: usize = 64;
+
+/// What sort of block device it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Disk,
+    Partition,
+    /// Device mapper: LVM, encryption, multipath.
+    Mapper,
+    /// Software RAID.
+    Raid,
+    /// A file shown as a device.
+    Loop,
+    /// zram or brd.
+    Memory,
+    /// nbd, rbd, drbd.
+    Network,
+}
+
+/// One block device. `None`: sysfs does not say, or it does not apply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockDevice {
+    /// Kernel name, e.g. `nvme0n1p2`.
+    pub name: String,
+    pub major: u64,
+    pub minor: u64,
+    /// 0 for the device asked for, 1 for those right below it, ...
+    pub depth: usize,
+    pub kind: Kind,
+    /// What it is beyond its kind: `raid1`, the name and sort of a mapper device.
+    pub detail: Option<String>,
+    pub model: Option<String>,
+    /// Bytes.
+    pub size: Option<u64>,
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in use.
+    pub scheduler: Option<String>,
+    pub read_ahead_kb: Option<u64>,
+    /// Requests that the queue holds.
+    pub nr_requests: Option<u64>,
+    /// Bytes of the smallest request.
+    pub logical_block: Option<u64>,
+    /// Bytes that the device writes without reading first.
+    pub physical_block: Option<u64>,
+    /// Largest request in KiB; a larger one is split.
+    pub max_sectors_kb: Option<u64>,
+    /// `write back` (the device has a volatile cache) or `write through`.
+    pub write_cache: Option<String>,
+    pub link: Option<Link>,
+    /// File of a loop device.
+    pub backing_file: Option<PathBuf>,
+}
+
+/// The device (major, minor) and everything below it: a partition's disk, the members of mapper and RAID devices, the disk of a loop device's file. Each once, depth first.
+pub fn stack(major: u64, minor: u64) -> Vec<BlockDevice> {
+    stack_in(Path::new("/sys"), major, minor)
+}
+
+/// As [`stack`], with sysfs at `sys`.
+fn stack_in(sys: &Path, major: u64, minor: u64) -> Vec<BlockDevice> {
+    let mut found = Vec::new();
+    if let Ok(dir) = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))) {
+        descend(sys, &dir, 0, &mut found);
+    }
+    found
+}
+
+fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
+    let Some(device) = describe(dir, depth) else {
+        return;
+    };
+    if found.len() == MAX_DEVICES
+        || found
+            .iter()
+            .any(|d| (d.major, d.minor) == (device.major, device.minor))
+    {
+        return;
+    }
+    let below = below(sys, dir, &device);
+    found.push(device);
+    below
+        .iter()
+        .for_each(|dir| descend(sys, dir, depth + 1, found));
+}
+
+/// The sysfs folders of the devices right below.
+fn below(sys: &Path, dir: &Path, device: &BlockDevice) -> Vec<PathBuf> {
+    if device.kind == Kind::Partition {
+        return dir.parent().map(PathBuf::from).into_iter().collect();
+    }
+    if let Some(file) = &device.backing_file {
+        let holder = fs::metadata(file)
+            .ok()
+            .and_then(|meta| disk::device_of_meta(&meta));
+        return holder
+            .and_then(|(major, minor)| {
+                fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
+            })
+            .into_iter()
+            .collect();
+    }
+    let slaves = fs::read_dir(dir.join("slaves"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut slaves: Vec<_> = slaves
+        .filter_map(|slave| fs::canonicalize(slave.path()).ok())
+        .collect();
+    slaves.sort();
+    slaves
+}
+
+fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
+    let name = dir.file_name()?.to_string_lossy().into_owned();
+    let (major, minor) = numbers(&line(dir.join("dev"))?)?;
+    let kind = kind(dir, &name);
+    let queue = dir.join("queue");
+    Some(BlockDevice {
+        major,
+        minor,
+        depth,
+        kind,
+        detail: detail(dir),
+        model: model(dir),
+        // In units of 512 bytes, whatever the block size.
+        size: number::<u64>(dir.join("size")).and_then(|sectors| sectors.checked_mul(512)),
+        rotational: number::<u8>(queue.join("rotational")).map(|n| n != 0),
+        scheduler: line(queue.join("scheduler")).and_then(|text| chosen(&text)),
+        read_ahead_kb: number(queue.join("read_ahead_kb")),
+        nr_requests: number(queue.join("nr_requests")),
+        logical_block: number(queue.join("logical_block_size")),
+        physical_block: number(queue.join("physical_block_size")),
+        max_sectors_kb: number(queue.join("max_sectors_kb")),
+        write_cache: line(queue.join("write_cache")),
+        link: if kind == Kind::Disk {
+            link::of(dir)
+        } else {
+            None
+        },
+        backing_file: line(dir.join("loop/backing_file")).map(PathBuf::from),
+        name,
+    })
+}
+
+fn kind(dir: &Path, name: &str) -> Kind {
+    let is = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if dir.join("partition").exists() {
+        Kind::Partition
+    } else if dir.join("dm").is_dir() {
+        Kind::Mapper
+    } else if dir.join("md").is_dir() {
+        Kind::Raid
+    } else if is("loop") {
+        Kind::Loop
+    } else if is("zram") || is("ram") {
+        Kind::Memory
+    } else if is("nbd") || is("rbd") || is("drbd") {
+        Kind::Network
+    } else {
+        Kind::Disk
+    }
+}
+
+/// `8:17`
+fn numbers(text: &str) -> Option<(u64, u64)> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The word in brackets of `none [mq-deadline] kyber`, or the only word.
+fn chosen(text: &str) -> Option<String> {
+    let mut words = text.split_whitespace();
+    let inside = words.find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    let only = || {
+        text.split_whitespace()
+            .next()
+            .filter(|_| text.split_whitespace().count() == 1)
+    };
+    inside.or_else(only).map(String::from)
+}
+
+/// SCSI splits the name into vendor and model ("ATA" and numbers are not a name), NVMe has one model, memory cards a name.
+fn model(dir: &Path) -> Option<String> {
+    let device = dir.join("device");
+    let model = line(device.join("model")).or_else(|| line(device.join("name")))?;
+    match line(device.join("vendor")).filter(|v| v != "ATA" && !v.starts_with("0x")) {
+        Some(vendor) => Some(format!("{vendor} {model}")),
+        None => Some(model),
+    }
+}
+
+/// RAID level, or name and sort of a mapper device (its uuid begins with the sort: `LVM-`, `CRYPT-LUKS2-`).
+fn detail(dir: &Path) -> Option<String> {
+    if let Some(level) = line(dir.join("md/level")) {
+        return Some(level);
+    }
+    let name = line(dir.join("dm/name"))?;
+    match line(dir.join("dm/uuid"))
+        .as_deref()
+        .and_then(|uuid| uuid.split('-').next())
+        .filter(|sort| !sort.is_empty())
+    {
+        Some(sort) => Some(format!("{name} ({})", sort.to_ascii_lowercase())),
+        None => Some(name),
+    }
+}
+
+#[cfg(test)]
+#[path = "block_tests.rs"]
+mod tests;

@@ -1,0 +1,158 @@
+//! Emptying and filling the page cache of one file, with proof.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use nix::unistd::fdatasync;
+
+use super::fd;
+use super::residency::{Method, Residency, residency_if_known};
+
+/// One pass empties any file that nobody maps; what is left after this long stays (measured).
+const PATIENCE: Duration = Duration::from_millis(200);
+/// The share of a file that must be resident to call it warm: a kernel may evict a little by itself.
+pub const WARM: f64 = 0.99;
+const WARM_PASSES: u32 = 3;
+/// Reads this large build the largest page-cache folios, and a slow disk still moves one within 100 ms.
+const PIECE: u64 = 2 << 20;
+
+/// What [`make_cold`] reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cold {
+    /// What is still cached; `None` where nothing can tell.
+    /// With [`Method::Sampled`] as it was before the last drop, which removed the pages that sampling read.
+    pub left: Option<Residency>,
+    /// Nanoseconds from start to end, writing back included.
+    pub nanos: u64,
+    /// How often the cache was dropped.
+    pub passes: u32,
+}
+
+impl Cold {
+    /// Proved: nothing was left.
+    pub fn is_cold(&self) -> bool {
+        self.left.is_some_and(|left| left.is_cold())
+    }
+}
+
+/// Writes back and drops the cached pages of `file`, and looks whether `[0, len)` is gone, for up to 200 ms after the first try.
+///
+/// Unmap it in this process first: pages that anyone has mapped and touched stay, and [`Cold::left`] counts them (see [`super::mappers`]).
+/// A regular file is dropped whole, since a large folio across the end of a range would stay; a device up to `len`.
+///
+/// # Errors
+/// The errno of fdatasync(2) (EIO: the device failed), posix_fadvise(2), or of asking for the residency.
+pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
+    make_cold_by(file, len, None)
+}
+
+/// As [`make_cold`], looking by `method` only when one is given.
+///
+/// # Errors
+/// As [`make_cold`].
+pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result<Cold> {
+    let start = Instant::now();
+    write_back(file)?;
+    drop_pages(file, len)?;
+    let mut passes = 1;
+    let mut left = residency_if_known(file, len, method)?;
+    let dropped = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    while let Some(state) = left {
+        if state.method == Method::Sampled {
+            // Looking again would only meet the pages that the first look read in.
+            drop_pages(file, len)?;
+            passes += 1;
+            break;
+        }
+        if state.is_cold() || dropped.elapsed() >= PATIENCE {
+            break;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+        if state.dirty.unwrap_or(0) > 0 {
+            write_back(file)?;
+        }
+        drop_pages(file, len)?;
+        passes += 1;
+        left = residency_if_known(file, len, method)?;
+    }
+    Ok(Cold {
+        left,
+        nanos: start.elapsed().as_nanos() as u64,
+        passes,
+    })
+}
+
+/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is, `None` where nothing can tell.
+///
+/// Looks at `stop` every 2 MiB. Reads on a descriptor of its own, so `file` may be open for direct I/O.
+///
+/// # Errors
+/// `Interrupted` when stopped; else the errno of reading or of asking for the residency.
+pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<Residency>> {
+    let own = fd::reopen(file)?;
+    let len = fd::clip(file, 0, len)?;
+    let mut buffer = vec![0u8; PIECE as usize];
+    let mut pass = 0;
+    loop {
+        read_once(&own, len, &mut buffer, stop)?;
+        pass += 1;
+        let state = residency_if_known(file, len, None)?;
+        let enough = state.is_none_or(|s| s.share() >= WARM || s.pages == 0);
+        if enough || pass == WARM_PASSES {
+            return Ok(state);
+        }
+    }
+}
+
+fn read_once(file: &File, len: u64, buffer: &mut [u8], stop: &AtomicBool) -> io::Result<()> {
+    let mut at = 0;
+    while at < len {
+        if stop.load(Relaxed) {
+            return Err(fd::stopped());
+        }
+        let want = PIECE.min(len - at) as usize;
+        match file.read_at(&mut buffer[..want], at) {
+            Ok(0) => return Ok(()),
+            Ok(n) => at += n as u64,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+fn write_back(file: &File) -> io::Result<()> {
+    match fdatasync(file) {
+        // Nothing to write back: a read-only file system, or a special file.
+        Ok(()) | Err(Errno::EROFS | Errno::EINVAL) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+fn drop_pages(file: &File, len: u64) -> io::Result<()> {
+    let whole = !file.metadata()?.file_type().is_block_device();
+    let end = if whole {
+        0
+    } else {
+        len.checked_next_multiple_of(PIECE)
+            .and_then(|end| i64::try_from(end).ok())
+            .unwrap_or(0)
+    };
+    Ok(posix_fadvise(
+        file,
+        0,
+        end,
+        PosixFadviseAdvice::POSIX_FADV_DONTNEED,
+    )?)
+}
+
+#[cfg(test)]
+#[path = "cold_tests.rs"]
+mod tests;

@@ -1,0 +1,120 @@
+#![allow(unsafe_code)]
+use super::*;
+use crate::sys::residency::residency;
+use crate::sys::testing;
+use std::hint::black_box;
+
+const LEN: u64 = 4 << 20;
+static GO: AtomicBool = AtomicBool::new(false);
+
+/// Whether something tells exactly how much of `file` is cached.
+fn counted(file: &File) -> bool {
+    let state = residency_if_known(file, LEN, None).unwrap();
+    let exact = state.is_some_and(|s| s.method != Method::Sampled);
+    if !exact {
+        testing::skip("nothing counts the cached pages");
+    }
+    exact
+}
+
+#[test]
+fn dirty_becomes_cold_and_warm_and_cold_again() {
+    let Some(file) = testing::file_on_disk(LEN as usize) else {
+        return;
+    };
+    if !counted(&file) {
+        return;
+    }
+    let cold = make_cold(&file, LEN).unwrap();
+    assert!(cold.is_cold(), "{cold:?}");
+    assert!(cold.nanos > 0 && cold.passes >= 1);
+    assert!(make_warm(&file, LEN, &GO).unwrap().unwrap().share() >= WARM);
+    assert!(make_cold(&file, LEN).unwrap().is_cold());
+}
+
+#[test]
+fn part_of_a_file_becomes_cold_although_folios_cross_its_end() {
+    let Some(file) = testing::file_on_disk(LEN as usize) else {
+        return;
+    };
+    if counted(&file) {
+        make_warm(&file, LEN, &GO).unwrap();
+        assert!(make_cold(&file, LEN / 3).unwrap().is_cold());
+    }
+}
+
+#[test]
+fn sampled_cold() {
+    let Some(file) = testing::file_on_disk(LEN as usize) else {
+        return;
+    };
+    let cold = make_cold_by(&file, LEN, Some(Method::Sampled)).unwrap();
+    if cold.left.is_none() {
+        return testing::skip("sampling is refused");
+    }
+    assert!(cold.is_cold() && cold.passes == 2, "{cold:?}");
+    if counted(&file) {
+        let after = residency(&file, 0, LEN).unwrap();
+        assert!(after.is_cold(), "{after:?}");
+    }
+}
+
+#[test]
+fn mapped_and_touched_pages_stay_until_unmapped() {
+    let Some(file) = testing::file_on_disk(LEN as usize) else {
+        return;
+    };
+    if !counted(&file) || !make_cold(&file, LEN).unwrap().is_cold() {
+        return;
+    }
+    // SAFETY: nobody else knows this unnamed file, so nothing changes or truncates it.
+    let map = unsafe { memmap2::Mmap::map(&file).unwrap() };
+    map.chunks(4096).for_each(|page| {
+        black_box(page[0]);
+    });
+    let cold = make_cold(&file, LEN).unwrap();
+    assert!(
+        !cold.is_cold() && cold.left.unwrap().share() > 0.9,
+        "{cold:?}"
+    );
+    assert!(cold.nanos >= PATIENCE.as_nanos() as u64);
+    drop(map);
+    assert!(make_cold(&file, LEN).unwrap().is_cold());
+}
+
+#[test]
+fn tmpfs_stays() {
+    let Some(file) = testing::file_in_memory() else {
+        return;
+    };
+    file.write_all_at(&vec![1; 1 << 20], 0).unwrap();
+    if counted(&file) {
+        assert_eq!(
+            make_cold(&file, 1 << 20).unwrap().left.unwrap().share(),
+            1.0
+        );
+    }
+    let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled)).unwrap();
+    assert!(!sampled.is_cold(), "{sampled:?}");
+}
+
+#[test]
+fn an_empty_file_is_cold_and_warming_it_ends() {
+    let Some(file) = testing::file_on_disk(0) else {
+        return;
+    };
+    if counted(&file) {
+        assert!(make_cold(&file, u64::MAX).unwrap().is_cold());
+    }
+    let warm = make_warm(&file, u64::MAX, &GO).unwrap();
+    assert_eq!(warm.map_or(0, |state| state.pages), 0);
+}
+
+#[test]
+fn warming_stops_on_request() {
+    let Some(file) = testing::file_on_disk(4096) else {
+        return;
+    };
+    let error = make_warm(&file, 4096, &AtomicBool::new(true)).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::Interrupted);
+}

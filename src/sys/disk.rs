@@ -1,0 +1,214 @@
+//! What a block device itself counted: /sys/dev/block/MAJ:MIN/stat, else /proc/diskstats.
+
+use std::fs::File;
+use std::io;
+use std::ops::Sub;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use nix::sys::stat::{major, minor};
+use serde::{Deserialize, Serialize};
+
+use super::{mounts, text};
+
+/// Sectors are 512 bytes in these files, whatever the device's own are.
+const SECTOR: u64 = 512;
+
+/// Counters of one block device or partition since boot (Documentation/block/stat.rst).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskStats {
+    /// Finished reads and writes.
+    pub reads: u64,
+    pub writes: u64,
+    /// Bytes of these.
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    /// Requests handed to the device and not yet back: a state, not a count.
+    pub in_flight: u64,
+    /// Milliseconds with at least one request in flight.
+    pub busy_ms: u64,
+    /// Sum over all requests of the milliseconds that each was in flight.
+    pub queue_ms: u64,
+}
+
+impl DiskStats {
+    /// The counters of one device now.
+    ///
+    /// # Errors
+    /// The errno of reading /proc/diskstats; `NotFound` when it does not list the device.
+    pub fn of(major: u64, minor: u64) -> io::Result<Self> {
+        if let Ok(line) = text::read(format!("/sys/dev/block/{major}:{minor}/stat"))
+            && let Some(stats) = parse(line.split_ascii_whitespace())
+        {
+            return Ok(stats);
+        }
+        let table = text::read("/proc/diskstats")?;
+        find(&table, major, minor).ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("no block device {major}:{minor}"),
+            )
+        })
+    }
+}
+
+/// What happened since `earlier`; `in_flight` is kept as it is now.
+impl Sub for DiskStats {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(earlier.reads),
+            writes: self.writes.saturating_sub(earlier.writes),
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
+            in_flight: self.in_flight,
+            busy_ms: self.busy_ms.saturating_sub(earlier.busy_ms),
+            queue_ms: self.queue_ms.saturating_sub(earlier.queue_ms),
+        }
+    }
+}
+
+/// The 11 numbers that every kernel since 2.6 has; later ones (discard, flush) are ignored.
+fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
+    let mut n = [0u64; 11];
+    let mut words = words;
+    for slot in &mut n {
+        *slot = words.next()?.parse().ok()?;
+    }
+    let [
+        reads,
+        _,
+        read_sectors,
+        _,
+        writes,
+        _,
+        write_sectors,
+        _,
+        in_flight,
+        busy_ms,
+        queue_ms,
+    ] = n;
+    Some(DiskStats {
+        reads,
+        writes,
+        read_bytes: read_sectors.saturating_mul(SECTOR),
+        write_bytes: write_sectors.saturating_mul(SECTOR),
+        in_flight,
+        busy_ms,
+        queue_ms,
+    })
+}
+
+fn find(table: &str, major: u64, minor: u64) -> Option<DiskStats> {
+    table.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let here = (words.next()?.parse().ok(), words.next()?.parse().ok());
+        words.next()?;
+        if here == (Some(major), Some(minor)) {
+            parse(words)
+        } else {
+            None
+        }
+    })
+}
+
+/// (major, minor) of the block device that `file` is, or lies on. `None` for tmpfs, network, overlay: nothing the kernel counts.
+///
+/// Btrfs shows an anonymous device in stat, so there the mounted one is taken; of several, the one in the mount table.
+pub fn device_of(file: &File) -> Option<(u64, u64)> {
+    let meta = file.metadata().ok()?;
+    if meta.file_type().is_block_device() {
+        return Some((major(meta.rdev()), minor(meta.rdev())));
+    }
+    device_of_meta(&meta).or_else(|| device_of_mount(file))
+}
+
+/// The device in st_dev, when it is a real one.
+pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
+    let (major, minor) = (major(meta.dev()), minor(meta.dev()));
+    let known = || Path::new(&format!("/sys/dev/block/{major}:{minor}")).exists();
+    (major != 0 && known()).then_some((major, minor))
+}
+
+fn device_of_mount(file: &File) -> Option<(u64, u64)> {
+    let source = mounts::of(file).ok()?.source?;
+    let meta = Path::new(&source)
+        .is_absolute()
+        .then(|| std::fs::metadata(&source).ok())??;
+    meta.file_type()
+        .is_block_device()
+        .then(|| (major(meta.rdev()), minor(meta.rdev())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::testing;
+
+    const TABLE: &str = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+ 254       0 vda 7170 4018 3418922 10387 2713 19141 4965448 21780 3 4860 32558 3693 36 54856 385 112 5
+   8       1 sda1 1 2 3
+   8       2
+x y z
+";
+
+    #[test]
+    fn captured_table() {
+        let want = DiskStats {
+            reads: 7170,
+            writes: 2713,
+            read_bytes: 3418922 * 512,
+            write_bytes: 4965448 * 512,
+            in_flight: 3,
+            busy_ms: 4860,
+            queue_ms: 32558,
+        };
+        assert_eq!(find(TABLE, 254, 0), Some(want));
+        assert_eq!(find(TABLE, 7, 0), Some(DiskStats::default()));
+        assert_eq!(find(TABLE, 8, 1), None);
+        assert_eq!(find(TABLE, 8, 2), None);
+        assert_eq!((want - want).in_flight, 3);
+    }
+
+    #[test]
+    fn garbage_never_panics() {
+        for text in [
+            "",
+            "a b c",
+            "1 2",
+            "1 2 3 4 5 6 7 8 9 10 -1",
+            &format!("{} ", u64::MAX).repeat(11),
+        ] {
+            let _ = parse(text.split_ascii_whitespace());
+        }
+        assert!(DiskStats::of(4095, 0xfffff).is_err());
+    }
+
+    #[test]
+    fn the_disk_of_a_file_counts_its_reads() {
+        const LEN: u64 = 4 << 20;
+        let Some(file) = testing::file_on_disk(LEN as usize) else {
+            return;
+        };
+        let Some((major, minor)) = device_of(&file) else {
+            return testing::skip("no block device below");
+        };
+        let cold = crate::sys::cold::make_cold(&file, LEN).unwrap().is_cold();
+        let before = DiskStats::of(major, minor).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        crate::sys::cold::make_warm(&file, LEN, &stop).unwrap();
+        let moved = DiskStats::of(major, minor).unwrap() - before;
+        assert!(
+            !cold || moved.read_bytes >= LEN && moved.reads > 0,
+            "{moved:?}"
+        );
+    }
+
+    #[test]
+    fn memory_has_no_device() {
+        if let Some(file) = testing::file_in_memory() {
+            assert_eq!(device_of(&file), None);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Which bytes of a file are stored: holes and preallocated extents read as zeros at the speed of memory.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileTypeExt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{fd, fiemap, seek};
+
+/// Ranges kept at most (24 MiB of memory); a file with more holes is [`Extents::truncated`].
+const MAX_HOLES: usize = 1 << 20;
+
+/// How the extents were found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExtentMethod {
+    /// FIEMAP: right in every state of the cache.
+    Fiemap,
+    /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached; trust it only on a cold file.
+    SeekData,
+    /// Nothing answered: everything counts as stored.
+    Assumed,
+}
+
+/// What of `[0, len)` is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extents {
+    pub method: ExtentMethod,
+    /// Bytes looked at.
+    pub len: u64,
+    /// Extents (or data ranges) met.
+    pub count: u64,
+    /// Bytes of extents that are allocated but were never written. 0 where the method cannot tell them from holes.
+    pub unwritten: u64,
+    /// Some extent is compressed or otherwise encoded: the device moves another number of bytes.
+    pub encoded: bool,
+    /// Some extent lies inside metadata, without a block of its own.
+    pub inline: bool,
+    /// Some extent is shared with another file (reflink, snapshot).
+    pub shared: bool,
+    /// The file is too fragmented to be listed: everything behind the last hole counts as stored.
+    pub truncated: bool,
+    /// Sorted, not empty, not touching.
+    holes: Vec<Range<u64>>,
+    /// Bytes in all holes before the one with the same index.
+    before: Vec<u64>,
+}
+
+impl Extents {
+    pub(super) fn new(method: ExtentMethod, len: u64) -> Self {
+        Self {
+            method,
+            len,
+            count: 0,
+            unwritten: 0,
+            encoded: false,
+            inline: false,
+            shared: false,
+            truncated: false,
+            holes: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+
+    /// Appends a hole that starts at or behind the end of the last one; false when there is no room for it.
+    pub(super) fn add_hole(&mut self, hole: Range<u64>) -> bool {
+        let hole = hole.start.min(self.len)..hole.end.min(self.len);
+        if hole.is_empty() {
+            return true;
+        }
+        if let Some(last) = self.holes.last_mut()
+            && last.end >= hole.start
+        {
+            last.end = last.end.max(hole.end);
+            return true;
+        }
+        if self.holes.len() == MAX_HOLES {
+            self.truncated = true;
+            return false;
+        }
+        self.before.push(self.hole_bytes());
+        self.holes.push(hole);
+        true
+    }
+
+    /// Byte ranges that are holes or were never written: sorted, merged, within `[0, len)`.
+    pub fn holes(&self) -> &[Range<u64>] {
+        &self.holes
+    }
+
+    /// Bytes in all holes.
+    pub fn hole_bytes(&self) -> u64 {
+        match (self.before.last(), self.holes.last()) {
+            (Some(before), Some(last)) => before + (last.end - last.start),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of `[0, len)` that are stored.
+    pub fn stored_bytes(&self) -> u64 {
+        self.len - self.hole_bytes()
+    }
+
+    /// Bytes of `range` that lie in holes, by binary search; bytes behind `len` count as stored.
+    pub fn hole_bytes_in(&self, range: Range<u64>) -> u64 {
+        if range.is_empty() {
+            0
+        } else {
+            self.hole_bytes_below(range.end) - self.hole_bytes_below(range.start)
+        }
+    }
+
+    fn hole_bytes_below(&self, at: u64) -> u64 {
+        let next = self.holes.partition_point(|hole| hole.start < at);
+        match next.checked_sub(1) {
+            Some(i) => self.before[i] + (self.holes[i].end.min(at) - self.holes[i].start),
+            None => 0,
+        }
+    }
+}
+
+/// The extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty pages back (FIEMAP_FLAG_SYNC).
+///
+/// # Errors
+/// The errno of fstat(2), or of the ioctl when it failed for another reason than not being supported (EIO: the device failed).
+pub fn extents(file: &File, len: u64) -> io::Result<Extents> {
+    let len = fd::clip(file, 0, len)?;
+    if file.metadata()?.file_type().is_block_device() {
+        return Ok(Extents::new(ExtentMethod::Assumed, len));
+    }
+    extents_by(file, len, ExtentMethod::Fiemap)
+}
+
+/// From `method` on down to the first that answers.
+fn extents_by(file: &File, len: u64, method: ExtentMethod) -> io::Result<Extents> {
+    if method == ExtentMethod::Fiemap
+        && let Some(found) = fiemap::walk(file, len)?
+    {
+        return Ok(found);
+    }
+    if method != ExtentMethod::Assumed
+        && let Some(found) = seek::walk(file, len)
+    {
+        return Ok(found);
+    }
+    Ok(Extents::new(ExtentMethod::Assumed, len))
+}
+
+#[cfg(test)]
+#[path = "extents_tests.rs"]
+mod tests;

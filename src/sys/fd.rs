@@ -1,0 +1,88 @@
+//! Small facts about an open descriptor that several files here need.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
+
+use nix::unistd::{SysconfVar, sysconf};
+
+/// Bytes in a page of this kernel: the unit of the page cache. 4096 where the kernel does not say.
+pub fn page_size() -> u64 {
+    match sysconf(SysconfVar::PAGE_SIZE) {
+        Ok(Some(n)) if n > 0 => n.unsigned_abs(),
+        _ => 4096,
+    }
+}
+
+/// The path by which any thread or process of this machine that may see us can open `file` again, also when it has no name.
+pub fn path(file: &File) -> PathBuf {
+    PathBuf::from(format!(
+        "/proc/{}/fd/{}",
+        std::process::id(),
+        file.as_raw_fd()
+    ))
+}
+
+/// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`.
+///
+/// Goes through `/proc/thread-self/fd`, because `/proc/self/fd` shows the main thread's table and ours may be unshared.
+///
+/// # Errors
+/// The errno of open(2): EACCES without the right to read, ENOENT without /proc.
+pub fn reopen(file: &File) -> io::Result<File> {
+    File::open(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
+}
+
+/// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat does not tell).
+///
+/// # Errors
+/// The errno of fstat(2); for a device of open(2) or lseek(2).
+pub fn size(file: &File) -> io::Result<u64> {
+    let meta = file.metadata()?;
+    if meta.file_type().is_block_device() {
+        return reopen(file)?.seek(SeekFrom::End(0));
+    }
+    Ok(meta.len())
+}
+
+/// Bytes of `[offset, offset + len)` that exist.
+///
+/// # Errors
+/// As [`size`].
+pub(crate) fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
+    Ok(len.min(size(file)?.saturating_sub(offset)))
+}
+
+/// What an interruptible call returns when its stop flag was raised.
+pub(crate) fn stopped() -> io::Error {
+    io::Error::new(io::ErrorKind::Interrupted, "stopped on request")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    #[test]
+    fn a_reopened_file_has_its_own_position() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"hello").unwrap();
+        let mut text = String::new();
+        reopen(&file).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "hello");
+        assert_eq!(file.stream_position().unwrap(), 5);
+        assert_eq!(std::fs::read(path(&file)).unwrap(), b"hello");
+    }
+
+    #[test]
+    fn clip_ends_at_the_end_of_the_file() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1000).unwrap();
+        assert_eq!(clip(&file, 0, u64::MAX).unwrap(), 1000);
+        assert_eq!(clip(&file, 990, 5).unwrap(), 5);
+        assert_eq!(clip(&file, 990, 50).unwrap(), 10);
+        assert_eq!(clip(&file, u64::MAX, u64::MAX).unwrap(), 0);
+    }
+}

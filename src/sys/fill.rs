@@ -1,0 +1,129 @@
+//! Filling a file with random data that is really stored.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use memmap2::MmapMut;
+
+use super::{fd, random};
+
+/// Writes of 2 MiB and more give the page cache its largest folios.
+const PIECE: usize = 4 << 20;
+/// Dirty data is kept below twice this, so that stopping and the last sync do not wait for gigabytes.
+const WINDOW: u64 = 64 << 20;
+
+/// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them durable.
+///
+/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is looked at as often.
+///
+/// # Errors
+/// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel gives them.
+pub fn fill_random(
+    file: &File,
+    len: u64,
+    seed: u64,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> io::Result<()> {
+    let mut piece = MmapMut::map_anon(PIECE)?; // page-aligned
+    let mut at = 0;
+    while at < len {
+        if stop.load(Relaxed) {
+            return Err(fd::stopped());
+        }
+        let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(PIECE).min(PIECE)];
+        random::fill(seed, at, bytes);
+        file.write_all_at(bytes, at)?;
+        at += bytes.len() as u64;
+        if at.is_multiple_of(WINDOW) {
+            keep_writing(file, at)?;
+        }
+        progress(at);
+    }
+    file.sync_data()
+}
+
+/// Starts writing the last window back, and waits for the one before it.
+fn keep_writing(file: &File, at: u64) -> io::Result<()> {
+    sync_range(file, at - WINDOW, libc::SYNC_FILE_RANGE_WRITE)?;
+    match at.checked_sub(2 * WINDOW) {
+        Some(before) => sync_range(file, before, libc::SYNC_FILE_RANGE_WAIT_BEFORE),
+        None => Ok(()),
+    }
+}
+
+/// An error of the device is reported here once and then never again, so it must not be lost; "cannot do that" is no error.
+fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: no memory involved.
+    let done =
+        unsafe { libc::sync_file_range(file.as_raw_fd(), offset as i64, WINDOW as i64, flags) };
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        _ if done == 0 => Ok(()),
+        Some(libc::EINVAL | libc::ENOSYS | libc::ESPIPE | libc::EOPNOTSUPP | libc::EINTR) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::{extents, testing};
+
+    static GO: AtomicBool = AtomicBool::new(false);
+
+    #[test]
+    fn every_byte_is_stored_and_as_promised() {
+        let Some(file) = testing::file_on_disk(0) else {
+            return;
+        };
+        let len = PIECE as u64 * 2 + 4099;
+        let mut seen = Vec::new();
+        fill_random(&file, len, 42, &GO, &mut |n| seen.push(n)).unwrap();
+        assert_eq!(seen, [PIECE as u64, 2 * PIECE as u64, len]);
+        assert_eq!(file.metadata().unwrap().len(), len);
+        assert_eq!(extents::extents(&file, len).unwrap().hole_bytes(), 0);
+        let (mut got, mut want) = (vec![0; 5000], vec![0; 5000]);
+        let at = 2 * PIECE as u64 - 904;
+        file.read_exact_at(&mut got, at).unwrap();
+        random::fill(42, at, &mut want);
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn the_window_moves_on() {
+        let Some(file) = testing::file_in_memory().or_else(|| testing::file_on_disk(0)) else {
+            return;
+        };
+        file.set_len(3 * WINDOW).unwrap();
+        (1..=3).for_each(|n| keep_writing(&file, n * WINDOW).unwrap());
+    }
+
+    #[test]
+    fn stopping_and_failing() {
+        let file = tempfile::tempfile().unwrap();
+        let stopped = fill_random(&file, 1, 0, &AtomicBool::new(true), &mut |_| {}).unwrap_err();
+        assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
+        let stop = AtomicBool::new(false);
+        let midway = fill_random(&file, 3 * PIECE as u64, 0, &stop, &mut |_| {
+            stop.store(true, Relaxed)
+        })
+        .unwrap_err();
+        assert_eq!(
+            (midway.kind(), file.metadata().unwrap().len()),
+            (io::ErrorKind::Interrupted, PIECE as u64)
+        );
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        assert_eq!(
+            fill_random(&full, 10, 0, &GO, &mut |_| {})
+                .unwrap_err()
+                .raw_os_error(),
+            Some(libc::ENOSPC)
+        );
+        fill_random(&file, 0, 0, &GO, &mut |_| {}).unwrap();
+    }
+}

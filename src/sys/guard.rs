@@ -1,0 +1,254 @@
+//! Surviving SIGBUS: a file that shrinks, or a device that fails, under a mapping.
+//!
+//! One handler, installed once. A fault inside a registered mapping puts zero pages over the rest of that mapping and raises its flag;
+//! every other SIGBUS goes to the handler that was there before.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use libc::{c_int, c_void, siginfo_t};
+
+use super::{fd, map_raw};
+
+/// Live mappings that can be registered at once.
+pub const SLOTS: usize = 1024;
+
+/// One registered mapping, on cache lines of its own: workers poll the flag.
+#[repr(align(64))]
+struct Slot {
+    taken: AtomicBool,
+    /// 0: not registered. Written last when registering and first when leaving.
+    start: AtomicUsize,
+    /// Behind the last page.
+    end: AtomicUsize,
+    writable: AtomicBool,
+    /// Offset of the first fault from `start`, plus 1; 0: none.
+    fault: AtomicUsize,
+}
+
+static TABLE: [Slot; SLOTS] = [const {
+    Slot {
+        taken: AtomicBool::new(false),
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        writable: AtomicBool::new(false),
+        fault: AtomicUsize::new(0),
+    }
+}; SLOTS];
+
+/// What handled SIGBUS before us.
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+static PAGE: AtomicUsize = AtomicUsize::new(4096);
+
+/// Installs the handler, once; later calls only repeat the first answer.
+///
+/// # Errors
+/// The errno of sigaction(2).
+pub fn install() -> io::Result<()> {
+    static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
+    DONE.get_or_init(|| try_install().map_err(|e| e.raw_os_error().unwrap_or(libc::EINVAL)))
+        .map_err(io::Error::from_raw_os_error)
+}
+
+fn try_install() -> io::Result<()> {
+    PAGE.store(
+        usize::try_from(fd::page_size()).unwrap_or(4096),
+        Ordering::Relaxed,
+    );
+    // SAFETY: a sigaction of zeros is a valid value (default action, no flags).
+    let (mut previous, mut ours): (libc::sigaction, libc::sigaction) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    ours.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
+    ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // SAFETY: reads the present action into a live struct.
+    if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut previous) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // Known before the handler can run.
+    let _ = PREVIOUS.set(previous);
+    // SAFETY: our handler touches atomics and makes system calls only, so it may run anywhere.
+    if unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, std::ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Registers one mapping for as long as it lives. Drop it after the workers have ended and before munmap.
+#[derive(Debug)]
+pub struct Guard {
+    slot: &'static Slot,
+}
+
+/// A copy of the flag for a worker. Meaningless, but harmless, after the [`Guard`] is gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    slot: &'static Slot,
+}
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Slot")
+            .field("fault", &self.first_fault())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Slot {
+    fn first_fault(&self) -> Option<u64> {
+        self.fault
+            .load(Ordering::Relaxed)
+            .checked_sub(1)
+            .map(|n| n as u64)
+    }
+}
+
+impl Guard {
+    /// Registers the mapping of `len` bytes from `start`; `writable` when it was mapped with PROT_WRITE. Installs the handler if that was not done.
+    ///
+    /// # Safety
+    /// The range (with the rest of its last page) is one mapping of a file, and stays so until the guard is dropped:
+    /// after a fault its pages are replaced, whatever they are by then.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an empty or unaligned range; the errno of sigaction(2); `Other` when all [`SLOTS`] are taken.
+    pub unsafe fn new(start: *const u8, len: usize, writable: bool) -> io::Result<Self> {
+        install()?;
+        let page = PAGE.load(Ordering::Relaxed);
+        let start = start as usize;
+        let end = start
+            .checked_add(len)
+            .and_then(|end| end.checked_next_multiple_of(page));
+        let end = end.filter(|_| len > 0 && start != 0 && start.is_multiple_of(page));
+        let end = end.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, "not the range of a mapping")
+        })?;
+        let free = |slot: &&Slot| {
+            slot.taken
+                .compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+        };
+        let slot = TABLE
+            .iter()
+            .find(free)
+            .ok_or_else(|| io::Error::other(format!("all {SLOTS} guarded mappings are in use")))?;
+        slot.fault.store(0, Ordering::Relaxed);
+        slot.writable.store(writable, Ordering::Relaxed);
+        slot.end.store(end, Ordering::Release);
+        slot.start.store(start, Ordering::Release);
+        Ok(Self { slot })
+    }
+
+    /// Whether a fault was caught: from then on the data is zeros. Costs one relaxed load.
+    #[inline(always)]
+    pub fn hit(&self) -> bool {
+        self.slot.fault.load(Ordering::Relaxed) != 0
+    }
+
+    /// Offset in the mapping of the access that faulted first, in bytes.
+    pub fn first_fault(&self) -> Option<u64> {
+        self.slot.first_fault()
+    }
+
+    /// A handle that a worker can keep.
+    pub fn watch(&self) -> Watch {
+        Watch { slot: self.slot }
+    }
+}
+
+impl Watch {
+    /// As [`Guard::hit`].
+    #[inline(always)]
+    pub fn hit(&self) -> bool {
+        self.slot.fault.load(Ordering::Relaxed) != 0
+    }
+
+    /// As [`Guard::first_fault`].
+    pub fn first_fault(&self) -> Option<u64> {
+        self.slot.first_fault()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.slot.start.store(0, Ordering::Relaxed);
+        self.slot.end.store(0, Ordering::Release);
+        self.slot.taken.store(false, Ordering::Release);
+    }
+}
+
+/// No allocation, lock, libc call, thread-local or formatting on the way that survives.
+extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: with SA_SIGINFO the kernel passes a valid siginfo.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    if code != libc::BUS_ADRERR || !patch(address) {
+        chain(signal, code, info, context);
+    }
+}
+
+/// Puts zero pages over the rest of the registered mapping that holds `address`; false when there is none, or it failed.
+fn patch(address: usize) -> bool {
+    for slot in &TABLE {
+        let start = slot.start.load(Ordering::Acquire);
+        if start == 0 || address < start {
+            continue;
+        }
+        let end = slot.end.load(Ordering::Acquire);
+        // The same start again: start and end belong together, no registration changed in between.
+        if address >= end || slot.start.load(Ordering::Acquire) != start {
+            continue;
+        }
+        let from = address & !(PAGE.load(Ordering::Relaxed) - 1);
+        // To the end at once: one page at a time would mean one signal per page.
+        // SAFETY: Guard::new's caller promised that the whole range is its mapping.
+        if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) }
+        {
+            return false;
+        }
+        let _ = slot.fault.compare_exchange(
+            0,
+            address - start + 1,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        return true;
+    }
+    false
+}
+
+/// What would have happened without us.
+fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let previous = PREVIOUS.get();
+    let handler = previous.map_or(libc::SIG_DFL, |p| p.sa_sigaction);
+    let sent = code <= 0; // by a process, not by a fault
+    if handler == libc::SIG_IGN && sent {
+        return;
+    }
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // SAFETY: sigaction(2) and raise(3) are async-signal-safe; zeros are the default action.
+        unsafe {
+            let default: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, &raw const default, std::ptr::null_mut());
+            // A fault comes again by itself on return.
+            if sent {
+                libc::raise(signal);
+            }
+        }
+        return;
+    }
+    // SAFETY: a handler that was installed for this signal, called as its flags say.
+    unsafe {
+        if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) {
+            std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(
+                handler,
+            )(signal, info, context);
+        } else {
+            std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! Who else maps a file: the usual reason why its cache cannot be emptied.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use nix::sys::stat::{major, minor};
+use serde::{Deserialize, Serialize};
+
+use super::text;
+
+/// More processes than this are not looked at.
+const MAX_PROCESSES: usize = 32_768;
+/// More mappers than this are not listed.
+const MAX_FOUND: usize = 32;
+
+/// Another process that maps the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mapper {
+    pub pid: u32,
+    /// Its name, at most 15 bytes (/proc/PID/comm); empty when it cannot be read.
+    pub name: String,
+    /// Bytes of address space over the file: an upper bound of what it keeps in the cache.
+    pub bytes: u64,
+}
+
+/// What identifies the file in the maps of a process.
+struct Wanted {
+    inode: u64,
+    device: String,
+    path: String,
+}
+
+/// Other processes that map `file`, found in /proc/PID/maps: at most 32, and only of those that we may look into.
+pub fn mappers(file: &File) -> Vec<Mapper> {
+    let (Ok(wanted), Ok(processes)) = (wanted(file), fs::read_dir("/proc")) else {
+        return Vec::new();
+    };
+    let own = std::process::id();
+    let mut found = Vec::new();
+    for entry in processes.flatten().take(MAX_PROCESSES) {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        if pid == own {
+            continue;
+        }
+        let bytes =
+            text::read(entry.path().join("maps")).map_or(0, |maps| mapped_bytes(&maps, &wanted));
+        if bytes > 0 {
+            let name = text::line(entry.path().join("comm")).unwrap_or_default();
+            found.push(Mapper { pid, name, bytes });
+            if found.len() == MAX_FOUND {
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn wanted(file: &File) -> io::Result<Wanted> {
+    let meta = file.metadata()?;
+    let path = fs::read_link(Path::new("/proc/thread-self/fd").join(file.as_raw_fd().to_string()))?;
+    Ok(Wanted {
+        inode: meta.ino(),
+        device: format!("{:02x}:{:02x}", major(meta.dev()), minor(meta.dev())),
+        path: path.to_string_lossy().into_owned(),
+    })
+}
+
+/// Sum of the lengths of the lines that show the wanted file.
+fn mapped_bytes(maps: &str, wanted: &Wanted) -> u64 {
+    maps.lines()
+        .filter_map(|line| mapped_line(line, wanted))
+        .fold(0, u64::saturating_add)
+}
+
+/// `7f00-7f10 r--s 00000000 fe:00 1234    /path`; Btrfs and overlays show another device than stat does, hence the path.
+fn mapped_line(line: &str, wanted: &Wanted) -> Option<u64> {
+    let mut words = line.splitn(6, ' ');
+    let (low, high) = words.next()?.split_once('-')?;
+    let (_flags, _offset, device) = (words.next()?, words.next()?, words.next()?);
+    let inode: u64 = words.next()?.parse().ok()?;
+    let path = words.next().unwrap_or("").trim_start();
+    if inode != wanted.inode || (device != wanted.device && path != wanted.path) {
+        return None;
+    }
+    u64::from_str_radix(high, 16)
+        .ok()?
+        .checked_sub(u64::from_str_radix(low, 16).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::testing;
+
+    #[test]
+    fn lines_of_maps() {
+        let wanted = Wanted {
+            inode: 77,
+            device: "fe:00".into(),
+            path: "/data/my file".into(),
+        };
+        let maps = "\
+7f0000000000-7f0000200000 r--s 00000000 fe:00 77                         /data/my file (deleted)
+7f0000200000-7f0000201000 r--s 00000000 00:1c 77                         /data/my file
+7f0000300000-7f0000400000 r--s 00000000 00:1c 77                         /elsewhere
+7f0000400000-7f0000500000 r--s 00000000 fe:00 78                         /data/my file
+7f0000500000-7f0000600000 rw-p 00000000 00:00 0
+ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
+garbage
+zz-00 r fe:00 77 77 77
+00-zz r-- 0 fe:00 77 x
+";
+        assert_eq!(mapped_bytes(maps, &wanted), 0x200000 + 0x1000);
+    }
+
+    #[test]
+    fn another_process_that_maps_a_file_is_found() {
+        // Any process that runs a program maps it: a child that waits for its input.
+        let Ok(mut child) = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+        else {
+            return testing::skip("no cat");
+        };
+        // One byte back proves that it runs.
+        use std::io::{Read, Write};
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let program = fs::read_link(format!("/proc/{}/exe", child.id())).and_then(File::open);
+        if let Ok(program) = program {
+            let found = mappers(&program);
+            assert!(
+                found.len() == MAX_FOUND
+                    || found.iter().any(|m| m.pid == child.id() && m.bytes > 0),
+                "{found:?}"
+            );
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn an_unknown_file_has_no_mappers() {
+        assert_eq!(mappers(&tempfile::tempfile().unwrap()), []);
+    }
+}

@@ -1,0 +1,129 @@
+//! The page cache through a mapping: the only way on overlays and FUSE, whose own files have no pages when another file holds them.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+
+use memmap2::{Mmap, MmapOptions};
+
+use super::fd;
+
+/// Pages asked for at once: 256 MiB of address space, 64 KiB of answer.
+const CHUNK: u64 = 1 << 16;
+/// The folio with the last byte reaches beyond it, but no kernel's is larger than this.
+const LARGEST_FOLIO: u64 = 1 << 30;
+
+/// Number of cached pages among `pages` pages of a regular file from page number `first` on.
+///
+/// The kernel refuses mincore(2) on files that one neither owns nor may write by calling every page resident. A page behind the end gives that away.
+///
+/// # Errors
+/// EPERM when refused so; the errno of mmap(2) (ENODEV: cannot be mapped) or mincore(2).
+pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u64> {
+    if pages == 0 {
+        return Ok(0);
+    }
+    let behind = file
+        .metadata()?
+        .len()
+        .checked_next_multiple_of(LARGEST_FOLIO);
+    let behind = behind.unwrap_or(0) / fd::page_size();
+    if ask(file, behind, 1)? != 0 {
+        return Err(io::Error::from_raw_os_error(libc::EPERM));
+    }
+    let mut cached = 0;
+    let mut done = 0;
+    while done < pages {
+        let now = CHUNK.min(pages - done);
+        cached += ask(file, first + done, now)?;
+        done += now;
+    }
+    Ok(cached)
+}
+
+fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
+    let page = fd::page_size();
+    let map = map(file, first * page, pages * page)?;
+    let mut answer = vec![0u8; pages as usize];
+    // SAFETY: the range is our mapping, the answer has a byte for each of its pages, and no page is touched.
+    let done = unsafe {
+        libc::mincore(
+            map.as_ptr().cast_mut().cast(),
+            map.len(),
+            answer.as_mut_ptr(),
+        )
+    };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(answer.iter().map(|byte| u64::from(byte & 1)).sum())
+}
+
+fn map(file: &File, offset: u64, len: u64) -> io::Result<Mmap> {
+    // SAFETY: nobody reads through this mapping, so it does not matter who changes or truncates the file.
+    unsafe {
+        MmapOptions::new()
+            .offset(offset)
+            .len(len as usize)
+            .map(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileExt, MetadataExt};
+
+    #[test]
+    fn refusal_is_noticed() {
+        let file = File::open("/proc/self/exe").unwrap();
+        let others = File::open("/etc/passwd").unwrap();
+        for file in [file, others] {
+            let meta = file.metadata().unwrap();
+            let user = nix::unistd::geteuid();
+            let allowed = user.is_root() || meta.uid() == user.as_raw() || meta.mode() & 0o022 != 0;
+            let answer = cached_pages(&file, 0, meta.len().div_ceil(fd::page_size()));
+            match answer {
+                Ok(cached) => assert!(cached > 0 || !allowed),
+                Err(error) => assert!(
+                    !allowed || error.raw_os_error() != Some(libc::EPERM),
+                    "{error}"
+                ),
+            }
+            if !allowed {
+                assert_eq!(
+                    cached_pages(&file, 0, 1).unwrap_err().raw_os_error(),
+                    Some(libc::EPERM)
+                );
+            }
+        }
+    }
+
+    /// Whole pages, since with small blocks one that was written in part does not count.
+    #[test]
+    fn pages_are_counted_over_chunks_and_to_the_last() {
+        let (file, page) = (tempfile::tempfile().unwrap(), fd::page_size());
+        let last = CHUNK + 5;
+        file.set_len((last + 1) * page).unwrap();
+        let data = vec![1; page as usize];
+        for at in [0, 7, last] {
+            file.write_all_at(&data, at * page).unwrap();
+        }
+        let count = |first, pages| cached_pages(&file, first, pages).unwrap();
+        // A large folio may hold neighbours.
+        assert!(
+            (3..=96).contains(&count(0, last + 1)),
+            "{}",
+            count(0, last + 1)
+        );
+        assert_eq!(
+            (
+                count(7, 1),
+                count(last, 1),
+                count(CHUNK / 2, 1),
+                count(7, 0)
+            ),
+            (1, 1, 0, 0)
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! The file system under a file: type, mount options, free space.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::stat::{major, minor};
+use nix::sys::statfs::fstatfs;
+use nix::sys::statvfs::fstatvfs;
+use serde::{Deserialize, Serialize};
+
+use super::mountinfo::{self, Entry};
+use super::text;
+
+/// The mount that a file lies on. `None` means that /proc/self/mountinfo did not tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// Type as the mount table has it (`ext4`, `fuse.sshfs`), else by the number of statfs(2), else that number.
+    pub fs: String,
+    /// `f_type` of statfs(2).
+    pub magic: u64,
+    /// What is mounted: a device, a server, any word.
+    pub source: Option<String>,
+    pub mount_point: Option<PathBuf>,
+    /// Options of the mount and of its superblock, without repetition.
+    pub options: Vec<String>,
+    pub read_only: bool,
+    /// It lies on a device that keeps its data in memory (zram, brd).
+    pub memory_device: bool,
+}
+
+/// Bytes of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    pub total: u64,
+    pub free: u64,
+    /// Of the free ones, those that this user may have.
+    pub available: u64,
+}
+
+impl Mount {
+    /// Its files live in memory and never come from a device.
+    pub fn is_memory(&self) -> bool {
+        self.memory_device
+            || matches!(
+                self.fs.as_str(),
+                "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs"
+            )
+    }
+
+    /// Its files come from another machine (or from the host of this one), with caches that we cannot see.
+    pub fn is_network(&self) -> bool {
+        const NAMES: [&str; 18] = [
+            "nfs",
+            "nfs4",
+            "cifs",
+            "smb3",
+            "smbfs",
+            "ncpfs",
+            "9p",
+            "afs",
+            "coda",
+            "ceph",
+            "lustre",
+            "beegfs",
+            "gpfs",
+            "orangefs",
+            "virtiofs",
+            "fuse.sshfs",
+            "fuse.glusterfs",
+            "fuse.ceph",
+        ];
+        NAMES.contains(&self.fs.as_str())
+    }
+
+    /// A program, not the kernel, serves it.
+    pub fn is_fuse(&self) -> bool {
+        self.magic == FUSE
+            || self.fs == "fuse"
+            || self.fs == "fuseblk"
+            || self.fs.starts_with("fuse.")
+    }
+}
+
+/// BDEVFS_MAGIC.
+const BDEVFS: u64 = 0x6264_6576;
+/// FUSE_SUPER_MAGIC; virtiofs has it too.
+const FUSE: u64 = 0x6573_5546;
+
+/// The mount under `file` (`block` for a block device): by the mount number of the open file, else by its device and path.
+///
+/// # Errors
+/// The errno of fstatfs(2) or fstat(2).
+pub fn of(file: &File) -> io::Result<Mount> {
+    let meta = file.metadata()?;
+    if meta.file_type().is_block_device() {
+        return Ok(of_device(file, meta.rdev()));
+    }
+    let magic = fstatfs(file)?.filesystem_type().0 as u64 & 0xffff_ffff;
+    let table = text::read("/proc/self/mountinfo").unwrap_or_default();
+    let found = find(
+        &mountinfo::parse(&table),
+        mount_id(file),
+        (major(meta.dev()), minor(meta.dev())),
+        &path_of(file),
+    );
+    let memory_device = found
+        .as_ref()
+        .is_some_and(|e| is_memory_device(e.device.0, e.device.1));
+    Ok(match found {
+        Some(entry) => Mount {
+            fs: entry.fs,
+            magic,
+            source: Some(entry.source),
+            mount_point: Some(entry.mount_point),
+            read_only: entry.options.iter().any(|o| o == "ro"),
+            options: entry.options,
+            memory_device,
+        },
+        None => Mount {
+            fs: name_of(magic),
+            magic,
+            source: None,
+            mount_point: None,
+            options: Vec::new(),
+            read_only: fstatvfs(file)?
+                .flags()
+                .contains(nix::sys::statvfs::FsFlags::ST_RDONLY),
+            memory_device,
+        },
+    })
+}
+
+/// A device is its own ground: the file system that holds its node does not matter.
+fn of_device(file: &File, device: u64) -> Mount {
+    let (major, minor) = (major(device), minor(device));
+    Mount {
+        fs: "block".to_string(),
+        magic: BDEVFS,
+        source: Some(path_of(file).to_string_lossy().into_owned()),
+        mount_point: None,
+        options: Vec::new(),
+        read_only: text::line(format!("/sys/dev/block/{major}:{minor}/ro"))
+            .is_some_and(|ro| ro == "1"),
+        memory_device: is_memory_device(major, minor),
+    }
+}
+
+/// Total and free bytes of the file system under `file`.
+///
+/// # Errors
+/// The errno of fstatvfs(3).
+pub fn space(file: &File) -> io::Result<Space> {
+    let stat = fstatvfs(file)?;
+    let unit = stat.fragment_size();
+    let bytes = |blocks: u64| blocks.saturating_mul(unit);
+    Ok(Space {
+        total: bytes(stat.blocks()),
+        free: bytes(stat.blocks_free()),
+        available: bytes(stat.blocks_available()),
+    })
+}
+
+/// The exact answer, also for bind mounts and Btrfs, whose files carry another device than their mount.
+fn mount_id(file: &File) -> Option<u64> {
+    let info = text::read(format!("/proc/thread-self/fdinfo/{}", file.as_raw_fd())).ok()?;
+    info.lines()
+        .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
+}
+
+fn path_of(file: &File) -> PathBuf {
+    fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).unwrap_or_default()
+}
+
+fn find(table: &[Entry], id: Option<u64>, device: (u64, u64), path: &Path) -> Option<Entry> {
+    let by_id = table.iter().find(|e| Some(e.id) == id);
+    // Of equal mount points the last line is on top.
+    let by_device = || {
+        table
+            .iter()
+            .filter(|e| e.device == device && path.starts_with(&e.mount_point))
+            .max_by_key(|e| e.mount_point.as_os_str().len())
+    };
+    by_id.or_else(by_device).cloned()
+}
+
+fn is_memory_device(major: u64, minor: u64) -> bool {
+    let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).unwrap_or_default();
+    let name = link
+        .file_name()
+        .map(|n| n.to_os_string().into_vec())
+        .unwrap_or_default();
+    is_memory_name(&name)
+}
+
+/// zram0, ram0.
+fn is_memory_name(name: &[u8]) -> bool {
+    let number = name
+        .strip_prefix(b"zram")
+        .or_else(|| name.strip_prefix(b"ram"));
+    number.is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit))
+}
+
+/// linux/magic.h
+fn name_of(magic: u64) -> String {
+    let name = match magic {
+        0xef53 => "ext4",
+        0x5846_5342 => "xfs",
+        0x9123_683e => "btrfs",
+        0xf2f5_2010 => "f2fs",
+        0xca45_1a4e => "bcachefs",
+        0x2fc1_2fc1 => "zfs",
+        0x0102_1994 => "tmpfs",
+        0x8584_58f6 => "ramfs",
+        0x9584_58f6 => "hugetlbfs",
+        0x794c_7630 => "overlay",
+        0x6969 => "nfs",
+        0xff53_4d42 => "cifs",
+        0xfe53_4d42 => "smb3",
+        0x0102_1997 => "9p",
+        0x00c3_6400 => "ceph",
+        FUSE => "fuse",
+        0x4d44 => "vfat",
+        0x2011_bab0 => "exfat",
+        0x7366_746e => "ntfs3",
+        _ => return format!("{magic:#x}"),
+    };
+    name.to_string()
+}
+
+#[cfg(test)]
+#[path = "mounts_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+use super::*;
+use crate::sys::testing;
+
+fn mount(fs: &str, magic: u64) -> Mount {
+    Mount {
+        fs: fs.into(),
+        magic,
+        source: None,
+        mount_point: None,
+        options: Vec::new(),
+        read_only: false,
+        memory_device: false,
+    }
+}
+
+#[test]
+fn kinds() {
+    assert!(
+        mount("tmpfs", 0).is_memory()
+            && mount("devtmpfs", 0).is_memory()
+            && !mount("ext4", 0).is_memory()
+    );
+    assert!(
+        Mount {
+            memory_device: true,
+            ..mount("ext4", 0)
+        }
+        .is_memory()
+    );
+    assert!(
+        mount("nfs4", 0).is_network()
+            && mount("fuse.sshfs", FUSE).is_network()
+            && !mount("xfs", 0).is_network()
+    );
+    assert!(
+        mount("fuseblk", 0).is_fuse()
+            && mount("fuse.sshfs", 0).is_fuse()
+            && mount("virtiofs", FUSE).is_fuse()
+    );
+    assert!(!mount("fusectl", 0).is_fuse());
+    for (name, want) in [
+        ("zram0", true),
+        ("ram15", true),
+        ("ram", false),
+        ("sdram1", false),
+        ("zram", false),
+        ("vda", false),
+    ] {
+        assert_eq!(is_memory_name(name.as_bytes()), want, "{name}");
+    }
+    assert_eq!(
+        (name_of(0xef53), name_of(0x1234)),
+        ("ext4".into(), "0x1234".into())
+    );
+}
+
+#[test]
+fn the_number_wins_over_the_device_and_the_longest_path_over_shorter_ones() {
+    let table = mountinfo::parse(
+        "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 /x /home rw - ext4 /dev/a rw\n3 1 8:1 /y /home rw - ext4 /dev/a rw\n4 1 0:9 / /b rw - btrfs /dev/b rw\n",
+    );
+    let id = |id, device, path: &str| find(&table, id, device, Path::new(path)).map(|e| e.id);
+    assert_eq!(id(Some(4), (0, 33), "/b/f"), Some(4));
+    assert_eq!(id(None, (8, 1), "/home/f"), Some(3));
+    assert_eq!(id(None, (8, 1), "/homes/f"), Some(1));
+    assert_eq!(id(Some(77), (8, 1), "/etc/f"), Some(1));
+    assert_eq!(id(None, (9, 9), "/etc/f"), None);
+}
+
+#[test]
+fn files_of_this_machine() {
+    let proc = of(&File::open("/proc/self/io")
+        .or_else(|_| File::open("/proc/stat"))
+        .unwrap())
+    .unwrap();
+    assert_eq!(proc.fs, "proc");
+    assert_eq!(proc.mount_point.as_deref(), Some(Path::new("/proc")));
+    if let Some(file) = testing::file_on_disk(1) {
+        let mount = of(&file).unwrap();
+        assert!(
+            !mount.is_memory() && !mount.read_only && !mount.options.is_empty(),
+            "{mount:?}"
+        );
+        let space = space(&file).unwrap();
+        assert!(
+            space.total >= space.free && space.free >= space.available && space.available > 0,
+            "{space:?}"
+        );
+    }
+    if let Some(file) = testing::file_in_memory() {
+        assert_eq!(of(&file).unwrap().fs, "tmpfs");
+    }
+}
+
+#[test]
+fn a_block_device_is_no_file_in_memory() {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let Some(device) = devices
+        .filter_map(|d| File::open(Path::new("/dev").join(d.file_name())).ok())
+        .next()
+    else {
+        return testing::skip("no readable block device");
+    };
+    let mount = of(&device).unwrap();
+    assert_eq!(mount.fs, "block");
+    assert_eq!(mount.is_memory(), mount.memory_device);
+}

@@ -1,0 +1,162 @@
+//! Bytes and calls that the kernel charges to this process: /proc/self/io.
+
+use std::io;
+use std::ops::Sub;
+
+use serde::{Deserialize, Serialize};
+
+use super::text;
+
+/// The counters of /proc/PID/io since the start of the process or thread, in bytes and calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessIo {
+    /// Bytes fetched from block devices for us: equal to the disk's own count, read-ahead, io_uring workers and page faults included.
+    pub read_bytes: u64,
+    /// Bytes dirtied that will go to a block device. Charged when dirtied, not when written: never device traffic.
+    pub write_bytes: u64,
+    /// Bytes dirtied and then truncated away.
+    pub cancelled_write_bytes: u64,
+    /// Calls of read(2) and its relatives; also those that moved nothing.
+    pub syscr: u64,
+    /// Calls of write(2) and its relatives.
+    pub syscw: u64,
+    /// Bytes asked through read(2) and its relatives: misses mmap and io_uring.
+    pub rchar: u64,
+    /// Bytes handed to write(2) and its relatives.
+    pub wchar: u64,
+}
+
+impl ProcessIo {
+    /// The counters of the whole process: the ones to use for the source of bytes.
+    ///
+    /// # Errors
+    /// The errno of reading /proc/self/io (ENOENT without CONFIG_TASK_IO_ACCOUNTING); `InvalidData` for odd text.
+    pub fn process() -> io::Result<Self> {
+        parse(&text::read("/proc/self/io")?).ok_or_else(|| text::malformed("/proc/self/io"))
+    }
+
+    /// The counters of the calling thread; they miss what io_uring's own threads do for it.
+    ///
+    /// # Errors
+    /// As [`ProcessIo::process`], for /proc/thread-self/io.
+    pub fn thread() -> io::Result<Self> {
+        parse(&text::read("/proc/thread-self/io")?)
+            .ok_or_else(|| text::malformed("/proc/thread-self/io"))
+    }
+}
+
+/// What happened since `earlier`; never below 0.
+impl Sub for ProcessIo {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
+            cancelled_write_bytes: self
+                .cancelled_write_bytes
+                .saturating_sub(earlier.cancelled_write_bytes),
+            syscr: self.syscr.saturating_sub(earlier.syscr),
+            syscw: self.syscw.saturating_sub(earlier.syscw),
+            rchar: self.rchar.saturating_sub(earlier.rchar),
+            wchar: self.wchar.saturating_sub(earlier.wchar),
+        }
+    }
+}
+
+/// `name: number` lines; unknown names are skipped, a missing `read_bytes` is no answer.
+fn parse(text: &str) -> Option<ProcessIo> {
+    let mut io = ProcessIo::default();
+    let mut seen = false;
+    for line in text.lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        let field = match name.trim() {
+            "read_bytes" => {
+                seen = true;
+                &mut io.read_bytes
+            }
+            "write_bytes" => &mut io.write_bytes,
+            "cancelled_write_bytes" => &mut io.cancelled_write_bytes,
+            "syscr" => &mut io.syscr,
+            "syscw" => &mut io.syscw,
+            "rchar" => &mut io.rchar,
+            "wchar" => &mut io.wchar,
+            _ => continue,
+        };
+        *field = value.trim().parse().ok()?;
+    }
+    seen.then_some(io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::testing;
+
+    const CAPTURED: &str = "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
+
+    #[test]
+    fn captured_text() {
+        let io = parse(CAPTURED).unwrap();
+        let want = ProcessIo {
+            read_bytes: 8192,
+            write_bytes: 4096,
+            cancelled_write_bytes: 3,
+            syscr: 10,
+            syscw: 1,
+            rchar: 6976,
+            wchar: 5,
+        };
+        assert_eq!(io, want);
+        assert_eq!(io - want, ProcessIo::default());
+        assert_eq!(ProcessIo::default() - want, ProcessIo::default());
+    }
+
+    #[test]
+    fn garbage_is_no_answer() {
+        for text in [
+            "",
+            "read_bytes",
+            "read_bytes: x",
+            "read_bytes: -1",
+            "rchar: 1\n",
+            ":::\n\0",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_cold_read_is_charged_to_the_process_and_the_thread() {
+        const LEN: usize = 4 << 20;
+        let Some(file) = testing::file_on_disk(LEN) else {
+            return;
+        };
+        let Ok(before) = ProcessIo::process() else {
+            return testing::skip("no /proc/self/io");
+        };
+        let thread = ProcessIo::thread().unwrap();
+        if !crate::sys::cold::make_cold(&file, LEN as u64)
+            .unwrap()
+            .is_cold()
+        {
+            return testing::skip("cannot be made cold");
+        }
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        crate::sys::cold::make_warm(&file, LEN as u64, &stop).unwrap();
+        let (moved, mine) = (
+            ProcessIo::process().unwrap() - before,
+            ProcessIo::thread().unwrap() - thread,
+        );
+        if moved.read_bytes == 0 {
+            return testing::skip("this file system charges nothing");
+        }
+        assert!(
+            moved.read_bytes >= LEN as u64 && mine.read_bytes >= LEN as u64,
+            "{moved:?} {mine:?}"
+        );
+        assert!(mine.rchar >= LEN as u64 && mine.syscr >= 2);
+    }
+}

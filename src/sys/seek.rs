@@ -1,0 +1,38 @@
+//! Holes by SEEK_DATA and SEEK_HOLE, where FIEMAP is refused (tmpfs, NFS, FUSE).
+
+use std::fs::File;
+
+use nix::errno::Errno;
+use nix::unistd::{Whence, lseek};
+
+use super::extents::{ExtentMethod, Extents};
+use super::fd;
+
+/// The holes of `[0, len)`; `None` when the file system cannot seek by data.
+pub(super) fn walk(file: &File, len: u64) -> Option<Extents> {
+    // An own open file: seeking would move the caller's position.
+    let own = fd::reopen(file).ok()?;
+    let mut found = Extents::new(ExtentMethod::SeekData, len);
+    let mut at = 0;
+    while at < len {
+        let data = match lseek(&own, i64::try_from(at).ok()?, Whence::SeekData) {
+            Ok(data) => u64::try_from(data).ok()?,
+            Err(Errno::ENXIO) => len,
+            Err(_) => return None,
+        };
+        if !found.add_hole(at..data) || data >= len {
+            break;
+        }
+        found.count += 1;
+        let hole = match lseek(&own, i64::try_from(data).ok()?, Whence::SeekHole) {
+            Ok(hole) => u64::try_from(hole).ok()?,
+            Err(Errno::ENXIO) => len,
+            Err(_) => return None,
+        };
+        if hole <= data {
+            return None; // no progress: the answers make no sense
+        }
+        at = hole;
+    }
+    Some(found)
+}

@@ -1,0 +1,67 @@
+//! What the tests of this floor share.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::{mounts, random};
+
+/// Says why a test (or a part of it) did not run.
+pub fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// A folder on a real file system: the temporary one, else where the test binary lies.
+pub fn disk_dir() -> Option<PathBuf> {
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|exe| exe.parent().map(PathBuf::from));
+    let candidates = [
+        Some(std::env::temp_dir()),
+        beside,
+        Some(PathBuf::from("/var/tmp")),
+    ];
+    let found = candidates.into_iter().flatten().find(|dir| {
+        let file = tempfile::tempfile_in(dir);
+        file.is_ok_and(|file| {
+            mounts::of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
+        })
+    });
+    if found.is_none() {
+        skip("no writable folder on a disk");
+    }
+    found
+}
+
+/// An unnamed file of `len` random bytes on a disk, not yet written back.
+pub fn file_on_disk(len: usize) -> Option<File> {
+    let mut file = tempfile::tempfile_in(disk_dir()?).ok()?;
+    let mut data = vec![0u8; len];
+    random::fill(1, 0, &mut data);
+    file.write_all(&data).ok()?;
+    Some(file)
+}
+
+/// An unnamed empty file on tmpfs.
+pub fn file_in_memory() -> Option<File> {
+    let file = tempfile::tempfile_in("/dev/shm").ok()?;
+    if mounts::of(&file).is_ok_and(|m| m.is_memory()) {
+        return Some(file);
+    }
+    skip("/dev/shm is not tmpfs");
+    None
+}
+
+/// Runs one test of this binary again, alone in a process of its own, with `IOTUI_CHILD` set to `role`.
+pub fn child(test: &str, role: &str) -> std::process::Output {
+    std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env("IOTUI_CHILD", role)
+        .output()
+        .unwrap()
+}
+
+/// Whether this process is the child that plays `role`.
+pub fn is_child(role: &str) -> bool {
+    std::env::var("IOTUI_CHILD").is_ok_and(|r| r == role)
+}

@@ -1,0 +1,170 @@
+//! What a thread or the process used: getrusage(2); and what it waited for: stolen time, I/O pressure.
+
+use std::io;
+use std::ops::Sub;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use nix::unistd::{SysconfVar, sysconf};
+use serde::{Deserialize, Serialize};
+
+use super::text;
+
+/// Counters since the start of the thread or process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Nanoseconds of processor time in user mode (the kernel counts in microseconds at best).
+    pub user_nanos: u64,
+    /// Nanoseconds of processor time in the kernel.
+    pub system_nanos: u64,
+    /// Page faults served without I/O.
+    pub minor_faults: u64,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+    /// Times it gave the processor up, mostly to wait.
+    pub voluntary_switches: u64,
+    /// Times the processor was taken away.
+    pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// Of the calling thread.
+    ///
+    /// # Errors
+    /// The errno of getrusage(2).
+    pub fn thread() -> io::Result<Self> {
+        Self::of(UsageWho::RUSAGE_THREAD)
+    }
+
+    /// Of the process: all its threads, also those that ended.
+    ///
+    /// # Errors
+    /// The errno of getrusage(2).
+    pub fn process() -> io::Result<Self> {
+        Self::of(UsageWho::RUSAGE_SELF)
+    }
+
+    fn of(who: UsageWho) -> io::Result<Self> {
+        let usage = getrusage(who)?;
+        let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
+        Ok(Self {
+            user_nanos: nanos(usage.user_time()),
+            system_nanos: nanos(usage.system_time()),
+            minor_faults: count(usage.minor_page_faults()),
+            major_faults: count(usage.major_page_faults()),
+            voluntary_switches: count(usage.voluntary_context_switches()),
+            involuntary_switches: count(usage.involuntary_context_switches()),
+        })
+    }
+}
+
+fn nanos(time: TimeVal) -> u64 {
+    let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
+}
+
+/// What was used since `earlier`; never below 0.
+impl Sub for Usage {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            user_nanos: self.user_nanos.saturating_sub(earlier.user_nanos),
+            system_nanos: self.system_nanos.saturating_sub(earlier.system_nanos),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            voluntary_switches: self
+                .voluntary_switches
+                .saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
+        }
+    }
+}
+
+/// Nanoseconds since boot, summed over all processors, in which the hypervisor ran something else although we had work. Granularity: a clock tick, mostly 10 ms.
+pub fn steal() -> Option<u64> {
+    let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
+    let ticks = steal_ticks(&text::read("/proc/stat").ok()?)?;
+    ticks.checked_mul(1_000_000_000u64.checked_div(u64::try_from(per_second).ok()?)?)
+}
+
+/// `cpu  user nice system idle iowait irq softirq steal ...`
+fn steal_ticks(stat: &str) -> Option<u64> {
+    stat.lines().find_map(|line| {
+        line.strip_prefix("cpu ")?
+            .split_ascii_whitespace()
+            .nth(7)?
+            .parse()
+            .ok()
+    })
+}
+
+/// Microseconds since boot in which some task waited for I/O (/proc/pressure/io). `None` without CONFIG_PSI.
+pub fn io_pressure() -> Option<u64> {
+    pressure_total(&text::read("/proc/pressure/io").ok()?)
+}
+
+/// `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`
+fn pressure_total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    line.split_ascii_whitespace()
+        .find_map(|word| word.strip_prefix("total=")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_uses_time_and_faults() {
+        let before = Usage::thread().unwrap();
+        let process = Usage::process().unwrap();
+        let mut used = Usage::default();
+        // New memory faults when touched; a bounded number of rounds, since a tick may be 10 ms.
+        for round in 0..10_000usize {
+            let mut data = memmap2::MmapMut::map_anon(1 << 20).unwrap();
+            data.iter_mut().step_by(4096).for_each(|b| *b = round as u8);
+            std::hint::black_box(&data);
+            used = Usage::thread().unwrap() - before;
+            if used.minor_faults > 0 && used.user_nanos + used.system_nanos > 0 {
+                break;
+            }
+        }
+        assert!(
+            used.minor_faults > 0 && used.user_nanos + used.system_nanos > 0,
+            "{used:?}"
+        );
+        let all = Usage::process().unwrap() - process;
+        assert!(all.minor_faults >= used.minor_faults, "{all:?} {used:?}");
+        assert_eq!(Usage::default() - used, Usage::default());
+    }
+
+    #[test]
+    fn captured_text() {
+        let stat = "cpu  10 20 30 40 50 60 70 81 90 0\ncpu0 1 2 3 4 5 6 7 8 9 0\nintr 5\n";
+        assert_eq!(steal_ticks(stat), Some(81));
+        let psi = "some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=0.17 avg60=0.07 avg300=0.10 total=2589025\n";
+        assert_eq!(pressure_total(psi), Some(2_846_961));
+        for odd in [
+            "",
+            "cpu ",
+            "cpu  1 2 3",
+            "cpu  a b c d e f g h",
+            "some total=x",
+            "some",
+            "full total=3",
+            "\0\u{fffd}",
+        ] {
+            assert_eq!(
+                (steal_ticks(odd), pressure_total(odd)),
+                (None, None),
+                "{odd:?}"
+            );
+        }
+        assert!(steal().is_some());
+    }
+}
