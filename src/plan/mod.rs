@@ -7,6 +7,7 @@ mod choice;
 mod info;
 mod job;
 mod nearest;
+mod path;
 mod preset;
 mod range;
 mod settings;
