@@ -4,6 +4,7 @@
 pub mod host;
 pub mod plan;
 pub mod record;
+pub mod report;
 pub mod session;
 pub mod stats;
 pub mod sys;
