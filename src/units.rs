@@ -2,6 +2,8 @@
 //!
 //! `k`, `m`, `g`, `t` and `KiB`.. are powers of 1024, `kB`, `MB`, `GB`, `TB` powers of 1000; plain numbers are bytes.
 
+pub mod column;
+
 use std::time::Duration;
 
 /// Why a text is no number of the wanted kind. The message says what is accepted.

@@ -155,6 +155,7 @@ impl Job {
     /// One read(2) moves at most 2 GiB less a page; a larger block could not be one operation.
     pub const MAX_BLOCK: u64 = 1 << 30;
     pub const MAX_THREADS: u32 = 1024;
+    pub const MAX_DEPTH: u32 = 4096;
 
     /// Blocks in the span, the odd last one included.
     pub fn blocks(&self) -> u64 {

@@ -253,7 +253,7 @@ impl Settings {
             Some('q'),
             Some("RANGE"),
             depth,
-            |t| some_of(t, 4096),
+            |t| some_of(t, super::Job::MAX_DEPTH.into()),
             Range::to_string,
             "Operations under way at once per thread, where the backend can [default: 1]"
         ),

@@ -12,11 +12,24 @@ use super::{Job, TrialTime};
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum TargetSpec {
     /// A file that iotui makes in `dir`, fills with random data, and removes.
-    Scratch { dir: PathBuf, size: u64, keep: bool },
+    Scratch {
+        #[serde(with = "super::path")]
+        dir: PathBuf,
+        size: u64,
+        keep: bool,
+    },
     /// The user's own file or block device, opened read-only.
-    File { path: PathBuf, size: u64 },
+    File {
+        #[serde(with = "super::path")]
+        path: PathBuf,
+        size: u64,
+    },
     /// A file that did not exist: iotui makes it, writes it, and leaves it.
-    New { path: PathBuf, size: u64 },
+    New {
+        #[serde(with = "super::path")]
+        path: PathBuf,
+        size: u64,
+    },
 }
 
 impl TargetSpec {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sample, Trial, Verdict};
+use super::{Grounds, Sample, Trial, Verdict};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -52,9 +52,10 @@ pub struct Progress {
 /// One message of the engine.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The target is ready and cells begin; the plan as it is run.
+    /// The target is ready and cells begin: the plan as it is run, and what its verdicts are judged by.
     Started {
         plan: Arc<Plan>,
+        grounds: Arc<Grounds>,
     },
     Progress(Progress),
     /// May be dropped by a slow watcher.

@@ -139,6 +139,8 @@ pub enum Residency {
     Cachestat,
     /// preadv2(RWF_NOWAIT) on random pages: an estimate that disturbs a little.
     Sampled,
+    /// mincore(2) through a mapping: exact, where cachestat sees an overlay's empty inode.
+    Mincore,
 }
 
 /// What preparation reached.

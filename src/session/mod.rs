@@ -1,12 +1,42 @@
 //! The session: the log of one run of one plan, and what can be read from it.
+//!
+//! A run is written line by line by a [`Recorder`], found by [`find`], listed by [`list`] and read back by [`load`].
+//! [`results`], [`answer`] and [`document`] say what it shows.
 
+mod answer;
+mod clean;
+mod document;
+mod edit;
+mod error;
+mod line;
+mod list;
+mod load;
+mod log;
+mod reader;
 mod result;
+mod sink;
+mod store;
+mod time;
+mod write;
 
-pub use result::{CellResult, LatencyOf, SummaryOf};
+#[cfg(test)]
+mod testing;
+
+pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
+pub use clean::text as clean_text;
+pub use document::{Document, document};
+pub use edit::{Imported, delete, import, rename};
+pub use error::SessionError;
+pub use list::{Listed, State, list};
+pub use load::{Samples, load, samples};
+pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
+pub use store::{NAME_LENGTH, find, folder, slug};
+pub use time::{parse_utc, utc};
+pub use write::Recorder;
 
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Trial, Verdict};
+use crate::record::{End, Grounds, Trial, Verdict};
 
 /// One run of one plan, as loaded or as it grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +47,8 @@ pub struct Session {
     pub created: String,
     pub host: Host,
     pub plan: Plan,
+    /// What verdicts are judged by; `None` before the target was ready.
+    pub grounds: Option<Grounds>,
     pub trials: Vec<Trial>,
     /// Per cell, where one was written or could be computed.
     pub verdicts: Vec<Option<Verdict>>,

@@ -1,10 +1,11 @@
 //! The result of a cell as every report shows it (design §3.6): every key always present, unknown is null.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::plan::Job;
-use crate::record::{Source, Trial, Warning};
-use crate::stats::Summary;
+use super::Session;
+use crate::plan::{Job, Op, Skipped};
+use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
+use crate::stats::{self, Summary};
 
 /// A summary with its unit: `B/s` or `1/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -33,13 +34,115 @@ pub struct LatencyOf {
 pub struct CellResult {
     pub cell: Job,
     pub trials: Vec<Trial>,
+    /// `None` where nothing was measured, or where no bytes are moved.
     pub throughput: Option<SummaryOf>,
     pub operations: Option<SummaryOf>,
     pub syscalls: Option<SummaryOf>,
     pub latency: Option<LatencyOf>,
     pub source: Option<Source>,
+    /// Empty where it is not known: null in JSON.
+    #[serde(serialize_with = "null_when_empty")]
     pub source_reason: String,
     pub amplification: Option<f64>,
     pub warnings: Vec<Warning>,
     pub error: Option<String>,
 }
+
+fn null_when_empty<S: Serializer>(text: &str, out: S) -> Result<S::Ok, S::Error> {
+    if text.is_empty() { out.serialize_none() } else { out.serialize_str(text) }
+}
+
+impl CellResult {
+    /// Indexes of the trials that the summaries are made from: those that were not cut short, or all where all were.
+    pub fn counted(&self) -> Vec<usize> {
+        let whole: Vec<usize> = (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
+        if whole.is_empty() { (0..self.trials.len()).collect() } else { whole }
+    }
+
+    /// Indexes of the counted trials whose speed stands apart from the others. They stay in every summary.
+    pub fn outliers(&self) -> Vec<usize> {
+        let counted = self.counted();
+        let values: Vec<f64> = counted.iter().map(|index| self.speed(&self.trials[*index])).collect();
+        stats::outliers(&values).into_iter().filter_map(|at| counted.get(at).copied()).collect()
+    }
+
+    fn speed(&self, trial: &Trial) -> f64 {
+        if self.throughput.is_some() { trial.throughput() } else { trial.operations() }
+    }
+
+    /// The first warning that says the figure is not what it says it is.
+    pub fn wrong(&self) -> Option<&Warning> {
+        self.warnings.iter().find(|w| w.severity == Severity::Wrong)
+    }
+}
+
+/// Whether a job moves bytes, so that bytes per second say something about it.
+pub fn moves_data(job: &Job) -> bool {
+    job.op != Op::Seek && job.backend.id != "null"
+}
+
+/// The result of one cell from its trials.
+pub fn result(cell: &Job, trials: Vec<Trial>, verdict: Option<&Verdict>, error: Option<&str>) -> CellResult {
+    let verdict = verdict.cloned().unwrap_or_default();
+    let mut result = CellResult {
+        cell: cell.clone(),
+        trials,
+        throughput: None,
+        operations: None,
+        syscalls: None,
+        latency: verdict.latency.as_ref().and_then(latency),
+        source: verdict.source,
+        source_reason: verdict.source_reason,
+        amplification: verdict.amplification,
+        warnings: verdict.warnings,
+        error: error.map(String::from),
+    };
+    let counted = result.counted();
+    let summary = |of: fn(&Trial) -> f64, unit| {
+        let values: Vec<f64> = counted.iter().map(|index| of(&result.trials[*index])).collect();
+        Summary::of(&values).map(|summary| SummaryOf { summary, unit })
+    };
+    let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
+    let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
+    let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(Trial::syscall_rate, "1/s"));
+    (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls);
+    result
+}
+
+fn latency(of: &Latency) -> Option<LatencyOf> {
+    let &Latency { count, every, mean, p50, p90, p99, p999, max, .. } = of;
+    (count > 0).then_some(LatencyOf { mean, p50, p90, p99, p999, max, every, unit: "ns" })
+}
+
+/// The results of the cells that were reached, in the plan's order.
+pub fn results(session: &Session) -> Vec<CellResult> {
+    let known = session.verdicts.iter().zip(&session.errors);
+    let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(known);
+    cells
+        .filter(|((_, trials), (_, error))| !trials.is_empty() || error.is_some())
+        .map(|((cell, trials), (verdict, error))| result(cell, trials, verdict.as_ref(), error.as_deref()))
+        .collect()
+}
+
+/// What was not measured and why: left out of the plan, or never reached.
+pub fn skipped(session: &Session) -> Vec<Skipped> {
+    let reason = match session.end {
+        Some(End::Budget) => "the budget ended before its first trial",
+        Some(End::Interrupted) | None => "the run was stopped before its first trial",
+        Some(End::Failed) => "the run failed before its first trial",
+        Some(End::Finished | End::Goal) => "it was skipped during the run",
+    };
+    let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
+    for trial in &session.trials {
+        if let Some(reached) = reached.get_mut(trial.cell as usize) {
+            *reached = true;
+        }
+    }
+    let cells = session.plan.cells.iter().zip(reached).filter(|(_, reached)| !reached);
+    let missed = cells.map(|(cell, _)| Skipped { cell: cell.clone(), reason: reason.into() });
+    session.plan.skipped.iter().cloned().chain(missed).collect()
+}
+
+#[cfg(test)]
+#[path = "tests/result.rs"]
+mod tests;

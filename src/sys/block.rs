@@ -82,18 +82,12 @@ fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
     let Some(device) = describe(dir, depth) else {
         return;
     };
-    if found.len() == MAX_DEVICES
-        || found
-            .iter()
-            .any(|d| (d.major, d.minor) == (device.major, device.minor))
-    {
+    if found.len() == MAX_DEVICES || found.iter().any(|d| (d.major, d.minor) == (device.major, device.minor)) {
         return;
     }
     let below = below(sys, dir, &device);
     found.push(device);
-    below
-        .iter()
-        .for_each(|dir| descend(sys, dir, depth + 1, found));
+    below.iter().for_each(|dir| descend(sys, dir, depth + 1, found));
 }
 
 /// The sysfs folders of the devices right below.
@@ -102,23 +96,14 @@ fn below(sys: &Path, dir: &Path, device: &BlockDevice) -> Vec<PathBuf> {
         return dir.parent().map(PathBuf::from).into_iter().collect();
     }
     if let Some(file) = &device.backing_file {
-        let holder = fs::metadata(file)
-            .ok()
-            .and_then(|meta| disk::device_of_meta(&meta));
+        let holder = fs::metadata(file).ok().and_then(|meta| disk::device_of_meta(&meta));
         return holder
-            .and_then(|(major, minor)| {
-                fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
-            })
+            .and_then(|(major, minor)| fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok())
             .into_iter()
             .collect();
     }
-    let slaves = fs::read_dir(dir.join("slaves"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let mut slaves: Vec<_> = slaves
-        .filter_map(|slave| fs::canonicalize(slave.path()).ok())
-        .collect();
+    let slaves = fs::read_dir(dir.join("slaves")).into_iter().flatten().flatten();
+    let mut slaves: Vec<_> = slaves.filter_map(|slave| fs::canonicalize(slave.path()).ok()).collect();
     slaves.sort();
     slaves
 }
@@ -145,21 +130,14 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         physical_block: number(queue.join("physical_block_size")),
         max_sectors_kb: number(queue.join("max_sectors_kb")),
         write_cache: line(queue.join("write_cache")),
-        link: if kind == Kind::Disk {
-            link::of(dir)
-        } else {
-            None
-        },
+        link: if kind == Kind::Disk { link::of(dir) } else { None },
         backing_file: line(dir.join("loop/backing_file")).map(PathBuf::from),
         name,
     })
 }
 
 fn kind(dir: &Path, name: &str) -> Kind {
-    let is = |prefix: &str| {
-        name.strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
+    let is = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if dir.join("partition").exists() {
         Kind::Partition
     } else if dir.join("dm").is_dir() {
@@ -187,11 +165,7 @@ fn numbers(text: &str) -> Option<(u64, u64)> {
 fn chosen(text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     let inside = words.find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-    let only = || {
-        text.split_whitespace()
-            .next()
-            .filter(|_| text.split_whitespace().count() == 1)
-    };
+    let only = || text.split_whitespace().next().filter(|_| text.split_whitespace().count() == 1);
     inside.or_else(only).map(String::from)
 }
 
@@ -211,11 +185,7 @@ fn detail(dir: &Path) -> Option<String> {
         return Some(level);
     }
     let name = line(dir.join("dm/name"))?;
-    match line(dir.join("dm/uuid"))
-        .as_deref()
-        .and_then(|uuid| uuid.split('-').next())
-        .filter(|sort| !sort.is_empty())
-    {
+    match line(dir.join("dm/uuid")).as_deref().and_then(|uuid| uuid.split('-').next()).filter(|sort| !sort.is_empty()) {
         Some(sort) => Some(format!("{name} ({})", sort.to_ascii_lowercase())),
         None => Some(name),
     }

@@ -24,11 +24,8 @@ mod tests {
     fn agrees_with_what_the_kernel_shows() {
         // Linux 6.6 and later list it per thread; no line means no.
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-        let shown = status
-            .lines()
-            .find_map(|line| line.strip_prefix("x86_Thread_features:"));
-        let listed =
-            shown.is_some_and(|features| features.split_whitespace().any(|f| f == "shstk"));
+        let shown = status.lines().find_map(|line| line.strip_prefix("x86_Thread_features:"));
+        let listed = shown.is_some_and(|features| features.split_whitespace().any(|f| f == "shstk"));
         assert_eq!(super::shadow_stack_on(), listed);
     }
 }

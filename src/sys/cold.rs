@@ -82,11 +82,7 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
         passes += 1;
         left = residency_if_known(file, len, method)?;
     }
-    Ok(Cold {
-        left,
-        nanos: start.elapsed().as_nanos() as u64,
-        passes,
-    })
+    Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
 }
 
 /// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is, `None` where nothing can tell.
@@ -138,19 +134,8 @@ fn write_back(file: &File) -> io::Result<()> {
 
 fn drop_pages(file: &File, len: u64) -> io::Result<()> {
     let whole = !file.metadata()?.file_type().is_block_device();
-    let end = if whole {
-        0
-    } else {
-        len.checked_next_multiple_of(PIECE)
-            .and_then(|end| i64::try_from(end).ok())
-            .unwrap_or(0)
-    };
-    Ok(posix_fadvise(
-        file,
-        0,
-        end,
-        PosixFadviseAdvice::POSIX_FADV_DONTNEED,
-    )?)
+    let end = if whole { 0 } else { len.checked_next_multiple_of(PIECE).and_then(|end| i64::try_from(end).ok()).unwrap_or(0) };
+    Ok(posix_fadvise(file, 0, end, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
 }
 
 #[cfg(test)]

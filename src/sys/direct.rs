@@ -44,14 +44,7 @@ pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
     // SAFETY: an empty path with AT_EMPTY_PATH means the descriptor; the kernel fills one struct statx that outlives the call.
     let done = unsafe {
         let mask = STATX_DIOALIGN | STATX_DIO_READ_ALIGN;
-        libc::syscall(
-            libc::SYS_statx,
-            file.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            mask,
-            stat.as_mut_ptr(),
-        )
+        libc::syscall(libc::SYS_statx, file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, mask, stat.as_mut_ptr())
     };
     if done != 0 {
         let error = io::Error::last_os_error();
@@ -62,12 +55,7 @@ pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
     }
     // SAFETY: all of it is plain integers, zeroed before the call.
     let stat = unsafe { stat.assume_init() };
-    Ok(judge(
-        stat.stx_mask,
-        stat.stx_dio_mem_align,
-        stat.stx_dio_offset_align,
-        stat.stx_dio_read_offset_align,
-    ))
+    Ok(judge(stat.stx_mask, stat.stx_dio_mem_align, stat.stx_dio_offset_align, stat.stx_dio_read_offset_align))
 }
 
 fn judge(mask: u32, mem: u32, offset: u32, read: u32) -> DirectSupport {
@@ -78,11 +66,7 @@ fn judge(mask: u32, mem: u32, offset: u32, read: u32) -> DirectSupport {
         return DirectSupport::Refused;
     }
     let read_offset = (mask & STATX_DIO_READ_ALIGN != 0 && read != 0).then_some(read);
-    DirectSupport::Known(DirectAlign {
-        mem,
-        offset,
-        read_offset,
-    })
+    DirectSupport::Known(DirectAlign { mem, offset, read_offset })
 }
 
 #[cfg(test)]
@@ -94,22 +78,10 @@ mod tests {
     fn masks_and_zeros() {
         assert_eq!(judge(0x7ff, 512, 512, 0), DirectSupport::Unknown);
         assert_eq!(judge(STATX_DIOALIGN, 0, 0, 0), DirectSupport::Refused);
-        let known = |read_offset| {
-            DirectSupport::Known(DirectAlign {
-                mem: 4,
-                offset: 512,
-                read_offset,
-            })
-        };
+        let known = |read_offset| DirectSupport::Known(DirectAlign { mem: 4, offset: 512, read_offset });
         assert_eq!(judge(STATX_DIOALIGN, 4, 512, 8), known(None));
-        assert_eq!(
-            judge(STATX_DIOALIGN | STATX_DIO_READ_ALIGN, 4, 512, 8),
-            known(Some(8))
-        );
-        assert_eq!(
-            judge(STATX_DIOALIGN | STATX_DIO_READ_ALIGN, 4, 512, 0),
-            known(None)
-        );
+        assert_eq!(judge(STATX_DIOALIGN | STATX_DIO_READ_ALIGN, 4, 512, 8), known(Some(8)));
+        assert_eq!(judge(STATX_DIOALIGN | STATX_DIO_READ_ALIGN, 4, 512, 0), known(None));
     }
 
     #[test]
@@ -117,16 +89,10 @@ mod tests {
         if let Some(file) = testing::file_on_disk(0)
             && let DirectSupport::Known(align) = direct_support(&file).unwrap()
         {
-            assert!(
-                align.offset.is_power_of_two() && align.mem.is_power_of_two(),
-                "{align:?}"
-            );
+            assert!(align.offset.is_power_of_two() && align.mem.is_power_of_two(), "{align:?}");
         }
         if let Some(file) = testing::file_in_memory() {
-            assert!(!matches!(
-                direct_support(&file).unwrap(),
-                DirectSupport::Known(_)
-            ));
+            assert!(!matches!(direct_support(&file).unwrap(), DirectSupport::Known(_)));
         }
     }
 }

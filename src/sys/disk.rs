@@ -43,12 +43,7 @@ impl DiskStats {
             return Ok(stats);
         }
         let table = text::read("/proc/diskstats")?;
-        find(&table, major, minor).ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::NotFound,
-                format!("no block device {major}:{minor}"),
-            )
-        })
+        find(&table, major, minor).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no block device {major}:{minor}")))
     }
 }
 
@@ -76,19 +71,7 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
     for slot in &mut n {
         *slot = words.next()?.parse().ok()?;
     }
-    let [
-        reads,
-        _,
-        read_sectors,
-        _,
-        writes,
-        _,
-        write_sectors,
-        _,
-        in_flight,
-        busy_ms,
-        queue_ms,
-    ] = n;
+    let [reads, _, read_sectors, _, writes, _, write_sectors, _, in_flight, busy_ms, queue_ms] = n;
     Some(DiskStats {
         reads,
         writes,
@@ -105,11 +88,7 @@ fn find(table: &str, major: u64, minor: u64) -> Option<DiskStats> {
         let mut words = line.split_ascii_whitespace();
         let here = (words.next()?.parse().ok(), words.next()?.parse().ok());
         words.next()?;
-        if here == (Some(major), Some(minor)) {
-            parse(words)
-        } else {
-            None
-        }
+        if here == (Some(major), Some(minor)) { parse(words) } else { None }
     })
 }
 
@@ -133,12 +112,8 @@ pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
 
 fn device_of_mount(file: &File) -> Option<(u64, u64)> {
     let source = mounts::of(file).ok()?.source?;
-    let meta = Path::new(&source)
-        .is_absolute()
-        .then(|| std::fs::metadata(&source).ok())??;
-    meta.file_type()
-        .is_block_device()
-        .then(|| (major(meta.rdev()), minor(meta.rdev())))
+    let meta = Path::new(&source).is_absolute().then(|| std::fs::metadata(&source).ok())??;
+    meta.file_type().is_block_device().then(|| (major(meta.rdev()), minor(meta.rdev())))
 }
 
 #[cfg(test)]
@@ -173,13 +148,7 @@ x y z
 
     #[test]
     fn garbage_never_panics() {
-        for text in [
-            "",
-            "a b c",
-            "1 2",
-            "1 2 3 4 5 6 7 8 9 10 -1",
-            &format!("{} ", u64::MAX).repeat(11),
-        ] {
+        for text in ["", "a b c", "1 2", "1 2 3 4 5 6 7 8 9 10 -1", &format!("{} ", u64::MAX).repeat(11)] {
             let _ = parse(text.split_ascii_whitespace());
         }
         assert!(DiskStats::of(4095, 0xfffff).is_err());
@@ -199,10 +168,7 @@ x y z
         let stop = std::sync::atomic::AtomicBool::new(false);
         crate::sys::cold::make_warm(&file, LEN, &stop).unwrap();
         let moved = DiskStats::of(major, minor).unwrap() - before;
-        assert!(
-            !cold || moved.read_bytes >= LEN && moved.reads > 0,
-            "{moved:?}"
-        );
+        assert!(!cold || moved.read_bytes >= LEN && moved.reads > 0, "{moved:?}");
     }
 
     #[test]

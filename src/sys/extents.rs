@@ -105,11 +105,7 @@ impl Extents {
 
     /// Bytes of `range` that lie in holes, by binary search; bytes behind `len` count as stored.
     pub fn hole_bytes_in(&self, range: Range<u64>) -> u64 {
-        if range.is_empty() {
-            0
-        } else {
-            self.hole_bytes_below(range.end) - self.hole_bytes_below(range.start)
-        }
+        if range.is_empty() { 0 } else { self.hole_bytes_below(range.end) - self.hole_bytes_below(range.start) }
     }
 
     fn hole_bytes_below(&self, at: u64) -> u64 {

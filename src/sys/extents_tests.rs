@@ -31,9 +31,7 @@ fn by_fiemap(file: &File, len: u64) -> Option<Extents> {
 
 fn with(len: u64, holes: &[Range<u64>]) -> Extents {
     let mut extents = Extents::new(ExtentMethod::Fiemap, len);
-    holes
-        .iter()
-        .for_each(|hole| assert!(extents.add_hole(hole.clone())));
+    holes.iter().for_each(|hole| assert!(extents.add_hole(hole.clone())));
     extents
 }
 
@@ -80,11 +78,7 @@ fn preallocated_is_unwritten_before_and_after_it_is_cached() {
         let Some(found) = by_fiemap(&file, 8 * MIB) else {
             return;
         };
-        assert_eq!(
-            (found.hole_bytes(), found.unwritten),
-            (8 * MIB, 8 * MIB),
-            "warm: {warm}"
-        );
+        assert_eq!((found.hole_bytes(), found.unwritten), (8 * MIB, 8 * MIB), "warm: {warm}");
     }
 }
 
@@ -114,10 +108,7 @@ fn tmpfs_answers_by_seeking() {
     file.write_all_at(&[1; 4096], MIB).unwrap();
     let found = extents(&file, 4 * MIB).unwrap();
     assert_ne!(found.method, ExtentMethod::Assumed);
-    assert!(
-        found.stored_bytes() >= 4096 && found.hole_bytes() >= 2 * MIB,
-        "{found:?}"
-    );
+    assert!(found.stored_bytes() >= 4096 && found.hole_bytes() >= 2 * MIB, "{found:?}");
 }
 
 #[test]
@@ -128,10 +119,7 @@ fn no_answer_means_stored() {
         return;
     };
     let found = extents_by(&file, 10, ExtentMethod::Assumed).unwrap();
-    assert_eq!(
-        (found.method, found.hole_bytes_in(0..10)),
-        (ExtentMethod::Assumed, 0)
-    );
+    assert_eq!((found.method, found.hole_bytes_in(0..10)), (ExtentMethod::Assumed, 0));
 }
 
 #[test]
@@ -140,14 +128,8 @@ fn bytes_in_holes_equal_a_count_byte_by_byte() {
     assert_eq!(found.holes(), [0..5, 10..20, 50..60, 99..100]);
     for start in 0..105 {
         for end in start..105 {
-            let want = (start..end)
-                .filter(|b| found.holes().iter().any(|h| h.contains(b)))
-                .count();
-            assert_eq!(
-                found.hole_bytes_in(start..end),
-                want as u64,
-                "{start}..{end}"
-            );
+            let want = (start..end).filter(|b| found.holes().iter().any(|h| h.contains(b))).count();
+            assert_eq!(found.hole_bytes_in(start..end), want as u64, "{start}..{end}");
         }
     }
     #[allow(clippy::reversed_empty_ranges)]

@@ -18,11 +18,7 @@ pub fn page_size() -> u64 {
 
 /// The path by which any thread or process of this machine that may see us can open `file` again, also when it has no name.
 pub fn path(file: &File) -> PathBuf {
-    PathBuf::from(format!(
-        "/proc/{}/fd/{}",
-        std::process::id(),
-        file.as_raw_fd()
-    ))
+    PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
 }
 
 /// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`.

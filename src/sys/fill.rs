@@ -22,13 +22,7 @@ const WINDOW: u64 = 64 << 20;
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel gives them.
-pub fn fill_random(
-    file: &File,
-    len: u64,
-    seed: u64,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(u64),
-) -> io::Result<()> {
+pub fn fill_random(file: &File, len: u64, seed: u64, stop: &AtomicBool, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
     let mut piece = MmapMut::map_anon(PIECE)?; // page-aligned
     let mut at = 0;
     while at < len {
@@ -59,8 +53,7 @@ fn keep_writing(file: &File, at: u64) -> io::Result<()> {
 /// An error of the device is reported here once and then never again, so it must not be lost; "cannot do that" is no error.
 fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: no memory involved.
-    let done =
-        unsafe { libc::sync_file_range(file.as_raw_fd(), offset as i64, WINDOW as i64, flags) };
+    let done = unsafe { libc::sync_file_range(file.as_raw_fd(), offset as i64, WINDOW as i64, flags) };
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
         _ if done == 0 => Ok(()),
@@ -109,21 +102,10 @@ mod tests {
         let stopped = fill_random(&file, 1, 0, &AtomicBool::new(true), &mut |_| {}).unwrap_err();
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
         let stop = AtomicBool::new(false);
-        let midway = fill_random(&file, 3 * PIECE as u64, 0, &stop, &mut |_| {
-            stop.store(true, Relaxed)
-        })
-        .unwrap_err();
-        assert_eq!(
-            (midway.kind(), file.metadata().unwrap().len()),
-            (io::ErrorKind::Interrupted, PIECE as u64)
-        );
+        let midway = fill_random(&file, 3 * PIECE as u64, 0, &stop, &mut |_| stop.store(true, Relaxed)).unwrap_err();
+        assert_eq!((midway.kind(), file.metadata().unwrap().len()), (io::ErrorKind::Interrupted, PIECE as u64));
         let full = File::options().write(true).open("/dev/full").unwrap();
-        assert_eq!(
-            fill_random(&full, 10, 0, &GO, &mut |_| {})
-                .unwrap_err()
-                .raw_os_error(),
-            Some(libc::ENOSPC)
-        );
+        assert_eq!(fill_random(&full, 10, 0, &GO, &mut |_| {}).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
         fill_random(&file, 0, 0, &GO, &mut |_| {}).unwrap();
     }
 }

@@ -48,18 +48,13 @@ static PAGE: AtomicUsize = AtomicUsize::new(4096);
 /// The errno of sigaction(2).
 pub fn install() -> io::Result<()> {
     static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
-    DONE.get_or_init(|| try_install().map_err(|e| e.raw_os_error().unwrap_or(libc::EINVAL)))
-        .map_err(io::Error::from_raw_os_error)
+    DONE.get_or_init(|| try_install().map_err(|e| e.raw_os_error().unwrap_or(libc::EINVAL))).map_err(io::Error::from_raw_os_error)
 }
 
 fn try_install() -> io::Result<()> {
-    PAGE.store(
-        usize::try_from(fd::page_size()).unwrap_or(4096),
-        Ordering::Relaxed,
-    );
+    PAGE.store(usize::try_from(fd::page_size()).unwrap_or(4096), Ordering::Relaxed);
     // SAFETY: a sigaction of zeros is a valid value (default action, no flags).
-    let (mut previous, mut ours): (libc::sigaction, libc::sigaction) =
-        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let (mut previous, mut ours): (libc::sigaction, libc::sigaction) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     ours.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // SAFETY: reads the present action into a live struct.
@@ -89,18 +84,13 @@ pub struct Watch {
 
 impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot")
-            .field("fault", &self.first_fault())
-            .finish_non_exhaustive()
+        f.debug_struct("Slot").field("fault", &self.first_fault()).finish_non_exhaustive()
     }
 }
 
 impl Slot {
     fn first_fault(&self) -> Option<u64> {
-        self.fault
-            .load(Ordering::Relaxed)
-            .checked_sub(1)
-            .map(|n| n as u64)
+        self.fault.load(Ordering::Relaxed).checked_sub(1).map(|n| n as u64)
     }
 }
 
@@ -117,22 +107,11 @@ impl Guard {
         install()?;
         let page = PAGE.load(Ordering::Relaxed);
         let start = start as usize;
-        let end = start
-            .checked_add(len)
-            .and_then(|end| end.checked_next_multiple_of(page));
+        let end = start.checked_add(len).and_then(|end| end.checked_next_multiple_of(page));
         let end = end.filter(|_| len > 0 && start != 0 && start.is_multiple_of(page));
-        let end = end.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "not the range of a mapping")
-        })?;
-        let free = |slot: &&Slot| {
-            slot.taken
-                .compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
-        };
-        let slot = TABLE
-            .iter()
-            .find(free)
-            .ok_or_else(|| io::Error::other(format!("all {SLOTS} guarded mappings are in use")))?;
+        let end = end.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not the range of a mapping"))?;
+        let free = |slot: &&Slot| slot.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let slot = TABLE.iter().find(free).ok_or_else(|| io::Error::other(format!("all {SLOTS} guarded mappings are in use")))?;
         slot.fault.store(0, Ordering::Relaxed);
         slot.writable.store(writable, Ordering::Relaxed);
         slot.end.store(end, Ordering::Release);
@@ -202,16 +181,10 @@ fn patch(address: usize) -> bool {
         let from = address & !(PAGE.load(Ordering::Relaxed) - 1);
         // To the end at once: one page at a time would mean one signal per page.
         // SAFETY: Guard::new's caller promised that the whole range is its mapping.
-        if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) }
-        {
+        if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) } {
             return false;
         }
-        let _ = slot.fault.compare_exchange(
-            0,
-            address - start + 1,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
+        let _ = slot.fault.compare_exchange(0, address - start + 1, Ordering::Relaxed, Ordering::Relaxed);
         return true;
     }
     false
@@ -240,9 +213,7 @@ fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void)
     // SAFETY: a handler that was installed for this signal, called as its flags say.
     unsafe {
         if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) {
-            std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(
-                handler,
-            )(signal, info, context);
+            std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler)(signal, info, context);
         } else {
             std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal);
         }

@@ -36,11 +36,7 @@ pub struct Link {
 
 impl Link {
     fn new(transport: Transport, text: impl Into<String>, bytes_per_second: Option<u64>) -> Self {
-        Self {
-            transport,
-            text: text.into(),
-            bytes_per_second,
-        }
+        Self { transport, text: text.into(), bytes_per_second }
     }
 }
 
@@ -71,10 +67,7 @@ pub(super) fn of(disk: &Path) -> Option<Link> {
 
 /// A folder on the way up that settles it.
 fn special(dir: &Path, name: &str) -> Option<Link> {
-    let numbered = |prefix: &str| {
-        name.strip_prefix(prefix)
-            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
+    let numbered = |prefix: &str| name.strip_prefix(prefix).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     if numbered("virtio") {
         return Some(Link::new(Transport::Virtio, "virtio", None));
     }
@@ -88,9 +81,7 @@ fn special(dir: &Path, name: &str) -> Option<Link> {
         return Some(Link::new(Transport::Network, "iSCSI", None));
     }
     if numbered("nvme-subsys") {
-        return controllers(dir)
-            .iter()
-            .find_map(|controller| nvme(controller).or_else(|| of(controller)));
+        return controllers(dir).iter().find_map(|controller| nvme(controller).or_else(|| of(controller)));
     }
     if numbered("nvme") {
         return nvme(dir);
@@ -113,17 +104,13 @@ fn special(dir: &Path, name: &str) -> Option<Link> {
 /// A controller over fabrics; a local one is found by its PCIe slot further up.
 fn nvme(controller: &Path) -> Option<Link> {
     let transport = line(controller.join("transport"))?;
-    (transport != "pcie")
-        .then(|| Link::new(Transport::Network, format!("NVMe over {transport}"), None))
+    (transport != "pcie").then(|| Link::new(Transport::Network, format!("NVMe over {transport}"), None))
 }
 
 /// With multipath the disk hangs below a virtual subsystem that points to its controllers.
 fn controllers(subsystem: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(subsystem).into_iter().flatten().flatten();
-    let is_controller = |name: &str| {
-        name.strip_prefix("nvme")
-            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
+    let is_controller = |name: &str| name.strip_prefix("nvme").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let mut found: Vec<_> = entries
         .filter(|e| e.file_name().to_str().is_some_and(is_controller))
         .filter_map(|e| fs::canonicalize(e.path()).ok())
@@ -134,10 +121,7 @@ fn controllers(subsystem: &Path) -> Vec<PathBuf> {
 }
 
 fn pcie_link(dir: &Path) -> Option<(String, u64)> {
-    pcie(
-        &line(dir.join("current_link_speed"))?,
-        &line(dir.join("current_link_width"))?,
-    )
+    pcie(&line(dir.join("current_link_speed"))?, &line(dir.join("current_link_width"))?)
 }
 
 /// `8.0 GT/s PCIe` and `4`: name and bytes per second. "Unknown" and width 0 (no link) are no answer.
@@ -165,9 +149,7 @@ fn sata(port: &Path) -> Link {
         let name = link.file_name();
         line(link.path().join("ata_link").join(name).join("sata_spd"))
     });
-    let known = speed
-        .filter_map(|text| Some((sata_rate(&text)?, text)))
-        .max();
+    let known = speed.filter_map(|text| Some((sata_rate(&text)?, text))).max();
     match known {
         Some((rate, text)) => Link::new(Transport::Sata, format!("SATA {text}"), Some(rate)),
         None => Link::new(Transport::Sata, "SATA", None),
@@ -181,20 +163,16 @@ fn sata_rate(text: &str) -> Option<u64> {
 
 /// Mbit/s on the wire: 8b/10b at 5000, 128b/132b above, no line code below.
 fn usb(speed: &str) -> Link {
-    let rate = speed
-        .parse::<f64>()
-        .ok()
-        .filter(|mega| *mega > 0.0 && *mega < 1e6)
-        .map(|mega| {
-            let coding = if mega < 5000.0 {
-                1.0
-            } else if mega < 10_000.0 {
-                0.8
-            } else {
-                128.0 / 132.0
-            };
-            (mega * 1e6 * coding / 8.0) as u64
-        });
+    let rate = speed.parse::<f64>().ok().filter(|mega| *mega > 0.0 && *mega < 1e6).map(|mega| {
+        let coding = if mega < 5000.0 {
+            1.0
+        } else if mega < 10_000.0 {
+            0.8
+        } else {
+            128.0 / 132.0
+        };
+        (mega * 1e6 * coding / 8.0) as u64
+    });
     Link::new(Transport::Usb, format!("USB {speed} Mbit/s"), rate)
 }
 
@@ -204,26 +182,10 @@ mod tests {
 
     #[test]
     fn pcie_speeds() {
-        assert_eq!(
-            pcie("16.0 GT/s PCIe", "4"),
-            Some(("PCIe 4.0 x4".into(), 7_876_923_076))
-        );
-        assert_eq!(
-            pcie("8 GT/s", "4"),
-            Some(("PCIe 3.0 x4".into(), 3_938_461_538))
-        );
-        assert_eq!(
-            pcie("2.5 GT/s PCIe", "1"),
-            Some(("PCIe 1.0 x1".into(), 250_000_000))
-        );
-        for (speed, width) in [
-            ("Unknown", "4"),
-            ("8.0 GT/s", "0"),
-            ("8.0 GT/s", "255"),
-            ("", ""),
-            ("NaN", "4"),
-            ("8.0", "x4"),
-        ] {
+        assert_eq!(pcie("16.0 GT/s PCIe", "4"), Some(("PCIe 4.0 x4".into(), 7_876_923_076)));
+        assert_eq!(pcie("8 GT/s", "4"), Some(("PCIe 3.0 x4".into(), 3_938_461_538)));
+        assert_eq!(pcie("2.5 GT/s PCIe", "1"), Some(("PCIe 1.0 x1".into(), 250_000_000)));
+        for (speed, width) in [("Unknown", "4"), ("8.0 GT/s", "0"), ("8.0 GT/s", "255"), ("", ""), ("NaN", "4"), ("8.0", "x4")] {
             assert_eq!(pcie(speed, width), None, "{speed} {width}");
         }
     }
@@ -234,19 +196,7 @@ mod tests {
         for odd in ["<unknown>", "", "Gbps", "-1 Gbps", "inf Gbps"] {
             assert_eq!(sata_rate(odd), None, "{odd}");
         }
-        let rates: Vec<_> = ["480", "5000", "10000", "x", "", "inf"]
-            .map(|s| usb(s).bytes_per_second)
-            .into();
-        assert_eq!(
-            rates,
-            [
-                Some(60_000_000),
-                Some(500_000_000),
-                Some(1_212_121_212),
-                None,
-                None,
-                None
-            ]
-        );
+        let rates: Vec<_> = ["480", "5000", "10000", "x", "", "inf"].map(|s| usb(s).bytes_per_second).into();
+        assert_eq!(rates, [Some(60_000_000), Some(500_000_000), Some(1_212_121_212), None, None, None]);
     }
 }

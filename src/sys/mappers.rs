@@ -41,18 +41,13 @@ pub fn mappers(file: &File) -> Vec<Mapper> {
     let own = std::process::id();
     let mut found = Vec::new();
     for entry in processes.flatten().take(MAX_PROCESSES) {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<u32>().ok())
-        else {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
         if pid == own {
             continue;
         }
-        let bytes =
-            text::read(entry.path().join("maps")).map_or(0, |maps| mapped_bytes(&maps, &wanted));
+        let bytes = text::read(entry.path().join("maps")).map_or(0, |maps| mapped_bytes(&maps, &wanted));
         if bytes > 0 {
             let name = text::line(entry.path().join("comm")).unwrap_or_default();
             found.push(Mapper { pid, name, bytes });
@@ -76,9 +71,7 @@ fn wanted(file: &File) -> io::Result<Wanted> {
 
 /// Sum of the lengths of the lines that show the wanted file.
 fn mapped_bytes(maps: &str, wanted: &Wanted) -> u64 {
-    maps.lines()
-        .filter_map(|line| mapped_line(line, wanted))
-        .fold(0, u64::saturating_add)
+    maps.lines().filter_map(|line| mapped_line(line, wanted)).fold(0, u64::saturating_add)
 }
 
 /// `7f00-7f10 r--s 00000000 fe:00 1234    /path`; Btrfs and overlays show another device than stat does, hence the path.
@@ -91,9 +84,7 @@ fn mapped_line(line: &str, wanted: &Wanted) -> Option<u64> {
     if inode != wanted.inode || (device != wanted.device && path != wanted.path) {
         return None;
     }
-    u64::from_str_radix(high, 16)
-        .ok()?
-        .checked_sub(u64::from_str_radix(low, 16).ok()?)
+    u64::from_str_radix(high, 16).ok()?.checked_sub(u64::from_str_radix(low, 16).ok()?)
 }
 
 #[cfg(test)]
@@ -103,11 +94,7 @@ mod tests {
 
     #[test]
     fn lines_of_maps() {
-        let wanted = Wanted {
-            inode: 77,
-            device: "fe:00".into(),
-            path: "/data/my file".into(),
-        };
+        let wanted = Wanted { inode: 77, device: "fe:00".into(), path: "/data/my file".into() };
         let maps = "\
 7f0000000000-7f0000200000 r--s 00000000 fe:00 77                         /data/my file (deleted)
 7f0000200000-7f0000201000 r--s 00000000 00:1c 77                         /data/my file
@@ -125,10 +112,8 @@ zz-00 r fe:00 77 77 77
     #[test]
     fn another_process_that_maps_a_file_is_found() {
         // Any process that runs a program maps it: a child that waits for its input.
-        let Ok(mut child) = std::process::Command::new("cat")
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
+        let Ok(mut child) =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn()
         else {
             return testing::skip("no cat");
         };
@@ -139,11 +124,7 @@ zz-00 r fe:00 77 77 77
         let program = fs::read_link(format!("/proc/{}/exe", child.id())).and_then(File::open);
         if let Ok(program) = program {
             let found = mappers(&program);
-            assert!(
-                found.len() == MAX_FOUND
-                    || found.iter().any(|m| m.pid == child.id() && m.bytes > 0),
-                "{found:?}"
-            );
+            assert!(found.len() == MAX_FOUND || found.iter().any(|m| m.pid == child.id() && m.bytes > 0), "{found:?}");
         }
         drop(child.stdin.take());
         child.wait().unwrap();

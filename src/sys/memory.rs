@@ -34,14 +34,8 @@ impl Memory {
 fn parse(meminfo: &str) -> Option<Memory> {
     // `MemTotal:       49368168 kB`
     let bytes = |name: &str| {
-        let line = meminfo
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        line.split_ascii_whitespace()
-            .next()?
-            .parse::<u64>()
-            .ok()?
-            .checked_mul(1024)
+        let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
     };
     Some(Memory {
         total: bytes("MemTotal")?,
@@ -56,21 +50,13 @@ fn parse(meminfo: &str) -> Option<Memory> {
 pub fn cgroup_limit() -> Option<u64> {
     let groups = text::read("/proc/self/cgroup").ok()?;
     let mounts = mountinfo::parse(&text::read("/proc/self/mountinfo").ok()?);
-    let v2 = mounts
-        .iter()
-        .find(|m| m.fs == "cgroup2")
-        .map(|m| (m, "", "memory.max"));
-    let v1 = mounts
-        .iter()
-        .find(|m| m.fs == "cgroup" && m.options.iter().any(|o| o == "memory"));
+    let v2 = mounts.iter().find(|m| m.fs == "cgroup2").map(|m| (m, "", "memory.max"));
+    let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.options.iter().any(|o| o == "memory"));
     let v1 = v1.map(|m| (m, "memory", "memory.limit_in_bytes"));
-    let limits = [v2, v1]
-        .into_iter()
-        .flatten()
-        .filter_map(|(mount, controller, file)| {
-            let group = group_path(&groups, controller)?;
-            lowest(&mount.mount_point, &below_root(&group, &mount.root), file)
-        });
+    let limits = [v2, v1].into_iter().flatten().filter_map(|(mount, controller, file)| {
+        let group = group_path(&groups, controller)?;
+        lowest(&mount.mount_point, &below_root(&group, &mount.root), file)
+    });
     limits.min()
 }
 
@@ -87,16 +73,11 @@ fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
 /// The group seen from the mount, which may show only a part of the tree; never upwards.
 fn below_root(group: &Path, root: &Path) -> PathBuf {
     let path = group.strip_prefix(root).unwrap_or(group);
-    path.components()
-        .filter(|c| matches!(c, Component::Normal(_)))
-        .collect()
+    path.components().filter(|c| matches!(c, Component::Normal(_))).collect()
 }
 
 fn lowest(mount: &Path, group: &Path, file: &str) -> Option<u64> {
-    group
-        .ancestors()
-        .filter_map(|dir| limit(&text::line(mount.join(dir).join(file))?))
-        .min()
+    group.ancestors().filter_map(|dir| limit(&text::line(mount.join(dir).join(file))?)).min()
 }
 
 /// `max` and version 1's number for it are no limit.
@@ -116,26 +97,10 @@ mod tests {
     #[test]
     fn captured_text() {
         let text = "MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    900 kB\nDirty:  8 kB\nWriteback:   4 kB\nWritebackTmp: 9 kB\nFileHugePages:  2048 kB\n";
-        let want = Memory {
-            total: 1_024_000,
-            available: 900 << 10,
-            file_huge_pages: Some(2 << 20),
-            dirty: 8192,
-            writeback: 4096,
-        };
+        let want = Memory { total: 1_024_000, available: 900 << 10, file_huge_pages: Some(2 << 20), dirty: 8192, writeback: 4096 };
         assert_eq!(parse(text), Some(want));
-        assert_eq!(
-            parse(&text.replace("FileHuge", "X"))
-                .unwrap()
-                .file_huge_pages,
-            None
-        );
-        for odd in [
-            "",
-            "MemTotal: x kB",
-            "MemTotal 5",
-            &text.replace("1000", "99999999999999999999"),
-        ] {
+        assert_eq!(parse(&text.replace("FileHuge", "X")).unwrap().file_huge_pages, None);
+        for odd in ["", "MemTotal: x kB", "MemTotal 5", &text.replace("1000", "99999999999999999999")] {
             assert_eq!(parse(odd), None);
         }
     }
@@ -146,23 +111,9 @@ mod tests {
         assert_eq!(group_path(groups, "memory"), Some("/a/b:c".into()));
         assert_eq!(group_path(groups, ""), Some("/x/y".into()));
         assert_eq!(group_path(groups, "io"), None);
-        assert_eq!(
-            below_root(Path::new("/x/y/z"), Path::new("/x")),
-            Path::new("y/z")
-        );
-        assert_eq!(
-            below_root(Path::new("/../../y"), Path::new("/")),
-            Path::new("y")
-        );
-        assert_eq!(
-            (
-                limit("max"),
-                limit("9223372036854771712"),
-                limit("4096"),
-                limit("")
-            ),
-            (None, None, Some(4096), None)
-        );
+        assert_eq!(below_root(Path::new("/x/y/z"), Path::new("/x")), Path::new("y/z"));
+        assert_eq!(below_root(Path::new("/../../y"), Path::new("/")), Path::new("y"));
+        assert_eq!((limit("max"), limit("9223372036854771712"), limit("4096"), limit("")), (None, None, Some(4096), None));
     }
 
     #[test]
@@ -172,10 +123,7 @@ mod tests {
         for (place, text) in [("a/b", "max"), ("a", "1000"), (".", "2000")] {
             std::fs::write(dir.path().join(place).join("memory.max"), text).unwrap();
         }
-        assert_eq!(
-            lowest(dir.path(), Path::new("a/b"), "memory.max"),
-            Some(1000)
-        );
+        assert_eq!(lowest(dir.path(), Path::new("a/b"), "memory.max"), Some(1000));
         assert_eq!(lowest(dir.path(), Path::new(""), "memory.max"), Some(2000));
         assert_eq!(lowest(dir.path(), Path::new("a"), "none"), None);
     }

@@ -23,10 +23,7 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     if pages == 0 {
         return Ok(0);
     }
-    let behind = file
-        .metadata()?
-        .len()
-        .checked_next_multiple_of(LARGEST_FOLIO);
+    let behind = file.metadata()?.len().checked_next_multiple_of(LARGEST_FOLIO);
     let behind = behind.unwrap_or(0) / fd::page_size();
     if ask(file, behind, 1)? != 0 {
         return Err(io::Error::from_raw_os_error(libc::EPERM));
@@ -46,13 +43,7 @@ fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     let map = map(file, first * page, pages * page)?;
     let mut answer = vec![0u8; pages as usize];
     // SAFETY: the range is our mapping, the answer has a byte for each of its pages, and no page is touched.
-    let done = unsafe {
-        libc::mincore(
-            map.as_ptr().cast_mut().cast(),
-            map.len(),
-            answer.as_mut_ptr(),
-        )
-    };
+    let done = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
     if done != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -61,12 +52,7 @@ fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
 
 fn map(file: &File, offset: u64, len: u64) -> io::Result<Mmap> {
     // SAFETY: nobody reads through this mapping, so it does not matter who changes or truncates the file.
-    unsafe {
-        MmapOptions::new()
-            .offset(offset)
-            .len(len as usize)
-            .map(file)
-    }
+    unsafe { MmapOptions::new().offset(offset).len(len as usize).map(file) }
 }
 
 #[cfg(test)]
@@ -85,16 +71,10 @@ mod tests {
             let answer = cached_pages(&file, 0, meta.len().div_ceil(fd::page_size()));
             match answer {
                 Ok(cached) => assert!(cached > 0 || !allowed),
-                Err(error) => assert!(
-                    !allowed || error.raw_os_error() != Some(libc::EPERM),
-                    "{error}"
-                ),
+                Err(error) => assert!(!allowed || error.raw_os_error() != Some(libc::EPERM), "{error}"),
             }
             if !allowed {
-                assert_eq!(
-                    cached_pages(&file, 0, 1).unwrap_err().raw_os_error(),
-                    Some(libc::EPERM)
-                );
+                assert_eq!(cached_pages(&file, 0, 1).unwrap_err().raw_os_error(), Some(libc::EPERM));
             }
         }
     }
@@ -111,19 +91,7 @@ mod tests {
         }
         let count = |first, pages| cached_pages(&file, first, pages).unwrap();
         // A large folio may hold neighbours.
-        assert!(
-            (3..=96).contains(&count(0, last + 1)),
-            "{}",
-            count(0, last + 1)
-        );
-        assert_eq!(
-            (
-                count(7, 1),
-                count(last, 1),
-                count(CHUNK / 2, 1),
-                count(7, 0)
-            ),
-            (1, 1, 0, 0)
-        );
+        assert!((3..=96).contains(&count(0, last + 1)), "{}", count(0, last + 1));
+        assert_eq!((count(7, 1), count(last, 1), count(CHUNK / 2, 1), count(7, 0)), (1, 1, 0, 0));
     }
 }

@@ -1,7 +1,9 @@
 //! Kernel facts and calls.
 
 pub mod block;
+pub mod buffer;
 pub mod cet;
+pub mod clock;
 pub mod cold;
 pub mod direct;
 pub mod disk;
@@ -19,6 +21,7 @@ mod mountinfo;
 pub mod mounts;
 pub mod process_io;
 pub mod random;
+pub mod raw;
 pub mod residency;
 mod sample;
 pub mod scratch;

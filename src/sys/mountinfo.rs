@@ -36,26 +36,13 @@ fn entry(line: &str) -> Option<Entry> {
     words.by_ref().find(|w| *w == "-")?;
     let fs = unescape(words.next()?);
     let source = unescape(words.next()?);
-    for option in words
-        .next()
-        .unwrap_or("")
-        .split(',')
-        .filter(|o| !o.is_empty())
-    {
+    for option in words.next().unwrap_or("").split(',').filter(|o| !o.is_empty()) {
         if !options.iter().any(|o| o == option) {
             options.push(option.to_string());
         }
     }
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Some(Entry {
-        id,
-        device: (major.parse().ok()?, minor.parse().ok()?),
-        root,
-        mount_point,
-        fs: text(fs),
-        source: text(source),
-        options,
-    })
+    Some(Entry { id, device: (major.parse().ok()?, minor.parse().ok()?), root, mount_point, fs: text(fs), source: text(source), options })
 }
 
 fn path(word: &str) -> PathBuf {
@@ -68,9 +55,7 @@ pub(super) fn unescape(word: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
     while i < bytes.len() {
-        let digits = bytes
-            .get(i + 1..i + 4)
-            .filter(|d| bytes[i] == b'\\' && d.iter().all(|c| (b'0'..b'8').contains(c)));
+        let digits = bytes.get(i + 1..i + 4).filter(|d| bytes[i] == b'\\' && d.iter().all(|c| (b'0'..b'8').contains(c)));
         match digits.map(|d| d.iter().fold(0u32, |n, c| n * 8 + u32::from(c - b'0'))) {
             Some(code @ 0..256) => {
                 out.push(code as u8);
@@ -91,13 +76,9 @@ mod tests {
 
     #[test]
     fn escapes() {
-        for (word, want) in [
-            (r"/a\040b\011c\134", &b"/a b\tc\\"[..]),
-            (r"\777", br"\777"),
-            (r"\08", br"\08"),
-            (r"x\", br"x\"),
-            (r"\0401", b" 1"),
-        ] {
+        for (word, want) in
+            [(r"/a\040b\011c\134", &b"/a b\tc\\"[..]), (r"\777", br"\777"), (r"\08", br"\08"), (r"x\", br"x\"), (r"\0401", b" 1")]
+        {
             assert_eq!(unescape(word), want, "{word}");
         }
     }
@@ -114,15 +95,9 @@ mod tests {
 
 ";
         let entries = parse(table);
-        assert_eq!(
-            entries.iter().map(|e| e.id).collect::<Vec<_>>(),
-            [36, 27, 40]
-        );
+        assert_eq!(entries.iter().map(|e| e.id).collect::<Vec<_>>(), [36, 27, 40]);
         let first = &entries[0];
-        assert_eq!(
-            (first.device, first.mount_point.to_str()),
-            ((98, 0), Some("/mnt 2"))
-        );
+        assert_eq!((first.device, first.mount_point.to_str()), ((98, 0), Some("/mnt 2")));
         assert_eq!(first.options, ["rw", "noatime", "errors=continue"]);
         assert_eq!(entries[2].source, "me@host:/x y");
     }

@@ -44,11 +44,7 @@ pub struct Space {
 impl Mount {
     /// Its files live in memory and never come from a device.
     pub fn is_memory(&self) -> bool {
-        self.memory_device
-            || matches!(
-                self.fs.as_str(),
-                "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs"
-            )
+        self.memory_device || matches!(self.fs.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
     }
 
     /// Its files come from another machine (or from the host of this one), with caches that we cannot see.
@@ -78,10 +74,7 @@ impl Mount {
 
     /// A program, not the kernel, serves it.
     pub fn is_fuse(&self) -> bool {
-        self.magic == FUSE
-            || self.fs == "fuse"
-            || self.fs == "fuseblk"
-            || self.fs.starts_with("fuse.")
+        self.magic == FUSE || self.fs == "fuse" || self.fs == "fuseblk" || self.fs.starts_with("fuse.")
     }
 }
 
@@ -101,15 +94,8 @@ pub fn of(file: &File) -> io::Result<Mount> {
     }
     let magic = fstatfs(file)?.filesystem_type().0 as u64 & 0xffff_ffff;
     let table = text::read("/proc/self/mountinfo").unwrap_or_default();
-    let found = find(
-        &mountinfo::parse(&table),
-        mount_id(file),
-        (major(meta.dev()), minor(meta.dev())),
-        &path_of(file),
-    );
-    let memory_device = found
-        .as_ref()
-        .is_some_and(|e| is_memory_device(e.device.0, e.device.1));
+    let found = find(&mountinfo::parse(&table), mount_id(file), (major(meta.dev()), minor(meta.dev())), &path_of(file));
+    let memory_device = found.as_ref().is_some_and(|e| is_memory_device(e.device.0, e.device.1));
     Ok(match found {
         Some(entry) => Mount {
             fs: entry.fs,
@@ -126,9 +112,7 @@ pub fn of(file: &File) -> io::Result<Mount> {
             source: None,
             mount_point: None,
             options: Vec::new(),
-            read_only: fstatvfs(file)?
-                .flags()
-                .contains(nix::sys::statvfs::FsFlags::ST_RDONLY),
+            read_only: fstatvfs(file)?.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY),
             memory_device,
         },
     })
@@ -143,8 +127,7 @@ fn of_device(file: &File, device: u64) -> Mount {
         source: Some(path_of(file).to_string_lossy().into_owned()),
         mount_point: None,
         options: Vec::new(),
-        read_only: text::line(format!("/sys/dev/block/{major}:{minor}/ro"))
-            .is_some_and(|ro| ro == "1"),
+        read_only: text::line(format!("/sys/dev/block/{major}:{minor}/ro")).is_some_and(|ro| ro == "1"),
         memory_device: is_memory_device(major, minor),
     }
 }
@@ -157,18 +140,13 @@ pub fn space(file: &File) -> io::Result<Space> {
     let stat = fstatvfs(file)?;
     let unit = stat.fragment_size();
     let bytes = |blocks: u64| blocks.saturating_mul(unit);
-    Ok(Space {
-        total: bytes(stat.blocks()),
-        free: bytes(stat.blocks_free()),
-        available: bytes(stat.blocks_available()),
-    })
+    Ok(Space { total: bytes(stat.blocks()), free: bytes(stat.blocks_free()), available: bytes(stat.blocks_available()) })
 }
 
 /// The exact answer, also for bind mounts and Btrfs, whose files carry another device than their mount.
 fn mount_id(file: &File) -> Option<u64> {
     let info = text::read(format!("/proc/thread-self/fdinfo/{}", file.as_raw_fd())).ok()?;
-    info.lines()
-        .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
+    info.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
 }
 
 fn path_of(file: &File) -> PathBuf {
@@ -178,29 +156,20 @@ fn path_of(file: &File) -> PathBuf {
 fn find(table: &[Entry], id: Option<u64>, device: (u64, u64), path: &Path) -> Option<Entry> {
     let by_id = table.iter().find(|e| Some(e.id) == id);
     // Of equal mount points the last line is on top.
-    let by_device = || {
-        table
-            .iter()
-            .filter(|e| e.device == device && path.starts_with(&e.mount_point))
-            .max_by_key(|e| e.mount_point.as_os_str().len())
-    };
+    let by_device =
+        || table.iter().filter(|e| e.device == device && path.starts_with(&e.mount_point)).max_by_key(|e| e.mount_point.as_os_str().len());
     by_id.or_else(by_device).cloned()
 }
 
 fn is_memory_device(major: u64, minor: u64) -> bool {
     let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).unwrap_or_default();
-    let name = link
-        .file_name()
-        .map(|n| n.to_os_string().into_vec())
-        .unwrap_or_default();
+    let name = link.file_name().map(|n| n.to_os_string().into_vec()).unwrap_or_default();
     is_memory_name(&name)
 }
 
 /// zram0, ram0.
 fn is_memory_name(name: &[u8]) -> bool {
-    let number = name
-        .strip_prefix(b"zram")
-        .or_else(|| name.strip_prefix(b"ram"));
+    let number = name.strip_prefix(b"zram").or_else(|| name.strip_prefix(b"ram"));
     number.is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit))
 }
 

@@ -40,8 +40,7 @@ impl ProcessIo {
     /// # Errors
     /// As [`ProcessIo::process`], for /proc/thread-self/io.
     pub fn thread() -> io::Result<Self> {
-        parse(&text::read("/proc/thread-self/io")?)
-            .ok_or_else(|| text::malformed("/proc/thread-self/io"))
+        parse(&text::read("/proc/thread-self/io")?).ok_or_else(|| text::malformed("/proc/thread-self/io"))
     }
 }
 
@@ -53,9 +52,7 @@ impl Sub for ProcessIo {
         Self {
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            cancelled_write_bytes: self
-                .cancelled_write_bytes
-                .saturating_sub(earlier.cancelled_write_bytes),
+            cancelled_write_bytes: self.cancelled_write_bytes.saturating_sub(earlier.cancelled_write_bytes),
             syscr: self.syscr.saturating_sub(earlier.syscr),
             syscw: self.syscw.saturating_sub(earlier.syscw),
             rchar: self.rchar.saturating_sub(earlier.rchar),
@@ -95,20 +92,13 @@ mod tests {
     use super::*;
     use crate::sys::testing;
 
-    const CAPTURED: &str = "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
+    const CAPTURED: &str =
+        "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
 
     #[test]
     fn captured_text() {
         let io = parse(CAPTURED).unwrap();
-        let want = ProcessIo {
-            read_bytes: 8192,
-            write_bytes: 4096,
-            cancelled_write_bytes: 3,
-            syscr: 10,
-            syscw: 1,
-            rchar: 6976,
-            wchar: 5,
-        };
+        let want = ProcessIo { read_bytes: 8192, write_bytes: 4096, cancelled_write_bytes: 3, syscr: 10, syscw: 1, rchar: 6976, wchar: 5 };
         assert_eq!(io, want);
         assert_eq!(io - want, ProcessIo::default());
         assert_eq!(ProcessIo::default() - want, ProcessIo::default());
@@ -116,14 +106,7 @@ mod tests {
 
     #[test]
     fn garbage_is_no_answer() {
-        for text in [
-            "",
-            "read_bytes",
-            "read_bytes: x",
-            "read_bytes: -1",
-            "rchar: 1\n",
-            ":::\n\0",
-        ] {
+        for text in ["", "read_bytes", "read_bytes: x", "read_bytes: -1", "rchar: 1\n", ":::\n\0"] {
             assert_eq!(parse(text), None, "{text:?}");
         }
     }
@@ -138,25 +121,16 @@ mod tests {
             return testing::skip("no /proc/self/io");
         };
         let thread = ProcessIo::thread().unwrap();
-        if !crate::sys::cold::make_cold(&file, LEN as u64)
-            .unwrap()
-            .is_cold()
-        {
+        if !crate::sys::cold::make_cold(&file, LEN as u64).unwrap().is_cold() {
             return testing::skip("cannot be made cold");
         }
         let stop = std::sync::atomic::AtomicBool::new(false);
         crate::sys::cold::make_warm(&file, LEN as u64, &stop).unwrap();
-        let (moved, mine) = (
-            ProcessIo::process().unwrap() - before,
-            ProcessIo::thread().unwrap() - thread,
-        );
+        let (moved, mine) = (ProcessIo::process().unwrap() - before, ProcessIo::thread().unwrap() - thread);
         if moved.read_bytes == 0 {
             return testing::skip("this file system charges nothing");
         }
-        assert!(
-            moved.read_bytes >= LEN as u64 && mine.read_bytes >= LEN as u64,
-            "{moved:?} {mine:?}"
-        );
+        assert!(moved.read_bytes >= LEN as u64 && mine.read_bytes >= LEN as u64, "{moved:?} {mine:?}");
         assert!(mine.rchar >= LEN as u64 && mine.syscr >= 2);
     }
 }

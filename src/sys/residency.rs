@@ -44,11 +44,7 @@ pub struct Residency {
 impl Residency {
     /// Cached share, 0 to 1; 0 for an empty range.
     pub fn share(&self) -> f64 {
-        if self.pages == 0 {
-            0.0
-        } else {
-            self.cached as f64 / self.pages as f64
-        }
+        if self.pages == 0 { 0.0 } else { self.cached as f64 / self.pages as f64 }
     }
 
     /// Nothing cached and nothing under writeback.
@@ -71,11 +67,7 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
 ///
 /// # Errors
 /// Any other errno, such as EIO.
-pub fn residency_if_known(
-    file: &File,
-    len: u64,
-    method: Option<Method>,
-) -> io::Result<Option<Residency>> {
+pub fn residency_if_known(file: &File, len: u64, method: Option<Method>) -> io::Result<Option<Residency>> {
     match residency_by(file, 0, len, method) {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_refusal(&error) => Ok(None),
@@ -87,32 +79,15 @@ pub fn residency_if_known(
 ///
 /// # Errors
 /// The errno of the method: cachestat says ENOSYS before Linux 6.5, EPERM for a file that one neither owns nor may write.
-pub fn residency_by(
-    file: &File,
-    offset: u64,
-    len: u64,
-    method: Option<Method>,
-) -> io::Result<Residency> {
+pub fn residency_by(file: &File, offset: u64, len: u64, method: Option<Method>) -> io::Result<Residency> {
     let len = fd::clip(file, offset, len)?;
     let page = fd::page_size();
     let first = offset / page;
-    let pages = if len == 0 {
-        0
-    } else {
-        (offset + len).div_ceil(page) - first
-    };
+    let pages = if len == 0 { 0 } else { (offset + len).div_ceil(page) - first };
     let ask = |method| match method {
         Method::Cachestat => cachestat(file, offset, len, pages),
-        Method::Sampled => Ok(counted(
-            method,
-            pages,
-            sample::cached_pages(file, first, pages)?,
-        )),
-        Method::Mincore => Ok(counted(
-            method,
-            pages,
-            mincore::cached_pages(file, first, pages)?,
-        )),
+        Method::Sampled => Ok(counted(method, pages, sample::cached_pages(file, first, pages)?)),
+        Method::Mincore => Ok(counted(method, pages, mincore::cached_pages(file, first, pages)?)),
     };
     let ways = method.map_or_else(|| ways(file), |method| vec![method]);
     let mut refusal = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
@@ -138,28 +113,12 @@ fn ways(file: &File) -> Vec<Method> {
 /// The method does not work here; another may.
 fn is_refusal(error: &io::Error) -> bool {
     // ENOENT: no /proc to open the file again. ENODEV: cannot be mapped.
-    let codes = [
-        libc::EPERM,
-        libc::EACCES,
-        libc::ENOSYS,
-        libc::EOPNOTSUPP,
-        libc::ENODEV,
-        libc::ENOENT,
-    ];
-    error
-        .raw_os_error()
-        .is_some_and(|code| codes.contains(&code))
+    let codes = [libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENODEV, libc::ENOENT];
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
 fn counted(method: Method, pages: u64, cached: u64) -> Residency {
-    Residency {
-        pages,
-        cached,
-        dirty: None,
-        writeback: None,
-        evicted: None,
-        method,
-    }
+    Residency { pages, cached, dirty: None, writeback: None, evicted: None, method }
 }
 
 fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Residency> {
@@ -168,15 +127,7 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
     if len > 0 {
         let range = [offset, len];
         // SAFETY: both arrays have the layout of struct cachestat_range and struct cachestat and outlive the call.
-        let done = unsafe {
-            libc::syscall(
-                SYS_CACHESTAT,
-                file.as_raw_fd(),
-                range.as_ptr(),
-                stat.as_mut_ptr(),
-                0,
-            )
-        };
+        let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), stat.as_mut_ptr(), 0) };
         if done != 0 {
             return Err(io::Error::last_os_error());
         }

@@ -12,9 +12,7 @@ fn by(method: Method, file: &File, offset: u64, len: u64) -> Option<Residency> {
         return None;
     }
     let answer = residency_by(file, offset, len, Some(method));
-    answer
-        .map_err(|error| testing::skip(&format!("{method:?}: {error}")))
-        .ok()
+    answer.map_err(|error| testing::skip(&format!("{method:?}: {error}"))).ok()
 }
 
 #[test]
@@ -49,10 +47,7 @@ fn both_methods_see_all_and_nothing() {
             return testing::skip("the cache of this file cannot be emptied");
         }
         if let Some(state) = by(method, &file, 0, 8 << 20) {
-            assert!(
-                state.is_cold() && state.share() == 0.0 && state.method == method,
-                "{state:?}"
-            );
+            assert!(state.is_cold() && state.share() == 0.0 && state.method == method, "{state:?}");
         }
     }
 }
@@ -100,17 +95,11 @@ fn a_method_that_is_refused_is_no_error_when_asked_so() {
     // tmpfs takes no RWF_NOWAIT.
     let sampled = residency_by(&file, 0, 1 << 20, Some(Method::Sampled));
     if sampled.is_err_and(|e| e.raw_os_error() == Some(libc::EOPNOTSUPP)) {
-        assert_eq!(
-            residency_if_known(&file, 1 << 20, Some(Method::Sampled)).unwrap(),
-            None
-        );
+        assert_eq!(residency_if_known(&file, 1 << 20, Some(Method::Sampled)).unwrap(), None);
     }
 }
 
 #[test]
 fn methods_are_lower_case() {
-    assert_eq!(
-        serde_json::to_string(&Method::Cachestat).unwrap(),
-        "\"cachestat\""
-    );
+    assert_eq!(serde_json::to_string(&Method::Cachestat).unwrap(), "\"cachestat\"");
 }

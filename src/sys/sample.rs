@@ -71,31 +71,17 @@ fn stratum(pages: u64, i: u64, samples: u64) -> u64 {
 /// New at each call: the pages of the last sample are cached now and would all be hits.
 fn fresh_seed() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |d| d.as_nanos() as u64);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
     mix(now) ^ mix(CALLS.fetch_add(1, Relaxed))
 }
 
 fn is_cached(file: &File, offset: u64) -> io::Result<bool> {
-    let offset =
-        libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
+    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
     let mut byte = 0u8;
-    let vector = libc::iovec {
-        iov_base: (&raw mut byte).cast(),
-        iov_len: 1,
-    };
+    let vector = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
     loop {
         // SAFETY: one vector of one byte, both alive during the call.
-        let got = unsafe {
-            libc::preadv2(
-                file.as_raw_fd(),
-                &raw const vector,
-                1,
-                offset,
-                libc::RWF_NOWAIT,
-            )
-        };
+        let got = unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, offset, libc::RWF_NOWAIT) };
         if got >= 0 {
             return Ok(got == 1);
         }
@@ -117,9 +103,7 @@ mod tests {
         for (pages, samples) in [(1, 1), (255, 255), (256, 256), (257, 256), (1 << 50, 256)] {
             assert_eq!(stratum(pages, 0, samples), 0);
             assert_eq!(stratum(pages, samples, samples), pages);
-            assert!(
-                (0..samples).all(|i| stratum(pages, i, samples) < stratum(pages, i + 1, samples))
-            );
+            assert!((0..samples).all(|i| stratum(pages, i, samples) < stratum(pages, i + 1, samples)));
         }
     }
 

@@ -32,51 +32,19 @@ impl Scratch {
     /// # Errors
     /// The errno of open(2) for the named file: EACCES, EROFS, ENOSPC, ENOENT ...
     pub fn create(dir: &Path) -> io::Result<Self> {
-        let unnamed = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            .custom_flags(libc::O_TMPFILE)
-            .open(dir);
-        unnamed
-            .map(|file| Self {
-                file,
-                named: None,
-                _lock: None,
-            })
-            .or_else(|_| Self::create_named(dir))
+        let unnamed = OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(dir);
+        unnamed.map(|file| Self { file, named: None, _lock: None }).or_else(|_| Self::create_named(dir))
     }
 
     fn create_named(dir: &Path) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let path = dir.join(format!(
-            "{PREFIX}{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Relaxed)
-        ));
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path)?;
+        let path = dir.join(format!("{PREFIX}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed)));
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(&path)?;
         if fs::remove_file(&path).is_ok() {
-            return Ok(Self {
-                file,
-                named: None,
-                _lock: None,
-            });
+            return Ok(Self { file, named: None, _lock: None });
         }
-        let lock = file
-            .try_clone()
-            .ok()
-            .and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok());
-        Ok(Self {
-            file,
-            named: Some(path),
-            _lock: lock,
-        })
+        let lock = file.try_clone().ok().and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok());
+        Ok(Self { file, named: Some(path), _lock: lock })
     }
 
     /// The open file.
@@ -107,8 +75,7 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
     let mut removed = 0;
     for entry in fs::read_dir(dir)?.take(MAX_ENTRIES).flatten() {
         let name = entry.file_name();
-        let left = name.to_str().and_then(owner).is_some_and(|pid| !alive(pid))
-            && is_leftover(&entry.path());
+        let left = name.to_str().and_then(owner).is_some_and(|pid| !alive(pid)) && is_leftover(&entry.path());
         if left && unlinkat(folder.as_fd(), name.as_os_str(), UnlinkatFlags::NoRemoveDir).is_ok() {
             removed += 1;
         }
@@ -119,11 +86,7 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
 /// The process number in `.iotui-scratch-PID-N`.
 fn owner(name: &str) -> Option<u32> {
     let (pid, count) = name.strip_prefix(PREFIX)?.split_once('-')?;
-    let number = |text: &str| {
-        text.bytes()
-            .all(|b| b.is_ascii_digit())
-            .then(|| text.parse::<u32>().ok())?
-    };
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
     number(count)?;
     number(pid)
 }
@@ -134,21 +97,14 @@ fn alive(pid: u32) -> bool {
 
 /// A regular file of ours that nobody has locked; a link is not followed.
 fn is_leftover(path: &Path) -> bool {
-    let ours = |meta: &fs::Metadata| {
-        meta.is_file() && !meta.file_type().is_fifo() && meta.uid() == geteuid().as_raw()
-    };
+    let ours = |meta: &fs::Metadata| meta.is_file() && !meta.file_type().is_fifo() && meta.uid() == geteuid().as_raw();
     if !fs::symlink_metadata(path).is_ok_and(|meta| ours(&meta)) {
         return false;
     }
-    let Ok(file) = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)
-    else {
+    let Ok(file) = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path) else {
         return false;
     };
-    file.metadata().is_ok_and(|meta| ours(&meta))
-        && Flock::lock(file, FlockArg::LockExclusiveNonblock).is_ok()
+    file.metadata().is_ok_and(|meta| ours(&meta)) && Flock::lock(file, FlockArg::LockExclusiveNonblock).is_ok()
 }
 
 #[cfg(test)]

@@ -5,10 +5,7 @@ use std::os::unix::fs::{FileExt, symlink};
 const DEAD: u32 = 99_999_999;
 
 fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(dir)
-        .unwrap()
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -16,23 +13,13 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_scratch_file_is_unseen_and_can_be_opened_again() {
     let dir = tempfile::tempdir().unwrap();
-    for scratch in [
-        Scratch::create(dir.path()).unwrap(),
-        Scratch::create_named(dir.path()).unwrap(),
-    ] {
+    for scratch in [Scratch::create(dir.path()).unwrap(), Scratch::create_named(dir.path()).unwrap()] {
         assert_eq!(names(dir.path()), [""; 0]);
         scratch.file().write_all_at(b"data", 0).unwrap();
         assert_eq!(fs::read(scratch.path()).unwrap(), b"data");
-        OpenOptions::new()
-            .write(true)
-            .open(scratch.path())
-            .unwrap()
-            .write_all_at(b"D", 0)
-            .unwrap();
+        OpenOptions::new().write(true).open(scratch.path()).unwrap().write_all_at(b"D", 0).unwrap();
         let path = scratch.path();
-        std::thread::spawn(move || assert_eq!(fs::read(path).unwrap(), b"Data"))
-            .join()
-            .unwrap();
+        std::thread::spawn(move || assert_eq!(fs::read(path).unwrap(), b"Data")).join().unwrap();
         assert_eq!(scratch.file().metadata().unwrap().mode() & 0o777, 0o600);
     }
 }
@@ -41,11 +28,7 @@ fn a_scratch_file_is_unseen_and_can_be_opened_again() {
 fn a_name_that_must_stay_goes_with_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("kept");
-    let scratch = Scratch {
-        file: File::create(&path).unwrap(),
-        named: Some(path.clone()),
-        _lock: None,
-    };
+    let scratch = Scratch { file: File::create(&path).unwrap(), named: Some(path.clone()), _lock: None };
     assert_eq!(scratch.path(), path);
     drop(scratch);
     assert_eq!(names(dir.path()), [""; 0]);
@@ -79,21 +62,14 @@ fn only_leftovers_are_swept() {
     }
     fs::create_dir(at(&format!("{PREFIX}{DEAD}-1"))).unwrap();
     symlink(&target, at(&format!("{PREFIX}{DEAD}-2"))).unwrap();
-    nix::unistd::mkfifo(
-        &at(&format!("{PREFIX}{DEAD}-3")),
-        nix::sys::stat::Mode::S_IRWXU,
-    )
-    .unwrap();
+    nix::unistd::mkfifo(&at(&format!("{PREFIX}{DEAD}-3")), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let in_use = File::open(at(&format!("{PREFIX}{DEAD}-4"))).unwrap();
     let _lock = Flock::lock(in_use, FlockArg::LockExclusiveNonblock).unwrap();
 
     let before = names(dir.path());
     assert_eq!(sweep(dir.path()).unwrap(), 2);
     let gone = [format!("{PREFIX}{DEAD}-0"), format!("{PREFIX}{DEAD}-17")];
-    let kept: Vec<_> = before
-        .into_iter()
-        .filter(|name| !gone.contains(name))
-        .collect();
+    let kept: Vec<_> = before.into_iter().filter(|name| !gone.contains(name)).collect();
     assert_eq!(names(dir.path()), kept);
     assert_eq!(fs::read(target).unwrap(), b"x");
     assert_eq!(sweep(dir.path()).unwrap(), 0);

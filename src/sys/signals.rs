@@ -16,11 +16,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// The errno of sigaction(2).
 pub fn install() -> io::Result<()> {
-    let ours = SigAction::new(
-        SigHandler::Handler(on_signal),
-        SaFlags::empty(),
-        SigSet::empty(),
-    );
+    let ours = SigAction::new(SigHandler::Handler(on_signal), SaFlags::empty(), SigSet::empty());
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         // SAFETY: the handler stores to two atomics and nothing else.
         let before = unsafe { sigaction(signal, &ours)? };
@@ -61,8 +57,7 @@ mod tests {
     /// In a process of its own: handlers and flags belong to the whole process.
     #[test]
     fn the_first_signal_is_kept_and_ignored_ones_stay_ignored() {
-        const NAME: &str =
-            "sys::signals::tests::the_first_signal_is_kept_and_ignored_ones_stay_ignored";
+        const NAME: &str = "sys::signals::tests::the_first_signal_is_kept_and_ignored_ones_stay_ignored";
         if !testing::is_child("signals") {
             let output = testing::child(NAME, "signals");
             return assert!(output.status.success(), "{output:?}");
@@ -73,22 +68,13 @@ mod tests {
         install().unwrap();
         let send = |signal| nix::sys::signal::raise(signal).unwrap();
         send(Signal::SIGHUP);
-        assert_eq!(
-            (pending(), stop_flag().load(Ordering::Acquire)),
-            (None, false)
-        );
+        assert_eq!((pending(), stop_flag().load(Ordering::Acquire)), (None, false));
         send(Signal::SIGTERM);
         send(Signal::SIGINT);
         send(Signal::SIGINT);
-        assert_eq!(
-            (pending(), stop_flag().load(Ordering::Acquire)),
-            (Some(libc::SIGTERM), true)
-        );
+        assert_eq!((pending(), stop_flag().load(Ordering::Acquire)), (Some(libc::SIGTERM), true));
         reset();
-        assert_eq!(
-            (pending(), stop_flag().load(Ordering::Acquire)),
-            (None, false)
-        );
+        assert_eq!((pending(), stop_flag().load(Ordering::Acquire)), (None, false));
         send(Signal::SIGINT);
         assert_eq!(pending(), Some(libc::SIGINT));
     }

@@ -13,19 +13,11 @@ pub fn skip(why: &str) {
 
 /// A folder on a real file system: the temporary one, else where the test binary lies.
 pub fn disk_dir() -> Option<PathBuf> {
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|exe| exe.parent().map(PathBuf::from));
-    let candidates = [
-        Some(std::env::temp_dir()),
-        beside,
-        Some(PathBuf::from("/var/tmp")),
-    ];
+    let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from));
+    let candidates = [Some(std::env::temp_dir()), beside, Some(PathBuf::from("/var/tmp"))];
     let found = candidates.into_iter().flatten().find(|dir| {
         let file = tempfile::tempfile_in(dir);
-        file.is_ok_and(|file| {
-            mounts::of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
-        })
+        file.is_ok_and(|file| mounts::of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse()))
     });
     if found.is_none() {
         skip("no writable folder on a disk");

@@ -13,19 +13,8 @@ pub fn unshare_files() -> io::Result<()> {
     // A range that holds no descriptor: nothing is closed, and nobody may be surprised by the highest number.
     let nowhere = libc::c_uint::MAX - 1;
     // SAFETY: no memory involved; only this thread's table is copied.
-    let done = unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            nowhere,
-            nowhere,
-            libc::CLOSE_RANGE_UNSHARE,
-        )
-    };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    let done = unsafe { libc::syscall(libc::SYS_close_range, nowhere, nowhere, libc::CLOSE_RANGE_UNSHARE) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// A set of processors, as sched_setaffinity(2) takes it; of any size.
@@ -45,9 +34,7 @@ impl Affinity {
         loop {
             let mut mask = vec![0u64; words];
             // SAFETY: the kernel writes at most the given number of bytes into the mask.
-            let got = unsafe {
-                libc::syscall(libc::SYS_sched_getaffinity, 0, words * 8, mask.as_mut_ptr())
-            };
+            let got = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, words * 8, mask.as_mut_ptr()) };
             if got >= 0 {
                 return Ok(Self { mask });
             }
@@ -72,9 +59,7 @@ impl Affinity {
 
     /// The numbers of its processors, rising.
     pub fn cpus(&self) -> Vec<usize> {
-        (0..self.mask.len() * 64)
-            .filter(|cpu| self.mask[cpu / 64] >> (cpu % 64) & 1 == 1)
-            .collect()
+        (0..self.mask.len() * 64).filter(|cpu| self.mask[cpu / 64] >> (cpu % 64) & 1 == 1).collect()
     }
 
     /// Makes the calling thread run there and nowhere else.
@@ -83,19 +68,8 @@ impl Affinity {
     /// EINVAL when no processor of the set exists, is online and allowed here; EPERM.
     pub fn apply(&self) -> io::Result<()> {
         // SAFETY: the kernel reads the given number of bytes of the mask.
-        let done = unsafe {
-            libc::syscall(
-                libc::SYS_sched_setaffinity,
-                0,
-                self.mask.len() * 8,
-                self.mask.as_ptr(),
-            )
-        };
-        if done == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        let done = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, self.mask.len() * 8, self.mask.as_ptr()) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }
 
@@ -112,8 +86,7 @@ mod tests {
                 return testing::skip(&format!("close_range: {error}"));
             }
             let file = tempfile::tempfile().unwrap();
-            let mine =
-                std::fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).unwrap();
+            let mine = std::fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).unwrap();
             let theirs = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
             assert_ne!(theirs.ok(), Some(mine));
             fd::reopen(&file).unwrap();
@@ -140,11 +113,7 @@ mod tests {
     #[test]
     fn impossible_processors_are_refused() {
         for cpu in [100_000, 4096 * 64, usize::MAX] {
-            assert_eq!(
-                Affinity::only(cpu).apply().unwrap_err().raw_os_error(),
-                Some(libc::EINVAL),
-                "{cpu}"
-            );
+            assert_eq!(Affinity::only(cpu).apply().unwrap_err().raw_os_error(), Some(libc::EINVAL), "{cpu}");
         }
         assert_eq!(Affinity::only(130).cpus(), [130]);
     }

@@ -60,9 +60,7 @@ impl Usage {
 
 fn nanos(time: TimeVal) -> u64 {
     let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
-    seconds
-        .saturating_mul(1_000_000_000)
-        .saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
+    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
 }
 
 /// What was used since `earlier`; never below 0.
@@ -75,12 +73,8 @@ impl Sub for Usage {
             system_nanos: self.system_nanos.saturating_sub(earlier.system_nanos),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            voluntary_switches: self
-                .voluntary_switches
-                .saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(earlier.involuntary_switches),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
         }
     }
 }
@@ -94,13 +88,7 @@ pub fn steal() -> Option<u64> {
 
 /// `cpu  user nice system idle iowait irq softirq steal ...`
 fn steal_ticks(stat: &str) -> Option<u64> {
-    stat.lines().find_map(|line| {
-        line.strip_prefix("cpu ")?
-            .split_ascii_whitespace()
-            .nth(7)?
-            .parse()
-            .ok()
-    })
+    stat.lines().find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
 }
 
 /// Microseconds since boot in which some task waited for I/O (/proc/pressure/io). `None` without CONFIG_PSI.
@@ -111,8 +99,7 @@ pub fn io_pressure() -> Option<u64> {
 /// `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`
 fn pressure_total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    line.split_ascii_whitespace()
-        .find_map(|word| word.strip_prefix("total=")?.parse().ok())
+    line.split_ascii_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
 }
 
 #[cfg(test)]
@@ -134,10 +121,7 @@ mod tests {
                 break;
             }
         }
-        assert!(
-            used.minor_faults > 0 && used.user_nanos + used.system_nanos > 0,
-            "{used:?}"
-        );
+        assert!(used.minor_faults > 0 && used.user_nanos + used.system_nanos > 0, "{used:?}");
         let all = Usage::process().unwrap() - process;
         assert!(all.minor_faults >= used.minor_faults, "{all:?} {used:?}");
         assert_eq!(Usage::default() - used, Usage::default());
@@ -149,21 +133,8 @@ mod tests {
         assert_eq!(steal_ticks(stat), Some(81));
         let psi = "some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=0.17 avg60=0.07 avg300=0.10 total=2589025\n";
         assert_eq!(pressure_total(psi), Some(2_846_961));
-        for odd in [
-            "",
-            "cpu ",
-            "cpu  1 2 3",
-            "cpu  a b c d e f g h",
-            "some total=x",
-            "some",
-            "full total=3",
-            "\0\u{fffd}",
-        ] {
-            assert_eq!(
-                (steal_ticks(odd), pressure_total(odd)),
-                (None, None),
-                "{odd:?}"
-            );
+        for odd in ["", "cpu ", "cpu  1 2 3", "cpu  a b c d e f g h", "some total=x", "some", "full total=3", "\0\u{fffd}"] {
+            assert_eq!((steal_ticks(odd), pressure_total(odd)), (None, None), "{odd:?}");
         }
         assert!(steal().is_some());
     }

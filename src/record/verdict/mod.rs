@@ -62,6 +62,16 @@ pub struct MachineEvidence {
     pub on_battery: Option<bool>,
 }
 
+/// What all verdicts of a run are judged by; kept in the session, so that a missing verdict can be found later.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Grounds {
+    pub target: TargetEvidence,
+    pub machine: MachineEvidence,
+    /// Cost of iotui's own loop per operation, nanoseconds.
+    pub harness_nanos: f64,
+}
+
 /// How the trials of a cell scatter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spread {

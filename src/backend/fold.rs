@@ -1,0 +1,171 @@
+//! The 32-bit XOR of a block (design §3.6): little-endian words, the last padded with zeros; as wide as this CPU allows.
+//!
+//! Folds through raw pointers: what a mapping shows may change under us, and no reference to it may exist.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+/// XOR of the words of `len` bytes at `data`, as if they began at offset 0 of a file.
+/// # Safety
+/// `data` must be readable for `len` bytes.
+pub type FoldFn = unsafe fn(data: *const u8, len: usize) -> u32;
+
+/// The widest form this CPU has.
+pub fn widest() -> FoldFn {
+    static WIDEST: OnceLock<FoldFn> = OnceLock::new();
+    *WIDEST.get_or_init(|| forms().last().map_or(portable, |(_, form)| *form))
+}
+
+/// The forms this CPU can run, from narrow to wide.
+pub fn forms() -> Vec<(&'static str, FoldFn)> {
+    let mut forms: Vec<(&'static str, FoldFn)> = vec![("64 bit", portable)];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") {
+            forms.push(("avx2", avx2));
+        }
+        if is_x86_feature_detected!("avx512f") {
+            forms.push(("avx512f", avx512));
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    forms.push(("neon", neon));
+    forms
+}
+
+/// The fold of a block that stands at `offset` of the file: byte o counts in byte o mod 4.
+#[inline(always)]
+pub fn at_offset(fold: u32, offset: u64) -> u32 {
+    fold.rotate_left(8 * (offset % 4) as u32)
+}
+
+/// # Safety
+/// `data` must be readable for `len` bytes.
+unsafe fn portable(data: *const u8, len: usize) -> u32 {
+    let mut wide = [0u64; 4];
+    let mut at = 0;
+    while at + 32 <= len {
+        for (lane, sum) in wide.iter_mut().enumerate() {
+            // SAFETY: at + 32 <= len.
+            *sum ^= u64::from_le(unsafe { data.add(at + 8 * lane).cast::<u64>().read_unaligned() });
+        }
+        at += 32;
+    }
+    let wide = wide.iter().fold(0, |a, b| a ^ b);
+    // SAFETY: at <= len.
+    (wide ^ (wide >> 32)) as u32 ^ unsafe { tail(data.add(at), len - at) }
+}
+
+/// The last bytes, fewer than one wide step.
+/// # Safety
+/// `data` must be readable for `len` bytes.
+#[inline(always)]
+unsafe fn tail(data: *const u8, len: usize) -> u32 {
+    let mut fold = 0;
+    let mut at = 0;
+    while at + 4 <= len {
+        // SAFETY: at + 4 <= len.
+        fold ^= u32::from_le(unsafe { data.add(at).cast::<u32>().read_unaligned() });
+        at += 4;
+    }
+    while at < len {
+        // SAFETY: at < len.
+        fold ^= u32::from(unsafe { data.add(at).read() }) << (8 * (at % 4));
+        at += 1;
+    }
+    fold
+}
+
+/// # Safety
+/// `data` must be readable for `len` bytes and the CPU must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2(data: *const u8, len: usize) -> u32 {
+    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_xor_si256};
+    let mut sums = [_mm256_setzero_si256(); 4];
+    let mut at = 0;
+    while at + 128 <= len {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: at + 128 <= len.
+            *sum = _mm256_xor_si256(*sum, unsafe { _mm256_loadu_si256(data.add(at + 32 * lane).cast::<__m256i>()) });
+        }
+        at += 128;
+    }
+    let sum = _mm256_xor_si256(_mm256_xor_si256(sums[0], sums[1]), _mm256_xor_si256(sums[2], sums[3]));
+    let mut words = [0u32; 8];
+    // SAFETY: eight words are 32 bytes; at <= len.
+    unsafe {
+        _mm256_storeu_si256(words.as_mut_ptr().cast(), sum);
+        words.iter().fold(0, |a, b| a ^ b) ^ portable(data.add(at), len - at)
+    }
+}
+
+/// # Safety
+/// `data` must be readable for `len` bytes and the CPU must have AVX-512F.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn avx512(data: *const u8, len: usize) -> u32 {
+    use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512};
+    let mut sums = [_mm512_setzero_si512(); 4];
+    let mut at = 0;
+    while at + 256 <= len {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: at + 256 <= len.
+            *sum = _mm512_xor_si512(*sum, unsafe { _mm512_loadu_si512(data.add(at + 64 * lane).cast::<__m512i>()) });
+        }
+        at += 256;
+    }
+    let sum = _mm512_xor_si512(_mm512_xor_si512(sums[0], sums[1]), _mm512_xor_si512(sums[2], sums[3]));
+    let mut words = [0u32; 16];
+    // SAFETY: sixteen words are 64 bytes; at <= len.
+    unsafe {
+        _mm512_storeu_si512(words.as_mut_ptr().cast(), sum);
+        words.iter().fold(0, |a, b| a ^ b) ^ portable(data.add(at), len - at)
+    }
+}
+
+/// # Safety
+/// `data` must be readable for `len` bytes.
+#[cfg(target_arch = "aarch64")]
+unsafe fn neon(data: *const u8, len: usize) -> u32 {
+    use std::arch::aarch64::{vdupq_n_u8, veorq_u8, vld1q_u8, vst1q_u8};
+    let mut words = [0u32; 4];
+    let mut at = 0;
+    // SAFETY: NEON is part of arm64; every load is below len, the store is 16 bytes long.
+    unsafe {
+        let mut sums = [vdupq_n_u8(0); 4];
+        while at + 64 <= len {
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                *sum = veorq_u8(*sum, vld1q_u8(data.add(at + 16 * lane)));
+            }
+            at += 64;
+        }
+        let sum = veorq_u8(veorq_u8(sums[0], sums[1]), veorq_u8(sums[2], sums[3]));
+        vst1q_u8(words.as_mut_ptr().cast(), sum);
+        words.iter().fold(0, |a, b| a ^ u32::from_le(*b)) ^ portable(data.add(at), len - at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plain(data: &[u8], offset: u64) -> u32 {
+        let mut bytes = [0u8; 4];
+        data.iter().enumerate().for_each(|(i, b)| bytes[((offset + i as u64) % 4) as usize] ^= b);
+        u32::from_le_bytes(bytes)
+    }
+
+    proptest! {
+        #[test]
+        fn every_form_equals_the_definition(data in prop::collection::vec(any::<u8>(), 0..2000), skip in 0usize..70, offset: u64) {
+            let data = &data[skip.min(data.len())..];
+            for (name, form) in forms() {
+                // SAFETY: the slice is as long as it says.
+                let fold = unsafe { form(data.as_ptr(), data.len()) };
+                prop_assert_eq!(at_offset(fold, offset), plain(data, offset), "{}", name);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! When an operation is timed, and into what.
+
+use crate::stats::Histogram;
+use crate::sys::clock::Clock;
+
+/// Which operations of a trial are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timed {
+    None,
+    /// Every one; the end of one is the start of the next, so one clock reading each.
+    Chained,
+    /// Every one with a reading before and after: what happens between operations (XOR) is left out.
+    Precise,
+    /// One in so many (a power of two), with two readings: for operations that are not much dearer than a reading.
+    OneIn(u32),
+}
+
+impl Timed {
+    /// One operation in so many is timed; 0 = none.
+    pub fn every(self) -> u32 {
+        match self {
+            Timed::None => 0,
+            Timed::Chained | Timed::Precise => 1,
+            Timed::OneIn(n) => n,
+        }
+    }
+}
+
+/// A lane's clock and histogram.
+#[derive(Debug)]
+pub(super) struct Meter {
+    clock: Clock,
+    timed: Timed,
+    mask: u64,
+    last: u64,
+    pub histogram: Histogram,
+}
+
+impl Meter {
+    pub fn new(clock: Clock, timed: Timed) -> Meter {
+        let mask = match timed {
+            Timed::OneIn(n) => u64::from(n.next_power_of_two()) - 1,
+            _ => 0,
+        };
+        Meter { clock, timed, mask, last: clock.now(), histogram: Histogram::new() }
+    }
+
+    /// Restarts the chain: the lane begins now.
+    pub fn begin(&mut self) {
+        self.last = self.clock.now();
+    }
+
+    /// The start of operation `index`; 0 where it is not timed.
+    #[inline(always)]
+    pub fn start(&self, index: u64) -> u64 {
+        match self.timed {
+            Timed::None => 0,
+            Timed::Chained => self.last,
+            Timed::Precise => self.clock.now(),
+            Timed::OneIn(_) => {
+                if index & self.mask == 0 {
+                    self.clock.now()
+                } else {
+                    0
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn end(&mut self, start: u64) {
+        if start != 0 {
+            let now = self.clock.now();
+            self.histogram.record(self.clock.nanos(start, now));
+            self.last = now;
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `mmap` and `mmap-copy`: the file as memory, used in place or copied out of it.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+
+use memmap2::{Advice, MmapOptions, MmapRaw};
+
+use super::drive::each;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::sys::buffer::Buffer;
+use crate::sys::guard::{self, Guard};
+
+pub struct Mmap;
+pub struct MmapCopy;
+
+const OPTIONS: &[Opt] = &[
+    Opt {
+        name: "populate",
+        value: None,
+        about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work",
+    },
+    Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" },
+];
+
+impl Backend for Mmap {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "mmap",
+            title: "mmap(2)",
+            about: "the file as memory, its data used in place without a copy",
+            doc: "The span is mapped and every block is folded to its XOR where it lies: an untouched mapping reads nothing, so the time always \
+                  includes touching the data. The first touch of a page is a page fault instead of a system call.",
+            moves: Moves::Data,
+            ops: &[Op::Read],
+            depth: Depth::Synchronous,
+            direct: false,
+            cached: true,
+            options: OPTIONS,
+        }
+    }
+
+    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+        check_options(job)
+    }
+
+    fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
+        Ok(Box::new(InPlace { map: Mapping::new(&target.open(job)?, job)? }))
+    }
+}
+
+impl Backend for MmapCopy {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "mmap-copy",
+            title: "mmap(2) + memcpy(3)",
+            about: "the file as memory, each block copied into one buffer (or out of it)",
+            doc: "The span is mapped and every block is copied between the mapping and one page-aligned buffer with the C library's memcpy: what \
+                  read(2) does, without the system call and with page faults instead.",
+            moves: Moves::Data,
+            ops: &[Op::Read, Op::Write],
+            depth: Depth::Synchronous,
+            direct: false,
+            cached: true,
+            options: OPTIONS,
+        }
+    }
+
+    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+        check_options(job)
+    }
+
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        let map = Mapping::new(&target.open(job)?, job)?;
+        Ok(Box::new(Copying { map, buffer: lane_buffer(job, 1, lane)?, write: job.op == Op::Write }))
+    }
+}
+
+/// Advice is probed on a page of our own: what the kernel does not know it refuses there too.
+fn check_options(job: &Job) -> Result<(), Unsupported> {
+    let probe = |advice, name: &str| {
+        let page = MmapOptions::new().len(4096).map_anon().map_err(|e| Unsupported(e.to_string()))?;
+        page.advise(advice).map_err(|e| Unsupported(format!("{name}: {e}")))
+    };
+    if job.backend.has("populate") {
+        probe(Advice::PopulateRead, "MADV_POPULATE_READ (Linux 5.14)")?;
+    }
+    if job.backend.has("huge") {
+        probe(Advice::HugePage, "MADV_HUGEPAGE")?;
+    }
+    Ok(())
+}
+
+/// The span as memory, guarded against a file that shrinks. Fields drop in order: the guard before the mapping.
+struct Mapping {
+    guard: Guard,
+    map: MmapRaw,
+    populate: Option<Advice>,
+}
+
+impl Mapping {
+    fn new(file: &File, job: &Job) -> Result<Mapping, BackendError> {
+        guard::install().map_err(BackendError::Map)?;
+        let write = job.op == Op::Write;
+        let mut options = MmapOptions::new();
+        let len = usize::try_from(job.span).map_err(|_| BackendError::Map(std::io::ErrorKind::OutOfMemory.into()))?;
+        options.len(len);
+        let map = if write { options.map_raw(file) } else { options.map_raw_read_only(file) }.map_err(BackendError::Map)?;
+        if job.backend.has("huge") {
+            map.advise(Advice::HugePage).map_err(BackendError::Map)?;
+        }
+        // SAFETY: the range is this mapping, which is dropped after the guard.
+        let guard = unsafe { Guard::new(map.as_ptr(), len, write) }.map_err(BackendError::Map)?;
+        let advice = if write { Advice::PopulateWrite } else { Advice::PopulateRead };
+        Ok(Mapping { guard, map, populate: job.backend.has("populate").then_some(advice) })
+    }
+
+    /// Timed: it is the reading, where it is asked for. Only the lane's own part.
+    fn populate(&self, work: &mut Work) {
+        let Some(advice) = self.populate else { return };
+        let range = work.range();
+        let start = range.start / 4096 * 4096;
+        let done = self.map.advise_range(advice, start as usize, (range.end - start) as usize);
+        work.add_syscalls(1);
+        if done.is_err() {
+            work.abort(BackendError::Mapped { offset: range.start });
+        }
+    }
+
+    fn fault(&self, at: u64) -> BackendError {
+        BackendError::Mapped { offset: self.guard.first_fault().unwrap_or(at) }
+    }
+}
+
+struct InPlace {
+    map: Mapping,
+}
+
+impl Lane for InPlace {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        self.map.populate(work);
+        let base = self.map.map.as_ptr();
+        while let Some(request) = work.next(0) {
+            work.fold(0, base.wrapping_add(request.offset as usize));
+            if self.map.guard.hit() {
+                work.abort(self.map.fault(request.offset));
+                break;
+            }
+            work.done(0, request.len as isize, 0, std::ptr::null());
+        }
+        work.finish()
+    }
+}
+
+struct Copying {
+    map: Mapping,
+    buffer: Buffer,
+    write: bool,
+}
+
+impl Lane for Copying {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        self.map.populate(work);
+        let (base, buffer, guard, write) = (self.map.map.as_mut_ptr(), self.buffer.ptr(), &self.map.guard, self.write);
+        let result = each(work, buffer, 0, |request| {
+            let mapped = base.wrapping_add(request.offset as usize);
+            // SAFETY: the schedule stays inside the span, which is mapped; the buffer holds the largest block; no
+            // reference into the mapping exists, and the guard backs pages that a shrinking file takes away.
+            unsafe {
+                if write {
+                    std::ptr::copy_nonoverlapping(buffer.cast_const(), mapped, request.len as usize);
+                } else {
+                    std::ptr::copy_nonoverlapping(mapped.cast_const(), buffer, request.len as usize);
+                }
+            }
+            if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
+        });
+        if guard.hit() { Err(self.map.fault(0)) } else { result }
+    }
+}

@@ -1,0 +1,71 @@
+//! Ways to do I/O: one file each, listed once in [`BACKENDS`].
+
+pub mod drive;
+pub mod fold;
+pub mod meter;
+pub mod order;
+pub mod work;
+
+mod error;
+mod mmap;
+mod null;
+mod pread;
+mod read;
+mod seek;
+mod stdio;
+mod target;
+#[cfg(test)]
+pub mod testing;
+mod uring;
+
+pub use error::{BackendError, IoFault, Unsupported};
+pub use target::Target;
+pub use work::Work;
+
+use crate::plan::{Info, Job, Op, Unknown, nearest};
+use crate::sys::buffer::Buffer;
+
+/// A way to do I/O.
+pub trait Backend: Sync {
+    fn info(&self) -> &'static Info;
+
+    /// Whether this kernel and target can do `job` by this backend; probed at run time, the reason is shown.
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported>;
+
+    /// Opens lane `lane`, on the worker thread that will run it.
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError>;
+}
+
+/// One worker's open handle of a backend.
+pub trait Lane {
+    /// Pulls requests until there are none and nothing is in flight.
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError>;
+}
+
+/// Every backend, in the order of lists.
+pub static BACKENDS: &[&dyn Backend] =
+    &[&null::Null, &read::Read, &pread::Pread, &stdio::Stdio, &mmap::Mmap, &mmap::MmapCopy, &uring::Uring, &seek::Seek];
+
+/// The backend of that name.
+pub fn backend(id: &str) -> Result<&'static dyn Backend, Unknown> {
+    let found = BACKENDS.iter().find(|b| b.info().id == id);
+    found.copied().ok_or_else(|| nearest("backend", id, BACKENDS.iter().map(|b| b.info().id)))
+}
+
+/// The records of all backends, for planning.
+pub fn infos() -> Vec<&'static Info> {
+    BACKENDS.iter().map(|b| b.info()).collect()
+}
+
+/// A buffer for `slots` blocks of the job, each rounded up to `align`; random bytes where it is written from.
+fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, BackendError> {
+    let len = job.block.next_multiple_of(u64::from(align)).saturating_mul(u64::from(slots));
+    let size = usize::try_from(len).unwrap_or(usize::MAX);
+    let buffer = if job.op == Op::Write { Buffer::random(size, order::mix(u64::from(lane))) } else { Buffer::new(size) };
+    buffer.map_err(|error| BackendError::Memory { len, error })
+}
+
+/// The one buffer of a synchronous lane.
+fn lane_buffer(job: &Job, align: u32, lane: u32) -> Result<Buffer, BackendError> {
+    slots_buffer(job, align, 1, lane)
+}

@@ -1,0 +1,103 @@
+//! `pread`: pread(2) and pwrite(2) at the block's offset.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use super::drive::each;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::sys::buffer::Buffer;
+use crate::sys::raw;
+use crate::with_fill;
+
+pub struct Pread;
+
+/// The option that goes through libc's wrapper, for `read` and `pread`.
+pub(super) const LIBC: Opt =
+    Opt { name: "libc", value: None, about: "through the C library's wrapper, as most programs do, instead of an inlined system call" };
+
+impl Backend for Pread {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "pread",
+            title: "pread(2)",
+            about: "copies a block at an offset into one buffer",
+            doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies the data out of the page cache, or with \
+                  --direct the device writes it into the buffer itself.",
+            moves: Moves::Data,
+            ops: &[Op::Read, Op::Write],
+            depth: Depth::Synchronous,
+            direct: true,
+            cached: true,
+            options: &[LIBC],
+        }
+    }
+
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
+        target.check(job)
+    }
+
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        let align = target.align(job);
+        let lane = PreadLane {
+            file: target.open(job)?,
+            buffer: lane_buffer(job, align, lane)?,
+            mask: align as usize - 1,
+            write: job.op == Op::Write,
+            libc: job.backend.has("libc"),
+        };
+        Ok(Box::new(lane))
+    }
+}
+
+struct PreadLane {
+    file: File,
+    buffer: Buffer,
+    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
+    mask: usize,
+    write: bool,
+    libc: bool,
+}
+
+impl PreadLane {
+    fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
+        let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
+        if self.write {
+            // SAFETY: the buffer holds the largest block, rounded up.
+            each(work, buffer.ptr(), 1, |r| unsafe { raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset) })
+        } else {
+            let round = |len: u32| (len as usize + mask) & !mask;
+            // SAFETY: the buffer holds the largest block, rounded up.
+            each(work, buffer.ptr(), 1, |r| unsafe { raw::pread::<FILL>(fd, buffer.at(r.at as usize), round(r.len), r.offset) })
+        }
+    }
+
+    fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
+        let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
+        each(work, buffer.ptr(), 1, |r| {
+            let (at, offset) = (buffer.at(r.at as usize), r.offset as libc::off64_t);
+            // SAFETY: the buffer holds the largest block, rounded up.
+            let result = unsafe {
+                if self.write {
+                    libc::pwrite64(fd, at.cast(), r.len as usize, offset)
+                } else {
+                    libc::pread64(fd, at.cast(), (r.len as usize + mask) & !mask, offset)
+                }
+            };
+            or_errno(result)
+        })
+    }
+}
+
+/// A libc result as the kernel gave it: -errno instead of -1.
+#[inline(always)]
+pub(super) fn or_errno(result: isize) -> isize {
+    if result < 0 { -(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) as isize) } else { result }
+}
+
+impl Lane for PreadLane {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
+    }
+}

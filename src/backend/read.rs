@@ -1,0 +1,128 @@
+//! `read`: read(2) and write(2) at the descriptor's own position, with an lseek(2) where the order jumps.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use super::pread::{LIBC, or_errno};
+use super::work::Request;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::sys::buffer::Buffer;
+use crate::sys::raw;
+use crate::with_fill;
+
+pub struct Read;
+
+impl Backend for Read {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "read",
+            title: "read(2)",
+            about: "copies the next block into one buffer; lseek first where the order jumps",
+            doc: "One read (or write) per block into one page-aligned buffer. In any order but sequential every block needs an lseek before \
+                  it: two system calls, both counted.",
+            moves: Moves::Data,
+            ops: &[Op::Read, Op::Write],
+            depth: Depth::Synchronous,
+            direct: true,
+            cached: true,
+            options: &[LIBC],
+        }
+    }
+
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
+        target.check(job)
+    }
+
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        let align = target.align(job);
+        let lane = ReadLane {
+            file: target.open(job)?,
+            buffer: lane_buffer(job, align, lane)?,
+            mask: align as usize - 1,
+            write: job.op == Op::Write,
+            libc: job.backend.has("libc"),
+            position: 0,
+        };
+        Ok(Box::new(lane))
+    }
+}
+
+struct ReadLane {
+    file: File,
+    buffer: Buffer,
+    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
+    mask: usize,
+    write: bool,
+    libc: bool,
+    position: u64,
+}
+
+/// The drive loop with a position: an lseek is made only where the next block is elsewhere.
+#[inline(always)]
+fn each_at(
+    work: &mut Work,
+    data: *const u8,
+    position: &mut u64,
+    seek: impl Fn(u64) -> isize,
+    mut op: impl FnMut(Request) -> isize,
+) -> Result<(), BackendError> {
+    while let Some(mut request) = work.next(0) {
+        loop {
+            let mut calls = 1;
+            if request.offset != *position {
+                calls = 2;
+                let to = seek(request.offset);
+                if to < 0 {
+                    work.done(0, to, 1, data);
+                    break;
+                }
+            }
+            let result = op(request);
+            *position = request.offset + result.max(0) as u64;
+            match work.done(0, result, calls, data) {
+                None => break,
+                Some(rest) => request = rest,
+            }
+        }
+    }
+    work.finish()
+}
+
+impl ReadLane {
+    fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
+        let seek = |offset| raw::seek::<FILL>(fd, offset);
+        if self.write {
+            // SAFETY: the buffer holds the largest block, rounded up.
+            each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
+                raw::write::<FILL>(fd, buffer.at(r.at as usize), r.len as usize)
+            })
+        } else {
+            // SAFETY: the buffer holds the largest block, rounded up.
+            each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
+                raw::read::<FILL>(fd, buffer.at(r.at as usize), (r.len as usize + mask) & !mask)
+            })
+        }
+    }
+
+    fn go_libc(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        let (fd, buffer, mask, write) = (self.file.as_raw_fd(), &self.buffer, self.mask, self.write);
+        // SAFETY: lseek touches no memory of ours.
+        let seek = |offset: u64| or_errno(unsafe { libc::lseek64(fd, offset as libc::off64_t, libc::SEEK_SET) } as isize);
+        each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
+            let at = buffer.at(r.at as usize);
+            // SAFETY: the buffer holds the largest block, rounded up.
+            or_errno(unsafe {
+                if write { libc::write(fd, at.cast(), r.len as usize) } else { libc::read(fd, at.cast(), (r.len as usize + mask) & !mask) }
+            })
+        })
+    }
+}
+
+impl Lane for ReadLane {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
+    }
+}

@@ -1,0 +1,42 @@
+//! What the tests of backends share.
+
+use std::io::Write;
+
+use super::Target;
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
+
+/// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
+pub fn job() -> Job {
+    Job {
+        backend: Choice { id: "read".into(), options: vec![] },
+        op: Op::Read,
+        pattern: Pattern::Seq,
+        block: 4096,
+        count: Some(0),
+        span: 65536,
+        threads: 1,
+        depth: 1,
+        cache: Cache::Warm,
+        direct: false,
+        xor: true,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    }
+}
+
+/// A file of `len` seeded bytes, and the target that lanes open.
+pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target) {
+    let data: Vec<u8> = (0..len as u64).map(|i| super::order::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize]).collect();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&data).unwrap();
+    let target = Target { path: file.path().into(), size: len as u64, writable: true, direct_align: None, direct_refused: None };
+    (file, data, target)
+}
+
+/// The XOR of design §3.6, the slow and obvious way.
+pub fn xor(data: &[u8]) -> u32 {
+    let mut bytes = [0u8; 4];
+    data.iter().enumerate().for_each(|(i, b)| bytes[i % 4] ^= b);
+    u32::from_le_bytes(bytes)
+}

@@ -1,0 +1,275 @@
+//! The work of one lane in one trial: hands out requests, takes results, counts, folds and times them.
+//!
+//! A concrete type: nothing here is called through a pointer, so a lane's loop is one inlined function (design §3.1).
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use super::fold::{FoldFn, at_offset};
+use super::meter::{Meter, Timed};
+use super::order::{Order, Share};
+use super::{BackendError, IoFault};
+use crate::record::Note;
+use crate::stats::Histogram;
+use crate::sys::clock::Clock;
+
+/// One piece of I/O to submit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    pub offset: u64,
+    pub len: u32,
+    pub slot: u32,
+    /// Where in the slot's buffer: above 0 only for the rest of a short operation.
+    pub at: u32,
+}
+
+/// What a lane has done so far, on a cache line of its own, for the sampler.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Published {
+    pub bytes: AtomicU64,
+    pub ops: AtomicU64,
+    pub syscalls: AtomicU64,
+}
+
+/// What the engine gives a lane to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Assignment<'a> {
+    pub share: Share,
+    pub passes: u64,
+    pub depth: u32,
+    /// Whether operations carry bytes; without, every request is 0 bytes long.
+    pub moves: bool,
+    /// The call as errors name it.
+    pub call: &'static str,
+    pub fold: Option<FoldFn>,
+    pub timed: Timed,
+    pub clock: Clock,
+    pub stop: &'a AtomicBool,
+    pub published: &'a Published,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    offset: u64,
+    start: u64,
+    len: u32,
+    at: u32,
+    later_pass: bool,
+}
+
+/// What a lane did.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub bytes: u64,
+    pub ops: u64,
+    pub syscalls: u64,
+    /// XOR of the first pass, and of all later ones together.
+    pub folds: [u32; 2],
+    /// Passes handed out whole, and operations of the one after.
+    pub passes: u64,
+    pub rest: u64,
+    pub histogram: Option<Histogram>,
+    /// Operations under way at each wait, added up, and the waits.
+    pub flying: (u64, u64),
+    pub notes: Vec<Note>,
+}
+
+/// The work of one lane in one trial.
+pub struct Work<'a> {
+    order: Order,
+    index: u64,
+    pass: u64,
+    retries: u32,
+    slots: Vec<Slot>,
+    bytes: u64,
+    ops: u64,
+    syscalls: u64,
+    folds: [u32; 2],
+    meter: Meter,
+    given: Assignment<'a>,
+    error: Option<BackendError>,
+    flying: (u64, u64),
+    notes: Vec<Note>,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(given: Assignment<'a>) -> Work<'a> {
+        Work {
+            order: given.share.order(0),
+            index: 0,
+            pass: 0,
+            retries: 0,
+            slots: vec![Slot::default(); given.depth.max(1) as usize],
+            bytes: 0,
+            ops: 0,
+            syscalls: 0,
+            folds: [0; 2],
+            meter: Meter::new(given.clock, given.timed),
+            given,
+            error: None,
+            flying: (0, 0),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The timed window opens: the first latency starts here.
+    pub fn begin(&mut self) {
+        self.meter.begin();
+    }
+
+    /// The lane's own bytes of the span.
+    pub fn range(&self) -> std::ops::Range<u64> {
+        self.given.share.range()
+    }
+
+    pub fn depth(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// The next request for a free slot; `None` when the passes are done, the stop flag is up or an operation failed.
+    #[inline(always)]
+    pub fn next(&mut self, slot: u32) -> Option<Request> {
+        if self.index >= self.given.share.quota && !self.next_pass() {
+            return None;
+        }
+        if self.given.stop.load(Relaxed) {
+            return None;
+        }
+        let offset = self.order.block(self.index) * self.given.share.block;
+        let len = if self.given.moves { self.given.share.len_at(offset) as u32 } else { 0 };
+        let start = self.meter.start(self.index);
+        self.slots[slot as usize] = Slot { offset, start, len, at: 0, later_pass: self.pass > 0 };
+        self.index += 1;
+        Some(Request { offset, len, slot, at: 0 })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_pass(&mut self) -> bool {
+        if self.error.is_some() || self.given.share.quota == 0 || self.pass + 1 >= self.given.passes {
+            return false;
+        }
+        self.pass += 1;
+        self.index = 0;
+        self.order = self.given.share.order(self.pass);
+        true
+    }
+
+    /// Takes a result: bytes or -errno. `None`: the operation is over and its slot is free. `Some`: submit this rest.
+    ///
+    /// `data` is where the block's first byte is in memory, for the fold; null where there is none or it was
+    /// [folded](Work::fold) already.
+    #[inline(always)]
+    pub fn done(&mut self, slot: u32, result: isize, syscalls: u32, data: *const u8) -> Option<Request> {
+        self.syscalls += u64::from(syscalls);
+        let Slot { start, len, at, .. } = self.slots[slot as usize];
+        if result != (len - at) as isize {
+            return self.odd(slot, result);
+        }
+        self.meter.end(start);
+        if !data.is_null() && self.given.fold.is_some() {
+            self.fold(slot, data);
+        }
+        self.bytes += u64::from(len);
+        self.ops += 1;
+        self.publish();
+        None
+    }
+
+    /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose work *is* touching
+    /// the data.
+    #[inline(always)]
+    pub fn fold(&mut self, slot: u32, data: *const u8) {
+        let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
+        let form = self.given.fold.unwrap_or_else(super::fold::widest);
+        // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or mapped.
+        let fold = unsafe { form(data, len as usize) };
+        self.folds[usize::from(later_pass)] ^= at_offset(fold, offset);
+    }
+
+    #[inline(always)]
+    fn publish(&self) {
+        self.given.published.bytes.store(self.bytes, Relaxed);
+        self.given.published.ops.store(self.ops, Relaxed);
+        self.given.published.syscalls.store(self.syscalls, Relaxed);
+    }
+
+    /// Everything but a whole block: interrupted, short, end of file, failed.
+    #[cold]
+    #[inline(never)]
+    fn odd(&mut self, slot: u32, result: isize) -> Option<Request> {
+        let entry = &mut self.slots[slot as usize];
+        let left = entry.len - entry.at;
+        match result {
+            1.. if (result as u64) < u64::from(left) => {
+                entry.at += result as u32;
+                self.retries = 0;
+            }
+            0 => return self.fail(slot, IoFault::End),
+            _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result) && self.retries < MOST_RETRIES => self.retries += 1,
+            ..0 => return self.fail(slot, IoFault::Errno(-result as i32)),
+            _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
+        }
+        let Slot { offset, len, at, .. } = self.slots[slot as usize];
+        Some(Request { offset: offset + u64::from(at), len: len - at, slot, at })
+    }
+
+    fn fail(&mut self, slot: u32, fault: IoFault) -> Option<Request> {
+        let Slot { offset, len, at, .. } = self.slots[slot as usize];
+        let (offset, len) = (offset + u64::from(at), len - at);
+        self.error.get_or_insert(BackendError::Io { call: self.given.call, offset, len, fault });
+        // No more requests: the lane drains what is under way and ends.
+        self.index = self.given.share.quota;
+        None
+    }
+
+    /// A failure outside any operation: no more requests are handed out.
+    pub fn abort(&mut self, error: BackendError) {
+        self.error.get_or_insert(error);
+        self.index = self.given.share.quota;
+    }
+
+    /// System calls that belong to no single operation (a ring's wait, stdio's own reads).
+    pub fn add_syscalls(&mut self, calls: u64) {
+        self.syscalls += calls;
+        self.publish();
+    }
+
+    /// A lane with a depth tells how many operations are under way when it waits.
+    #[inline(always)]
+    pub fn flying(&mut self, operations: u32) {
+        self.flying.0 += u64::from(operations);
+        self.flying.1 += 1;
+    }
+
+    /// A circumstance worth telling beside the result.
+    pub fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// How the work ended; the last word of every lane's `run`.
+    pub fn finish(&mut self) -> Result<(), BackendError> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    pub fn tally(self) -> Tally {
+        let whole = self.index >= self.given.share.quota;
+        Tally {
+            bytes: self.bytes,
+            ops: self.ops,
+            syscalls: self.syscalls,
+            folds: self.folds,
+            passes: self.pass + u64::from(whole),
+            rest: if whole { 0 } else { self.index },
+            histogram: (self.given.timed != Timed::None).then_some(self.meter.histogram),
+            flying: self.flying,
+            notes: self.notes,
+        }
+    }
+}
+
+/// An interrupted or busy call is made again this often before it counts as failed.
+const MOST_RETRIES: u32 = 1000;

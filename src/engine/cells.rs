@@ -1,0 +1,101 @@
+//! What the engine knows of each cell while it runs: its calibrated work, its trials, its latencies, its failure.
+
+use crate::backend::meter::Timed;
+use crate::backend::{self, Backend};
+use crate::plan::{Info, Job, Plan};
+use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
+use crate::stats::{Histogram, Summary, outliers, two_modes};
+
+/// The work of one trial, as calibration found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub count: u64,
+    pub passes: u64,
+    pub timed: Timed,
+    /// How long a trial of it took, preparation left out, nanoseconds.
+    pub nanos: u64,
+}
+
+pub(super) struct Cell {
+    pub job: Job,
+    pub backend: &'static dyn Backend,
+    pub info: &'static Info,
+    pub amount: Option<Amount>,
+    pub trials: Vec<Trial>,
+    pub histogram: Histogram,
+    pub every: u32,
+    /// Out of the run: failed or skipped by the user.
+    pub out: bool,
+}
+
+impl Cell {
+    /// One per cell of the plan; a backend of a plan made elsewhere may be unknown here.
+    pub fn all(plan: &Plan) -> Vec<Result<Cell, String>> {
+        let cell = |job: &Job| {
+            let backend = backend::backend(&job.backend.id).map_err(|unknown| unknown.to_string())?;
+            job.backend.check(backend.info()).map_err(|error| error.to_string())?;
+            Ok(Cell {
+                job: job.clone(),
+                backend,
+                info: backend.info(),
+                amount: None,
+                trials: Vec::new(),
+                histogram: Histogram::new(),
+                every: 0,
+                out: false,
+            })
+        };
+        plan.cells.iter().map(cell).collect()
+    }
+
+    /// Relative half width of the interval of what the cell is measured by; `None` below five trials.
+    pub fn half_width(&self) -> Option<f64> {
+        Summary::of(&rates(&self.trials))?.half_width()
+    }
+
+    pub fn latency(&self) -> Option<Latency> {
+        let h = &self.histogram;
+        let at = |q| h.quantile(q).map(|nanos| nanos as f64);
+        (h.count() > 0).then(|| Latency {
+            count: h.count(),
+            every: self.every,
+            mean: h.mean(),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: h.max() as f64,
+            buckets: h.pairs(),
+        })
+    }
+
+    pub fn verdict(&self, grounds: &Grounds) -> Verdict {
+        verdict(&self.job, &self.trials, self.latency().as_ref(), grounds)
+    }
+}
+
+/// Bytes per second of the trials that were not cut, or operations where no bytes move.
+fn rates(trials: &[Trial]) -> Vec<f64> {
+    let moves = trials.iter().any(|t| t.bytes > 0);
+    trials.iter().filter(|t| !t.short).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
+}
+
+/// The verdict on the trials of one job; nothing for a backend that this iotui does not know.
+pub fn verdict(job: &Job, trials: &[Trial], latency: Option<&Latency>, grounds: &Grounds) -> Verdict {
+    let Ok(backend) = backend::backend(&job.backend.id) else { return Verdict::default() };
+    let rates = rates(trials);
+    judge(&CellEvidence {
+        job,
+        info: backend.info(),
+        target: &grounds.target,
+        machine: &grounds.machine,
+        harness_nanos: grounds.harness_nanos,
+        trials,
+        spread: Spread {
+            half_width: Summary::of(&rates).and_then(|s| s.half_width()),
+            two_modes: two_modes(&rates),
+            outliers: outliers(&rates).len(),
+        },
+        latency,
+    })
+}

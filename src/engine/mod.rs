@@ -1,0 +1,38 @@
+//! Runs any plan: target, calibration, rounds of prepared trials, verdicts. Tells everything as events.
+//!
+//! The measuring path never waits for a watcher: events of a trial are told between trials, samples from the thread
+//! that only waits.
+
+mod calibrate;
+mod cells;
+mod control;
+mod error;
+mod harness;
+mod observe;
+mod prepare;
+mod progress;
+mod run;
+mod schedule;
+mod target;
+mod trial;
+mod workers;
+
+pub use cells::verdict;
+pub use control::Control;
+pub use error::EngineError;
+pub use run::run;
+pub use schedule::order;
+pub use target::Bench;
+
+use crate::record::Event;
+
+/// Whoever keeps or shows what the engine tells; called on the engine's thread, between trials (samples: during them).
+pub trait Sink {
+    fn event(&mut self, event: Event);
+}
+
+impl<F: FnMut(Event)> Sink for F {
+    fn event(&mut self, event: Event) {
+        self(event);
+    }
+}

@@ -1,0 +1,88 @@
+//! What the kernel counts around a timed window: taken when every lane is open, and again when all have ended.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+
+use crate::plan::Op;
+use crate::record::{Evidence, Note};
+use crate::sys::disk::DiskStats;
+use crate::sys::process_io::ProcessIo;
+use crate::sys::{fd, residency, usage};
+
+/// The counters at one moment; `None` where this kernel or container does not tell.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counters {
+    io: Option<ProcessIo>,
+    disk: Option<DiskStats>,
+    steal: Option<u64>,
+    shape: Option<Shape>,
+}
+
+/// What of a file changes when somebody changes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shape {
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Counters {
+    pub fn now(file: &File, device: Option<(u64, u64)>) -> Counters {
+        let shape = file.metadata().ok().map(|m| Shape { size: m.size(), modified: (m.mtime(), m.mtime_nsec()) });
+        Counters {
+            io: ProcessIo::process().ok(),
+            disk: device.and_then(|(major, minor)| DiskStats::of(major, minor).ok()),
+            steal: usage::steal(),
+            shape,
+        }
+    }
+
+    /// Device bytes of this process from `before` to now.
+    pub fn device_bytes(&self, before: &Counters) -> Option<u64> {
+        Some(self.io?.read_bytes.saturating_sub(before.io?.read_bytes))
+    }
+
+    /// Writes what was counted since `before` into the evidence of a trial of `nanos`.
+    pub fn tell(&self, before: &Counters, op: Op, nanos: u64, evidence: &mut Evidence) {
+        let pair = |of: fn(&DiskStats) -> u64| Some(of(&self.disk?).saturating_sub(of(&before.disk?)));
+        evidence.write_bytes = self.io.zip(before.io).map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes));
+        evidence.disk_read_bytes = pair(|d| d.read_bytes);
+        evidence.disk_write_bytes = pair(|d| d.write_bytes);
+        // Milliseconds that requests spent in the queue, over the time: their average number (Little's law).
+        evidence.disk_depth = pair(|d| d.queue_ms).filter(|_| nanos > 0).map(|ms| ms as f64 * 1e6 / nanos as f64);
+        evidence.steal_nanos = self.steal.zip(before.steal).map(|(now, then)| now.saturating_sub(then));
+        if let (Some(now), Some(then)) = (self.shape, before.shape) {
+            if now.size != then.size {
+                evidence.notes.push(Note::FileChanged(format!("its size went from {} to {} bytes", then.size, now.size)));
+            } else if op != Op::Write && now.modified != then.modified {
+                evidence.notes.push(Note::FileChanged("it was written to meanwhile".into()));
+            }
+        }
+    }
+}
+
+/// What of the span is cached, dirty or under writeback, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cached {
+    pub resident: u64,
+    pub unwritten: Option<u64>,
+    pub method: crate::record::Residency,
+}
+
+/// `None` where no method works. A sample disturbs: only where `may_disturb`.
+pub(super) fn cached(file: &File, span: u64, may_disturb: bool) -> Option<Cached> {
+    let found = residency::residency(file, 0, span).ok()?;
+    (may_disturb || found.method != residency::Method::Sampled).then(|| of_pages(&found, span))
+}
+
+pub(super) fn of_pages(found: &residency::Residency, span: u64) -> Cached {
+    let bytes = |pages: u64| pages.saturating_mul(fd::page_size()).min(span);
+    Cached {
+        resident: bytes(found.cached),
+        unwritten: found.dirty.zip(found.writeback).map(|(dirty, writeback)| bytes(dirty + writeback)),
+        method: match found.method {
+            residency::Method::Cachestat => crate::record::Residency::Cachestat,
+            residency::Method::Sampled => crate::record::Residency::Sampled,
+            residency::Method::Mincore => crate::record::Residency::Mincore,
+        },
+    }
+}

@@ -1,0 +1,217 @@
+//! The run of a plan, from the target to the last verdict.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use super::calibrate::calibrate;
+use super::cells::Cell;
+use super::error::{EngineError, Failure};
+use super::progress::Pace;
+use super::schedule::order;
+use super::target::Bench;
+use super::trial::{self, Stage};
+use super::{Control, Sink, harness};
+use crate::backend::order::mix;
+use crate::plan::{Cache, Plan};
+use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
+use crate::sys::clock::monotonic_nanos;
+
+/// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
+/// does not heed.
+pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: &mut dyn Sink) -> Result<End, EngineError> {
+    let begin = Instant::now();
+    let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
+    let pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
+    let bench = open(plan, &pace, control, sink)?;
+    let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
+    let mut target = bench.facts.evidence(span, bench.extents.as_ref());
+    target.ours = plan.target.is_ours();
+    target.device_counted = bench.device_counted;
+    let harness_nanos = plan.cells.first().map_or(0.0, |job| harness::nanos(job, &bench.target));
+    let grounds = Arc::new(Grounds { target, machine, harness_nanos });
+    sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
+    let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), deadline, pace, origin: monotonic_nanos() };
+    run.make_cells();
+    let end = run.all();
+    run.tell_verdicts();
+    run.sink.event(Event::End { reason: end });
+    Ok(end)
+}
+
+fn open(plan: &Plan, pace: &Pace, control: &Control, sink: &mut dyn Sink) -> Result<Bench, EngineError> {
+    sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
+    let mut told = Instant::now();
+    let mut bench = Bench::open(&plan.target, plan.seed, control, &mut |_| {
+        if told.elapsed() > Duration::from_millis(100) {
+            told = Instant::now();
+            sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
+        }
+    })?;
+    if plan.cells.iter().any(|c| c.cache == Cache::Cold) {
+        bench.try_counting();
+    }
+    Ok(bench)
+}
+
+/// Why the rounds ended before all were done.
+enum Halt {
+    Stopped,
+    Budget,
+}
+
+struct Run<'a> {
+    plan: &'a Arc<Plan>,
+    control: &'a Control,
+    sink: &'a mut dyn Sink,
+    bench: Bench,
+    grounds: Arc<Grounds>,
+    cells: Vec<Option<Cell>>,
+    deadline: Instant,
+    pace: Pace,
+    origin: u64,
+}
+
+impl Run<'_> {
+    fn make_cells(&mut self) {
+        for (index, cell) in Cell::all(self.plan).into_iter().enumerate() {
+            let cell = cell.and_then(|c| c.backend.check(&self.bench.target, &c.job).map(|()| c).map_err(|e| e.0));
+            let cell = cell.map_err(|error| self.sink.event(Event::Failed { cell: index as u32, error })).ok();
+            self.cells.push(cell);
+        }
+    }
+
+    fn all(&mut self) -> End {
+        let halt = self.calibrate_all().and_then(|()| self.rounds());
+        match halt {
+            Ok(end) => end,
+            Err(Halt::Stopped) => End::Interrupted,
+            Err(Halt::Budget) => End::Budget,
+        }
+    }
+
+    fn calibrate_all(&mut self) -> Result<(), Halt> {
+        for index in order(&self.plan.cells, self.plan.seed, 0) {
+            self.halted()?;
+            let Some(cell) = self.take(index) else { continue };
+            let (plan, stop) = (Arc::clone(self.plan), self.control.stop);
+            self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 0)));
+            let (deadline, control) = (self.deadline, self.control);
+            let cut = || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline;
+            let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(plan.seed), stop, cut: &cut };
+            let found = calibrate(&stage, &cell, plan.trial_time);
+            self.pace.calibrated();
+            let cell = self.settle(index, cell, found, |run, cell, found| {
+                cell.amount = Some(found.amount);
+                let super::cells::Amount { count, passes, nanos, .. } = found.amount;
+                run.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole: found.whole });
+            })?;
+            self.cells[index] = Some(cell);
+        }
+        Ok(())
+    }
+
+    fn rounds(&mut self) -> Result<End, Halt> {
+        self.pace.trials_begin();
+        for round in 1..=self.plan.trials.unwrap_or(Plan::MOST_ROUNDS) {
+            for index in order(&self.plan.cells, self.plan.seed, round) {
+                self.halted()?;
+                if let Some(cell) = self.take(index) {
+                    let cell = self.one(index, cell, round)?;
+                    self.cells[index] = Some(cell);
+                }
+                self.pace.tried();
+            }
+            if self.cells.iter().flatten().all(|c| c.out) {
+                return Ok(End::Finished);
+            }
+            self.tell_verdicts();
+            if self.plan.trials.is_none() && round >= Plan::ROUNDS && self.goal_reached() {
+                return Ok(End::Goal);
+            }
+        }
+        Ok(End::Finished)
+    }
+
+    /// One trial of one cell.
+    fn one(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<Cell, Halt> {
+        let Some(amount) = cell.amount else { return Ok(cell) };
+        self.sink.event(Event::Progress(self.pace.at(Phase::Trial, Some(index as u32), round)));
+        let (deadline, control) = (self.deadline, self.control);
+        let cut = || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline;
+        let seed = mix(self.plan.seed ^ mix(u64::from(round)));
+        let stage = Stage { bench: &self.bench, origin: self.origin, seed, stop: control.stop, cut: &cut };
+        let sink = &mut *self.sink;
+        let took = trial::run(&stage, &cell, &amount, &mut |sample| sink.event(Event::Sample { cell: index as u32, round, sample }));
+        cell.every = amount.timed.every();
+        self.settle(index, cell, took, |run, cell, mut took| {
+            if took.trial.ops == 0 && took.trial.short {
+                return;
+            }
+            took.trial.cell = index as u32;
+            took.trial.round = round;
+            cell.histogram.merge(&took.histogram);
+            cell.trials.push(took.trial.clone());
+            run.sink.event(Event::Trial { trial: Arc::new(took.trial), samples: took.samples });
+        })
+    }
+
+    /// Takes the cell out of its place while it runs; `None` where it is out of the run.
+    fn take(&mut self, index: usize) -> Option<Cell> {
+        match &self.cells[index] {
+            Some(cell) if !cell.out => self.cells[index].take(),
+            _ => None,
+        }
+    }
+
+    /// Puts the outcome of a step into its cell: a failure takes only the cell out of the run.
+    fn settle<T>(
+        &mut self,
+        index: usize,
+        mut cell: Cell,
+        outcome: Result<T, Failure>,
+        good: impl FnOnce(&mut Self, &mut Cell, T),
+    ) -> Result<Cell, Halt> {
+        let skipped = self.control.take_skip();
+        match outcome {
+            Ok(value) => good(self, &mut cell, value),
+            Err(Failure::Cell(error)) => {
+                cell.out = true;
+                self.sink.event(Event::Failed { cell: index as u32, error });
+            }
+            Err(Failure::Stopped) if skipped => {}
+            Err(Failure::Stopped) => {
+                self.cells[index] = Some(cell);
+                return Err(if self.control.stopping() { Halt::Stopped } else { Halt::Budget });
+            }
+            Err(Failure::Abandoned) => {
+                self.sink.event(Event::Note { text: format!("{}: a system call did not return and was left behind", cell.job.label()) });
+                self.cells[index] = Some(cell);
+                return Err(Halt::Stopped);
+            }
+        }
+        cell.out |= skipped;
+        Ok(cell)
+    }
+
+    fn halted(&self) -> Result<(), Halt> {
+        match () {
+            () if self.control.stopping() => Err(Halt::Stopped),
+            () if Instant::now() >= self.deadline => Err(Halt::Budget),
+            () => Ok(()),
+        }
+    }
+
+    fn goal_reached(&self) -> bool {
+        let within = |cell: &Cell| cell.half_width().is_some_and(|width| width <= self.plan.goal);
+        self.cells.iter().flatten().filter(|c| !c.out).all(within)
+    }
+
+    fn tell_verdicts(&mut self) {
+        for (index, cell) in self.cells.iter().enumerate() {
+            if let Some(cell) = cell.as_ref().filter(|c| !c.trials.is_empty()) {
+                self.sink.event(Event::Verdict { cell: index as u32, verdict: Arc::new(cell.verdict(&self.grounds)) });
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The target of a run: the user's file opened read-only, or a file that iotui makes, fills and removes.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::control::Control;
+use super::error::EngineError;
+use crate::backend::Target;
+use crate::host::{self, TargetFacts, TargetKind};
+use crate::plan::TargetSpec;
+use crate::sys::block::BlockDevice;
+use crate::sys::direct::DirectSupport;
+use crate::sys::extents::{Extents, extents};
+use crate::sys::process_io::ProcessIo;
+use crate::sys::scratch::Scratch;
+use crate::sys::{cold, disk, fill};
+
+/// An open target with what its verdicts need.
+#[derive(Debug)]
+pub struct Bench {
+    /// The engine's own description: for preparation and facts, never for timed I/O.
+    pub file: File,
+    pub target: Target,
+    pub facts: TargetFacts,
+    pub extents: Option<Extents>,
+    pub device: Option<(u64, u64)>,
+    /// A cold read was charged to this process; `None` = not tried.
+    pub device_counted: Option<bool>,
+    /// Keeps an unnamed file alive.
+    _scratch: Option<Scratch>,
+}
+
+impl Bench {
+    /// What is known before the run: the user's file, or an empty unnamed file where iotui's own would be.
+    pub fn probe(spec: &TargetSpec) -> Result<Bench, EngineError> {
+        let dir = match spec {
+            TargetSpec::File { path, .. } => return Bench::existing(path),
+            TargetSpec::Scratch { dir, .. } => dir.clone(),
+            TargetSpec::New { path, .. } => parent(path),
+        };
+        let scratch = Scratch::create(&dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
+        let mut bench = Bench::scratch(scratch, &dir)?;
+        bench.facts.size = spec.size();
+        bench.target.size = spec.size();
+        Ok(bench)
+    }
+
+    /// Opens or makes the target. `progress` is told the bytes filled so far.
+    pub fn open(spec: &TargetSpec, seed: u64, control: &Control, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+        match spec {
+            TargetSpec::File { path, .. } => {
+                let mut bench = Bench::existing(path)?;
+                bench.facts.entropy = host::entropy(&bench.file, bench.facts.size).ok().flatten();
+                Ok(bench)
+            }
+            TargetSpec::Scratch { dir, size, keep: false } => {
+                let scratch = Scratch::create(dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
+                filled(scratch.file(), *size, seed, control, progress)?;
+                Bench::scratch(scratch, dir)
+            }
+            TargetSpec::Scratch { dir, size, keep: true } => {
+                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", std::process::id())), *size, seed, control, progress)
+            }
+            TargetSpec::New { path, size } => Bench::new_file(path, *size, seed, control, progress),
+        }
+    }
+
+    fn existing(path: &Path) -> Result<Bench, EngineError> {
+        // Without waiting: a FIFO without a writer would block an open for ever.
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path);
+        let file = file.map_err(|error| EngineError::Open { path: path.into(), error })?;
+        Ok(Bench::of(file, path.into(), path, TargetKind::File, None))
+    }
+
+    fn scratch(scratch: Scratch, dir: &Path) -> Result<Bench, EngineError> {
+        let file = scratch.file().try_clone().map_err(EngineError::Fill)?;
+        let path = scratch.path();
+        Ok(Bench::of(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch)))
+    }
+
+    /// A named file that stays; one that could not be filled is taken away again.
+    fn new_file(path: &Path, size: u64, seed: u64, control: &Control, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+        let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = made.map_err(|error| EngineError::New { path: path.into(), error })?;
+        if let Err(error) = filled(&file, size, seed, control, progress) {
+            let _ = std::fs::remove_file(path);
+            return Err(error);
+        }
+        let mut bench = Bench::of(file, path.into(), path, TargetKind::File, None);
+        bench.target.writable = true;
+        Ok(bench)
+    }
+
+    fn of(file: File, path: PathBuf, shown: &Path, kind: TargetKind, scratch: Option<Scratch>) -> Bench {
+        let facts = TargetFacts::of(&file, shown, kind);
+        let extents = extents(&file, facts.size).ok();
+        let target = Target {
+            direct_refused: direct_refused(&path),
+            path,
+            size: facts.size,
+            writable: scratch.is_some(),
+            direct_align: match facts.direct {
+                Some(DirectSupport::Known(align)) => Some(align.offset.max(align.mem)),
+                _ => facts.devices.first().and_then(logical_block),
+            },
+        };
+        let device = disk::device_of(&file);
+        Bench { file, target, facts, extents, device, device_counted: None, _scratch: scratch }
+    }
+
+    /// Reads the first MiB cold and looks whether it was charged to this process: then 0 device bytes mean none.
+    pub fn try_counting(&mut self) {
+        const LEN: u64 = 1 << 20;
+        let stored = self.extents.as_ref().is_some_and(|e| e.len >= LEN && e.hole_bytes_in(0..LEN) == 0);
+        if !stored || !cold::make_cold(&self.file, LEN).is_ok_and(|c| c.is_cold()) {
+            return;
+        }
+        let (before, mut block) = (ProcessIo::process(), vec![0; LEN as usize]);
+        let read = self.file.read_exact_at(&mut block, 0);
+        if let (Ok(before), Ok(()), Ok(after)) = (before, read, ProcessIo::process()) {
+            self.device_counted = Some(after.read_bytes.saturating_sub(before.read_bytes) >= LEN);
+        }
+    }
+}
+
+fn logical_block(device: &BlockDevice) -> Option<u32> {
+    device.logical_block.and_then(|b| u32::try_from(b).ok())
+}
+
+/// The kernel's own word: a file system that cannot do direct I/O refuses the flag.
+fn direct_refused(path: &Path) -> Option<String> {
+    let open = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT | libc::O_NONBLOCK).open(path);
+    open.err().map(|error| format!("open with O_DIRECT: {error}"))
+}
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+fn filled(file: &File, size: u64, seed: u64, control: &Control, progress: &mut dyn FnMut(u64)) -> Result<(), EngineError> {
+    fill::fill_random(file, size, seed, control.stop, progress).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
+        _ if error.kind() == io::ErrorKind::Interrupted && control.stopping() => EngineError::Stopped,
+        _ => EngineError::Fill(error),
+    })
+}

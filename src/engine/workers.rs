@@ -1,0 +1,284 @@
+//! The workers of one trial: one thread per lane, started together, gone when the trial is over.
+//!
+//! A worker unshares its descriptor table and then opens a file description of its own; afterwards it needs no new
+//! and no shared descriptor (design §3.1).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::error::Failure;
+use crate::backend::meter::Timed;
+use crate::backend::order::Share;
+use crate::backend::work::{Assignment, Published, Tally};
+use crate::backend::{Backend, BackendError, Target, Work, drive, fold};
+use crate::plan::{Job, Moves, Op, Sync};
+use crate::record::{Note, Sample};
+use crate::sys::clock::{Clock, monotonic_nanos};
+use crate::sys::threads;
+use crate::sys::usage::Usage;
+
+/// One trial's work, complete.
+#[derive(Clone)]
+pub(super) struct Spec {
+    pub backend: &'static dyn Backend,
+    pub job: Job,
+    pub target: Target,
+    /// Operations of one pass over all lanes.
+    pub count: u64,
+    pub passes: u64,
+    pub seed: u64,
+    pub timed: Timed,
+}
+
+/// What one lane did, and when, on CLOCK_MONOTONIC.
+pub(super) struct LaneDone {
+    pub share: Share,
+    pub tally: Tally,
+    pub start: u64,
+    pub end: u64,
+    pub usage: Usage,
+}
+
+/// What all lanes did.
+pub(super) struct Ran {
+    pub lanes: Vec<LaneDone>,
+    pub samples: Vec<Sample>,
+}
+
+struct Shared {
+    spec: Spec,
+    stop: AtomicBool,
+    published: Vec<Published>,
+    started: AtomicU32,
+    gate: Mutex<Gate>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Gate {
+    ready: u32,
+    open: Option<bool>,
+}
+
+type Done = Result<LaneDone, BackendError>;
+
+/// How often the waiting thread looks at the flags, and how often it takes a sample.
+const TICK: Duration = Duration::from_millis(25);
+const SAMPLE: Duration = Duration::from_millis(100);
+/// A system call that does not return this long after the stop is left behind.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs the trial. `at_go` is called when every lane is open and none has begun; `ended` says when to cut.
+pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, sample: &mut dyn FnMut(Sample)) -> Result<Ran, Failure> {
+    let threads = spec.job.threads;
+    let shared = Arc::new(Shared {
+        spec: spec.clone(),
+        stop: AtomicBool::new(false),
+        published: (0..threads).map(|_| Published::default()).collect(),
+        started: AtomicU32::new(0),
+        gate: Mutex::default(),
+        changed: Condvar::new(),
+    });
+    let (to, from) = channel();
+    for lane in 0..threads {
+        let spawned = spawn(&shared, lane, to.clone());
+        if let Err(error) = spawned {
+            shared.open_gate(false);
+            return Err(Failure::Cell(format!("cannot start thread {} of {threads}: {error}; use fewer --threads", lane + 1)));
+        }
+    }
+    drop(to);
+    let mut waiter = Waiter { shared: &shared, from, cut, lanes: Vec::new(), error: None, stopped: None };
+    if !waiter.until_ready()? {
+        shared.open_gate(false);
+        waiter.until_done(&mut |_| {})?;
+        return Err(waiter.failure());
+    }
+    at_go();
+    shared.open_gate(true);
+    let mut samples = Vec::new();
+    waiter.until_done(&mut |s| {
+        samples.push(s);
+        crate::stats::merge_neighbours(&mut samples, Sample::MOST - 1, Sample::with);
+        sample(s);
+    })?;
+    if waiter.error.is_some() {
+        return Err(waiter.failure());
+    }
+    Ok(Ran { lanes: waiter.lanes, samples })
+}
+
+impl Shared {
+    fn open_gate(&self, go: bool) {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner).open = Some(go);
+        self.changed.notify_all();
+    }
+
+    /// Called by a worker whose lane is open; true = run.
+    fn pass_gate(&self) -> bool {
+        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        gate.ready += 1;
+        self.changed.notify_all();
+        while gate.open.is_none() {
+            gate = self.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        }
+        let go = gate.open == Some(true);
+        drop(gate);
+        // Woken one after the other; a short spin lines them up. Not longer: there may be more threads than CPUs.
+        let threads = self.spec.job.threads;
+        if go && self.started.fetch_add(1, Relaxed) + 1 < threads {
+            let begin = Instant::now();
+            while self.started.load(Relaxed) < threads && begin.elapsed() < Duration::from_millis(2) {
+                std::hint::spin_loop();
+            }
+        }
+        go
+    }
+}
+
+fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<()> {
+    let shared = Arc::clone(shared);
+    let body = move || {
+        let done = catch_unwind(AssertUnwindSafe(|| work(&shared, lane)));
+        let done = done.unwrap_or_else(|_| Err(BackendError::Panicked));
+        // A waiter that left has no use for it.
+        let _ = to.send(done);
+    };
+    std::thread::Builder::new().name(format!("lane {lane}")).stack_size(256 << 10).spawn(body).map(drop)
+}
+
+/// The life of a worker.
+fn work(shared: &Shared, lane: u32) -> Done {
+    let Spec { backend, job, target, count, passes, seed, timed } = &shared.spec;
+    let unshared = threads::unshare_files();
+    let mut open = backend.open(target, job, lane)?;
+    let syncing = if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
+    let share = Share::of(job, lane, *count, *seed);
+    let mut work = Work::new(Assignment {
+        share,
+        passes: *passes,
+        depth: job.depth,
+        moves: backend.info().moves == Moves::Data,
+        call: backend.info().title,
+        fold: job.xor.then(fold::widest),
+        timed: *timed,
+        clock: Clock::best(),
+        stop: &shared.stop,
+        published: &shared.published[lane as usize],
+    });
+    if unshared.is_err() {
+        work.note(Note::SharedDescriptors);
+    }
+    if !Clock::best().tsc && *timed != Timed::None {
+        work.note(Note::SlowClock);
+    }
+    if !shared.pass_gate() {
+        return Err(BackendError::NotStarted);
+    }
+    let before = Usage::thread().unwrap_or_default();
+    let start = monotonic_nanos();
+    drive::run(open.as_mut(), &mut work)?;
+    if let Some(file) = syncing {
+        file.sync_data().map_err(BackendError::Sync)?;
+    }
+    let end = monotonic_nanos();
+    let usage = Usage::thread().unwrap_or_default() - before;
+    Ok(LaneDone { share, tally: work.tally(), start, end, usage })
+}
+
+/// The thread that waits: collects lanes, takes samples, raises the stop flag.
+struct Waiter<'a> {
+    shared: &'a Shared,
+    from: Receiver<Done>,
+    cut: &'a dyn Fn() -> bool,
+    lanes: Vec<LaneDone>,
+    error: Option<BackendError>,
+    stopped: Option<Instant>,
+}
+
+impl Waiter<'_> {
+    /// True: all lanes are open. False: one failed to, or the run was stopped meanwhile.
+    fn until_ready(&mut self) -> Result<bool, Failure> {
+        loop {
+            let gate = self.shared.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let (gate, _) = self.shared.changed.wait_timeout(gate, Duration::from_millis(1)).unwrap_or_else(PoisonError::into_inner);
+            if gate.ready == self.shared.spec.job.threads {
+                return Ok(true);
+            }
+            drop(gate);
+            match self.from.try_recv() {
+                Ok(Err(error)) => {
+                    self.error = Some(error);
+                    return Ok(false);
+                }
+                _ => self.look()?,
+            }
+            if self.stopped.is_some() {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn until_done(&mut self, sample: &mut dyn FnMut(Sample)) -> Result<(), Failure> {
+        let begin = Instant::now();
+        let mut last = Sample::default();
+        let mut due = SAMPLE;
+        loop {
+            match self.from.recv_timeout(TICK) {
+                Ok(Ok(lane)) => self.lanes.push(lane),
+                Ok(Err(BackendError::NotStarted)) => {}
+                Ok(Err(error)) => {
+                    self.error.get_or_insert(error);
+                    // The others need not finish what cannot count any more.
+                    self.shared.stop.store(true, Relaxed);
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => self.look()?,
+            }
+            if begin.elapsed() >= due {
+                due = begin.elapsed() + SAMPLE;
+                let now = self.total(begin.elapsed().as_nanos() as u64);
+                sample(Sample {
+                    at: now.at,
+                    nanos: now.at - last.at,
+                    bytes: now.bytes - last.bytes,
+                    ops: now.ops - last.ops,
+                    syscalls: now.syscalls - last.syscalls,
+                });
+                last = now;
+            }
+        }
+    }
+
+    fn total(&self, at: u64) -> Sample {
+        let sum = |of: fn(&Published) -> u64| self.shared.published.iter().map(of).sum();
+        Sample {
+            at,
+            nanos: 0,
+            bytes: sum(|p| p.bytes.load(Relaxed)),
+            ops: sum(|p| p.ops.load(Relaxed)),
+            syscalls: sum(|p| p.syscalls.load(Relaxed)),
+        }
+    }
+
+    fn look(&mut self) -> Result<(), Failure> {
+        if self.stopped.is_none() && (self.cut)() {
+            self.shared.stop.store(true, Relaxed);
+            self.stopped = Some(Instant::now());
+        }
+        match self.stopped {
+            Some(since) if since.elapsed() > PATIENCE => Err(Failure::Abandoned),
+            _ => Ok(()),
+        }
+    }
+
+    fn failure(&mut self) -> Failure {
+        match self.error.take() {
+            Some(error) => Failure::Cell(error.to_string()),
+            None => Failure::Stopped,
+        }
+    }
+}

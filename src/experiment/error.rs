@@ -1,0 +1,26 @@
+//! Why no plan can be made; each is one line that says what to do.
+
+use crate::plan::{ChoiceError, Unknown};
+use crate::units::show_bytes;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error("{cell}: {reason}")]
+    Refused { cell: String, reason: String },
+    #[error("a block size of 0 reads nothing: give 1 or more")]
+    NoBlock,
+    #[error("a block of {} is more than one system call moves: the largest is {}", show_bytes(*.0), show_bytes(crate::plan::Job::MAX_BLOCK))]
+    HugeBlock(u64),
+    #[error("the file is empty: there is nothing to measure")]
+    Empty,
+    #[error("there is nothing to do: no backend was named")]
+    Nothing,
+    #[error("--sync is for writes: add --op write")]
+    SyncRead,
+    #[error("--cache warm with --direct makes no sense: direct I/O does not read the cache; use --cache asis or cold")]
+    WarmDirect,
+}

@@ -1,0 +1,72 @@
+//! Experiments: rules that turn settings into a plan. Pure; listed once in [`EXPERIMENTS`].
+
+mod error;
+mod sweep;
+
+pub use error::PlanError;
+
+use crate::plan::{Info, Job, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
+
+/// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
+pub struct Asked<'a> {
+    /// What was said, before a preset fills the gaps.
+    pub settings: &'a Settings,
+    pub presets: &'a [Preset],
+    pub target: TargetSpec,
+    pub infos: &'a [&'static Info],
+    /// Whether this kernel and target can do a job; the reason where not.
+    pub check: &'a dyn Fn(&Job) -> Result<(), String>,
+    /// Memory that buffers may take, bytes.
+    pub memory: u64,
+    /// The seed where none was said.
+    pub seed: u64,
+}
+
+/// A rule that turns settings into cells.
+pub trait Experiment: Sync {
+    fn id(&self) -> &'static str;
+    fn about(&self) -> &'static str;
+    /// The cells, and what of the asked was left out and why.
+    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
+}
+
+/// Every experiment, in the order of lists.
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep];
+
+fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
+    let found = EXPERIMENTS.iter().find(|e| e.id() == id);
+    found.copied().ok_or_else(|| nearest("experiment", id, EXPERIMENTS.iter().map(|e| e.id())))
+}
+
+/// The plan of all presets together: the union of their cells, each cell once.
+pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
+    let (mut cells, mut skipped) = (Vec::new(), Vec::new());
+    let mut whole = asked.settings.clone();
+    for preset in asked.presets {
+        let settings = asked.settings.clone().or(&preset.settings);
+        let (some, left_out) = experiment(&preset.experiment)?.cells(&settings, asked)?;
+        cells.extend(some.into_iter().filter(|c| !cells.contains(c)).collect::<Vec<_>>());
+        skipped.extend(left_out.into_iter().filter(|s| !skipped.contains(s)).collect::<Vec<_>>());
+        whole = whole.or(&preset.settings);
+    }
+    if cells.is_empty() {
+        return Err(match skipped.into_iter().next() {
+            Some(Skipped { cell, reason }) => PlanError::Refused { cell: cell.label(), reason },
+            None => PlanError::Nothing,
+        });
+    }
+    let budget = whole.budget.unwrap_or(Plan::BUDGET);
+    let trial_time = whole.trial_time.unwrap_or_else(|| sweep::trial_time(cells.len(), budget));
+    Ok(Plan {
+        experiment: asked.presets.first().map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
+        presets: asked.presets.iter().map(|p| p.id.clone()).collect(),
+        target: asked.target.clone(),
+        cells,
+        trials: whole.trials,
+        goal: Plan::GOAL,
+        trial_time,
+        budget,
+        seed: whole.seed.unwrap_or(asked.seed),
+        skipped,
+    })
+}

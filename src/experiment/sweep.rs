@@ -1,0 +1,253 @@
+//! `sweep`: every combination of the axes that were asked for.
+
+use std::time::Duration;
+
+use super::{Asked, Experiment, PlanError};
+use crate::plan::{
+    Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings, Skipped, Sync, TargetSpec, TrialTime, nearest,
+};
+use crate::units::{show_bytes, show_count};
+
+pub struct Sweep;
+
+impl Experiment for Sweep {
+    fn id(&self) -> &'static str {
+        "sweep"
+    }
+
+    fn about(&self) -> &'static str {
+        "every combination of backends, block sizes, cache states, threads, depths, counts and spans"
+    }
+
+    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+        let axes = Axes::of(settings, asked)?;
+        let (mut cells, mut skipped) = (Vec::new(), Vec::new());
+        axes.each(|info, job| {
+            let job = sensible(info, job);
+            match refusal(info, &job, asked) {
+                None if !cells.contains(&job) => cells.push(job),
+                Some(reason) if !skipped.iter().any(|s: &Skipped| s.cell == job) => skipped.push(Skipped { cell: job, reason }),
+                _ => {}
+            }
+        });
+        Ok((cells, skipped))
+    }
+}
+
+/// The trial time where none was said: 0.3 s, or less so that calibration and one round fit in the budget.
+pub(super) fn trial_time(cells: usize, budget: Duration) -> TrialTime {
+    // Calibration costs about 1.5 trials, preparation about a third of one.
+    let fits = budget.as_secs_f64() / (cells as f64 * 3.3);
+    let time = Duration::from_millis((fits * 1000.0) as u64).clamp(Duration::from_millis(1), TrialTime::default().low);
+    TrialTime { low: time, high: time }
+}
+
+/// The values of every axis.
+struct Axes {
+    backends: Vec<(Choice, &'static Info)>,
+    blocks: Vec<u64>,
+    counts: Vec<Option<u64>>,
+    threads: Vec<u64>,
+    depths: Vec<u64>,
+    caches: Vec<Cache>,
+    spans: Vec<u64>,
+    op: Op,
+    pattern: Pattern,
+    direct: bool,
+    xor: bool,
+    sync: Sync,
+}
+
+impl Axes {
+    fn of(settings: &Settings, asked: &Asked) -> Result<Axes, PlanError> {
+        let (direct, size) = (settings.direct.unwrap_or(false), asked.target.size());
+        let backends = backends(settings, asked.infos)?;
+        let only_seek = backends.iter().all(|(_, info)| info.ops == [Op::Seek]);
+        let op = settings.op.unwrap_or(if only_seek { Op::Seek } else { Op::Read });
+        let values = |range: &Option<Range>, default: &[u64]| range.as_ref().map_or(default.to_vec(), |r| r.values.clone());
+        let axes = Axes {
+            backends,
+            blocks: values(&settings.block_size, &[4096, 32 << 10, 256 << 10, 2 << 20]),
+            counts: settings.count.as_ref().map_or(vec![None], |r| r.values.iter().copied().map(Some).collect()),
+            threads: values(&settings.threads, &[1]),
+            depths: values(&settings.depth, &[1]),
+            caches: settings.cache.clone().unwrap_or_else(|| default_caches(op, direct)),
+            spans: values(&settings.size, &[size]),
+            op,
+            pattern: settings.pattern.unwrap_or(Pattern::Seq),
+            direct,
+            xor: settings.xor.unwrap_or(false),
+            sync: settings.sync.unwrap_or(Sync::None),
+        };
+        axes.check(size)?;
+        Ok(axes)
+    }
+
+    /// What is wrong in itself, whatever it is combined with.
+    fn check(&self, size: u64) -> Result<(), PlanError> {
+        if size == 0 || self.spans.contains(&0) {
+            return Err(PlanError::Empty);
+        }
+        if self.blocks.contains(&0) {
+            return Err(PlanError::NoBlock);
+        }
+        if self.op != Op::Write && self.sync != Sync::None {
+            return Err(PlanError::SyncRead);
+        }
+        if self.direct && self.caches == [Cache::Warm] {
+            return Err(PlanError::WarmDirect);
+        }
+        match self.blocks.iter().find(|b| **b > Job::MAX_BLOCK) {
+            Some(block) => Err(PlanError::HugeBlock(*block)),
+            None => Ok(()),
+        }
+    }
+
+    /// Calls `take` for every combination; block sizes run fastest, so that a table reads downwards as a curve.
+    fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
+        for cache in &self.caches {
+            for (backend, info) in &self.backends {
+                for (threads, depth) in pairs(&self.threads, &self.depths) {
+                    for (span, count) in pairs(&self.spans, &self.counts) {
+                        for block in &self.blocks {
+                            take(info, self.job(backend, *cache, *block, (threads, depth), (span, count)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn job(&self, backend: &Choice, cache: Cache, block: u64, (threads, depth): (u64, u64), (span, count): (u64, Option<u64>)) -> Job {
+        Job {
+            backend: backend.clone(),
+            op: self.op,
+            pattern: self.pattern,
+            block,
+            count,
+            span,
+            threads: threads as u32,
+            depth: depth as u32,
+            cache,
+            direct: self.direct,
+            xor: self.xor,
+            sync: self.sync,
+            mix: None,
+            cpu_cache: CpuCache::Keep,
+        }
+    }
+}
+
+fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
+    a.iter().flat_map(|x| b.iter().map(move |y| (*x, *y))).collect()
+}
+
+fn default_caches(op: Op, direct: bool) -> Vec<Cache> {
+    if direct || op == Op::Write { vec![Cache::AsIs] } else { vec![Cache::Cold, Cache::Warm] }
+}
+
+fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice, &'static Info)>, PlanError> {
+    let plain = |id: &str| Choice { id: id.into(), options: vec![] };
+    let choices = match &settings.backend {
+        Some(Backends::These(list)) => list.clone(),
+        Some(Backends::All) => infos.iter().map(|i| plain(i.id)).collect(),
+        None => match settings.op.unwrap_or(Op::Read) {
+            Op::Read => ["read", "mmap", "uring"].map(plain).to_vec(),
+            Op::Write => ["read", "mmap-copy", "uring"].map(plain).to_vec(),
+            Op::Seek => vec![plain("seek")],
+        },
+    };
+    let mut known = Vec::new();
+    for choice in choices {
+        let info = infos.iter().find(|i| i.id == choice.id).ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
+        choice.check(info)?;
+        known.push((choice, *info));
+    }
+    Ok(known)
+}
+
+/// The job with what means nothing to its backend set to its neutral value, so that it is one cell and not several.
+fn sensible(info: &Info, mut job: Job) -> Job {
+    if !info.ops.contains(&job.op) && info.ops == [Op::Seek] {
+        job.op = Op::Seek;
+    }
+    if info.moves == Moves::Nothing {
+        job.cache = Cache::AsIs;
+        job.direct = false;
+        job.xor = false;
+        job.sync = Sync::None;
+    }
+    job
+}
+
+/// Why this combination makes no sense or cannot be had here.
+fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
+    let id = info.id;
+    if !info.ops.contains(&job.op) {
+        return Some(format!("{id} cannot {}", job.op));
+    }
+    if job.depth > info.max_depth() {
+        let why = if info.max_depth() == 1 {
+            "is synchronous: one operation at a time".into()
+        } else {
+            format!("goes to depth {}", info.max_depth())
+        };
+        return Some(format!("depth {}: {id} {why}; use --depth 1 or -b uring", job.depth));
+    }
+    if job.direct && !info.direct {
+        return Some(format!("{id} cannot do direct I/O"));
+    }
+    if job.direct && job.cache == Cache::Warm {
+        return Some("direct I/O does not read the cache: warm makes no sense".into());
+    }
+    if job.span > asked.target.size() {
+        return Some(format!("a span of {} is more than the file's {}", show_bytes(job.span), show_bytes(asked.target.size())));
+    }
+    if job.block > job.span {
+        return Some(format!("a block of {} is larger than the {} that are used of the file", show_bytes(job.block), show_bytes(job.span)));
+    }
+    fits(job).or_else(|| writes(job, asked)).or_else(|| memory(info, job, asked.memory)).or_else(|| (asked.check)(job).err())
+}
+
+fn fits(job: &Job) -> Option<String> {
+    let count = job.count?;
+    (count > job.blocks()).then(|| {
+        format!(
+            "{} blocks of {} end beyond the {} that are used of the file: the largest count that fits is {}",
+            count,
+            show_bytes(job.block),
+            show_bytes(job.span),
+            job.blocks()
+        )
+    })
+}
+
+fn writes(job: &Job, asked: &Asked) -> Option<String> {
+    let existing = matches!(asked.target, TargetSpec::File { .. });
+    (job.op == Op::Write && existing)
+        .then(|| "iotui writes only to files that it makes itself: name a file that does not exist, or none".into())
+}
+
+fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
+    let buffers = match info.moves {
+        Moves::Data => job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into()),
+        Moves::Nothing => 0,
+    };
+    (buffers > available).then(|| {
+        format!(
+            "{} of buffers ({} threads x depth {} x {}) is more than the {} of memory that may be used",
+            show_bytes(buffers),
+            show_count(job.threads.into()),
+            job.depth,
+            show_bytes(job.block),
+            show_bytes(available)
+        )
+    })
+}
+
+/// Rounds of a plan and the time they are expected to take, for `--dry-run`.
+pub fn estimate(plan: &Plan) -> Duration {
+    let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
+    let rounds = f64::from(plan.trials.unwrap_or(Plan::ROUNDS));
+    Duration::from_secs_f64((once * (rounds + 1.5)).min(plan.budget.as_secs_f64()))
+}

@@ -1,0 +1,149 @@
+//! A file that is either the old one or the whole new one: written beside it, flushed, renamed over it.
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat};
+
+use super::text;
+
+/// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as it was.
+pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let place = place(path).map_err(|error| named(path, error))?;
+    let mut bytes = Vec::new();
+    write(&mut bytes)?;
+    place.put(&bytes).map_err(|error| named(path, error))
+}
+
+/// Whether [`to_file`] could write there: asked before a run, leaves and changes nothing.
+pub fn probe(path: &Path) -> io::Result<()> {
+    place(path).map(drop).map_err(|error| named(path, error))
+}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", text::clean(&path.to_string_lossy())))
+}
+
+/// Where the bytes go, links followed.
+enum Place {
+    /// A new file takes the name; `old` is what has it now.
+    Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
+    /// A pipe, a terminal, or a file in a folder that takes no new one: only writing into it is possible.
+    Into { path: PathBuf },
+}
+
+fn place(path: &Path) -> io::Result<Place> {
+    let old = match fs::metadata(path) {
+        Ok(old) => old,
+        Err(error) if error.kind() == ErrorKind::NotFound => return new_name(path),
+        Err(error) => return Err(error),
+    };
+    if old.is_dir() {
+        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder: name a file in it"));
+    }
+    may(path, AccessFlags::W_OK)?;
+    // A deleted file behind /dev/stdout is a file without a name.
+    match fs::canonicalize(path) {
+        Ok(real) if old.is_file() => match folder_of(&real) {
+            Ok(folder) => Ok(Place::Name { path: real, folder, old: Some(old) }),
+            Err(_) => Ok(Place::Into { path: real }),
+        },
+        _ => Ok(Place::Into { path: path.into() }),
+    }
+}
+
+/// A name that no file has yet, a link that points nowhere followed.
+fn new_name(path: &Path) -> io::Result<Place> {
+    let mut path = path.to_path_buf();
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => break,
+        }
+    }
+    if path.as_os_str().as_bytes().ends_with(b"/") || path.file_name().is_none() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it names no file"));
+    }
+    Ok(Place::Name { folder: folder_of(&path)?, path, old: None })
+}
+
+/// The folder of `path`, which must take new files.
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match fs::metadata(folder) {
+        Ok(found) if !found.is_dir() => return Err(io::Error::new(ErrorKind::NotADirectory, "its folder is a file")),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(io::Error::new(ErrorKind::NotFound, "its folder does not exist")),
+        Err(error) => return Err(error),
+        Ok(_) => {}
+    }
+    may(folder, AccessFlags::W_OK | AccessFlags::X_OK)?;
+    Ok(folder.into())
+}
+
+fn may(path: &Path, access: AccessFlags) -> io::Result<()> {
+    Ok(faccessat(AT_FDCWD, path, access, AtFlags::AT_EACCESS)?)
+}
+
+impl Place {
+    fn put(self, bytes: &[u8]) -> io::Result<()> {
+        let (path, folder, old) = match self {
+            Place::Into { path } => return into(&path, bytes),
+            Place::Name { path, folder, old } => (path, folder, old),
+        };
+        let (mut file, temporary) = beside(&folder, old.as_ref())?;
+        let done = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, &path));
+        match done {
+            Ok(()) => {
+                // The new name on disk too, where folders can be flushed.
+                let _ = File::open(&folder).and_then(|folder| folder.sync_all());
+                Ok(())
+            }
+            Err(error) => {
+                let _ = fs::remove_file(&temporary);
+                // A mount point, or another's file in a folder such as /tmp, can be written but not replaced.
+                let kept = old.is_some() && matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::PermissionDenied);
+                if kept { into(&path, bytes) } else { Err(error) }
+            }
+        }
+    }
+}
+
+fn into(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+    file.write_all(bytes)?;
+    if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
+}
+
+/// A new file in `folder`, with the permissions and, where we may, the owner of `old`.
+fn beside(folder: &Path, old: Option<&Metadata>) -> io::Result<(File, PathBuf)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mode = old.map_or(0o666, |old| old.mode() & 0o777);
+    loop {
+        let name = format!(".iotui-{}-{}.tmp", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = folder.join(name);
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&path) {
+            Ok(file) => {
+                if let Some(old) = old {
+                    let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
+                    let _ = file.set_permissions(Permissions::from_mode(mode));
+                }
+                return Ok((file, path));
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "atomic_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    to_file(path, |out| out.write_all(text.as_bytes()))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_made_replaced_and_nothing_else_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    write(&path, "one").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    let before = fs::metadata(&path).unwrap().ino();
+    write(&path, "two").unwrap();
+    let after = fs::metadata(&path).unwrap();
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), after.mode() & 0o777), ("two", 0o640));
+    assert_ne!(before, after.ino());
+    assert_eq!(names(folder.path()), ["a.json"]);
+}
+
+#[test]
+fn a_failing_writer_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    write(&path, "old").unwrap();
+    let failed = to_file(&path, |out| {
+        out.write_all(b"half")?;
+        Err(io::Error::other("no"))
+    });
+    assert!(failed.is_err());
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("old", 1));
+}
+
+#[test]
+fn a_link_stays_a_link_and_its_file_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("real")).unwrap();
+    let link = folder.path().join("link");
+    symlink("real/file", &link).unwrap();
+    for text in ["dangling", "existing"] {
+        write(&link, text).unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("real/file")).unwrap(), text);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+    symlink("loop", folder.path().join("loop")).unwrap();
+    assert!(write(&folder.path().join("loop"), "x").is_err());
+}
+
+#[test]
+fn what_is_no_file_is_written_into() {
+    write(Path::new("/dev/null"), "x").unwrap();
+    let (reader, writer) = io::pipe().unwrap();
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+    probe(Path::new(&path)).unwrap();
+    write(Path::new(&path), "through").unwrap();
+    drop(writer);
+    assert_eq!(io::read_to_string(reader).unwrap(), "through");
+}
+
+#[test]
+fn a_probe_changes_nothing_and_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    probe(&path).unwrap();
+    assert!(names(folder.path()).is_empty());
+    fs::write(&path, "kept").unwrap();
+    probe(&path).unwrap();
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("kept", 1));
+    for (name, wanted) in
+        [("", "folder: name a file"), ("none/a", "folder does not exist"), ("a/b", "Not a directory"), ("new/", "names no file")]
+    {
+        let error = probe(&folder.path().join(name)).unwrap_err().to_string();
+        assert!(error.contains(wanted) && error.starts_with("cannot write "), "{name}: {error}");
+    }
+    assert!(probe(Path::new("")).is_err());
+    assert!(probe(Path::new("/dev/null\0")).is_err());
+}

@@ -1,0 +1,167 @@
+//! One row per cell with fixed columns, units in their names, for spreadsheets and data frames.
+//!
+//! Quoted as RFC 4180 has it, one line per row, ended by LF. Unknown is empty. New columns come at the end, so old positions stay.
+
+use std::io::{self, Write};
+
+use super::{Format, Look, text};
+use crate::plan::Job;
+use crate::session::{self, CellResult, LatencyOf, Session, SummaryOf};
+use crate::stats::Summary;
+
+pub const FORMAT: Format = Format { id: "csv", about: "one row per cell, units in the column names", extension: "csv", write };
+
+/// What a row is made from.
+struct Row<'a> {
+    session: &'a Session,
+    result: &'a CellResult,
+}
+
+enum Field {
+    Empty,
+    Number(String),
+    Text(String),
+}
+
+struct Column {
+    name: String,
+    get: Box<dyn Fn(&Row) -> Field>,
+}
+
+fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let columns = columns();
+    writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
+    for result in &session::results(session) {
+        let row = Row { session, result };
+        let fields: Vec<String> = columns.iter().map(|c| (c.get)(&row).quoted()).collect();
+        writeln!(out, "{}", fields.join(","))?;
+    }
+    Ok(())
+}
+
+impl Field {
+    fn quoted(self) -> String {
+        match self {
+            Field::Empty => String::new(),
+            Field::Number(text) => text,
+            Field::Text(text) => quoted(text),
+        }
+    }
+}
+
+/// Quoted where it must be; a text that a spreadsheet would run as a formula starts with an apostrophe.
+fn quoted(mut text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+        text.insert(0, '\'');
+    }
+    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+fn number(value: Option<f64>) -> Field {
+    value.filter(|v| v.is_finite()).map_or(Field::Empty, |v| Field::Number(v.to_string()))
+}
+
+fn whole(value: impl Into<u64>) -> Field {
+    Field::Number(value.into().to_string())
+}
+
+fn words(value: impl ToString) -> Field {
+    Field::Text(text::clean(&value.to_string()))
+}
+
+fn column(name: &str, get: impl Fn(&Row) -> Field + 'static) -> Column {
+    Column { name: name.into(), get: Box::new(get) }
+}
+
+/// Name and value of every column in one place, so that they cannot drift apart.
+fn columns() -> Vec<Column> {
+    let mut columns = job_columns();
+    columns.extend([
+        column("trials", |r| whole(r.result.trials.len() as u64)),
+        column("short_trials", |r| whole(r.result.trials.iter().filter(|t| t.short).count() as u64)),
+        column("data_xor", |r| data_xor(r.result)),
+    ]);
+    columns.extend(summary_columns("throughput", "bytes_per_second", |r| r.throughput));
+    columns.extend(summary_columns("operations", "per_second", |r| r.operations));
+    columns.extend(summary_columns("syscalls", "per_second", |r| r.syscalls));
+    columns.extend(latency_columns());
+    columns.extend([
+        column("source_device", |r| number(r.result.source.map(|s| s.device))),
+        column("source_page_cache", |r| number(r.result.source.map(|s| s.page_cache))),
+        column("source_hole", |r| number(r.result.source.map(|s| s.hole))),
+        column("source_unknown", |r| number(r.result.source.map(|s| s.unknown))),
+        column("source_reason", |r| words(&r.result.source_reason)),
+        column("amplification", |r| number(r.result.amplification)),
+        column("severity", |r| r.result.warnings.iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))),
+        column("warnings", |r| words(r.result.warnings.iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))),
+        column("error", |r| r.result.error.as_ref().map_or(Field::Empty, words)),
+    ]);
+    columns
+}
+
+fn job_columns() -> Vec<Column> {
+    let of = |name: &str, get: fn(&Job) -> Field| column(name, move |r| get(&r.result.cell));
+    vec![
+        column("session", |r| words(&r.session.id)),
+        of("backend", |j| words(&j.backend)),
+        of("op", |j| words(j.op)),
+        of("pattern", |j| words(j.pattern)),
+        of("block_bytes", |j| whole(j.block)),
+        of("count", |j| j.count.map_or(Field::Empty, whole)),
+        of("span_bytes", |j| whole(j.span)),
+        of("threads", |j| whole(j.threads)),
+        of("depth", |j| whole(j.depth)),
+        of("cache", |j| words(j.cache)),
+        of("direct", |j| words(j.direct)),
+        of("xor", |j| words(j.xor)),
+        of("sync", |j| words(j.sync)),
+        of("mix_read_percent", |j| j.mix.map_or(Field::Empty, whole)),
+        of("cpu_cache", |j| words(j.cpu_cache)),
+    ]
+}
+
+/// The end of a column's name, and its value in a `T`.
+type Part<T> = (&'static str, fn(&T) -> Option<f64>);
+
+fn summary_columns(what: &str, unit: &str, of: fn(&CellResult) -> Option<SummaryOf>) -> Vec<Column> {
+    let stats: [Part<Summary>; 7] = [
+        ("median", |s| Some(s.median)),
+        ("low", |s| s.low),
+        ("high", |s| s.high),
+        ("mean", |s| Some(s.mean)),
+        ("stddev", |s| Some(s.stddev)),
+        ("min", |s| Some(s.min)),
+        ("max", |s| Some(s.max)),
+    ];
+    let named =
+        |(stat, get): Part<Summary>| column(&format!("{what}_{stat}_{unit}"), move |r| number(of(r.result).and_then(|s| get(&s.summary))));
+    stats.into_iter().map(named).collect()
+}
+
+fn latency_columns() -> Vec<Column> {
+    let parts: [Part<LatencyOf>; 6] = [
+        ("mean", |l| Some(l.mean)),
+        ("p50", |l| l.p50),
+        ("p90", |l| l.p90),
+        ("p99", |l| l.p99),
+        ("p999", |l| l.p999),
+        ("max", |l| Some(l.max)),
+    ];
+    let named = |(part, get): Part<LatencyOf>| {
+        column(&format!("latency_{part}_nanoseconds"), move |r| number(r.result.latency.as_ref().and_then(get)))
+    };
+    parts.into_iter().map(named).collect()
+}
+
+/// The XOR of the data, where every trial that folded it found the same.
+fn data_xor(result: &CellResult) -> Field {
+    let mut values = result.trials.iter().filter_map(|t| t.xor);
+    match values.next() {
+        Some(first) if values.all(|v| v == first) => words(first),
+        _ => Field::Empty,
+    }
+}
+
+#[cfg(test)]
+#[path = "csv_tests.rs"]
+mod tests;

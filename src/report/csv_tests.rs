@@ -1,0 +1,67 @@
+use super::super::sample;
+use super::*;
+
+/// The fields of RFC 4180 text, line by line.
+fn read(text: &str) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let (mut row, mut field, mut inside) = (Vec::new(), String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, inside) {
+            ('"', true) if chars.peek() == Some(&'"') => field.extend(chars.next()),
+            ('"', _) => inside = !inside,
+            (',', false) => row.push(std::mem::take(&mut field)),
+            ('\n', false) => {
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            _ => field.push(c),
+        }
+    }
+    assert!(row.is_empty() && field.is_empty() && !inside);
+    rows
+}
+
+fn show(session: &Session) -> String {
+    let mut out = Vec::new();
+    write(session, &Look::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_row_has_the_columns_of_the_header() {
+    for (name, session) in sample::all() {
+        let rows = read(&show(&session));
+        assert_eq!(rows.len(), session::results(&session).len() + 1, "{name}");
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{name}");
+    }
+}
+
+#[test]
+fn columns_keep_their_names_and_places() {
+    let text = show(&sample::empty());
+    insta::assert_snapshot!("csv_columns", text.trim_end().replace(',', "\n"));
+}
+
+#[test]
+fn figures_are_exact_and_unknown_is_empty() {
+    let session = sample::single();
+    let rows = read(&show(&session));
+    let field = |name: &str| rows[1][rows[0].iter().position(|n| n == name).unwrap()].clone();
+    let median = session::results(&session)[0].throughput.unwrap().summary.median;
+    assert_eq!(field("throughput_median_bytes_per_second").parse(), Ok(median));
+    assert_eq!((field("throughput_low_bytes_per_second").as_str(), field("latency_p50_nanoseconds").as_str()), ("", ""));
+    assert_eq!((field("count").as_str(), field("data_xor").as_str(), field("source_device").as_str()), ("0", "5eed0001", ""));
+}
+
+#[test]
+fn hostile_text_stays_one_field_and_is_no_formula() {
+    assert_eq!(quoted("=1+1".into()), "'=1+1");
+    assert_eq!(quoted("-2".into()), "'-2");
+    assert_eq!(quoted("a,\"b\"".into()), "\"a,\"\"b\"\"\"");
+    let mut session = sample::troubled();
+    session.errors[11] = Some("=cmd|' /C calc'!A0,\"x\"\n\u{1b}[31m".into());
+    let rows = read(&show(&session));
+    let errors: Vec<&String> = rows.iter().filter_map(|row| row.last()).filter(|e| e.contains("calc")).collect();
+    assert_eq!(errors, ["'=cmd|' /C calc'!A0,\"x\"\\n\\u{1b}[31m"]);
+}

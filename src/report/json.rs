@@ -1,0 +1,18 @@
+//! The whole session as one JSON document (design §3.6), for programs and for keeping.
+
+use std::io::{self, Write};
+
+use super::{Format, Look};
+use crate::session::{self, Session};
+
+pub const FORMAT: Format =
+    Format { id: "json", about: "one document with every trial; assets/schema/iotui-1.schema.json describes it", extension: "json", write };
+
+fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &session::document(session))?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

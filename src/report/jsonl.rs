@@ -1,0 +1,113 @@
+//! JSON Lines: one object per trial as it ends, then what they say, so a script can follow a run.
+//!
+//! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json` format, its cell written out;
+//! per cell `{"kind":"result","cell":{..},..}` with the keys of a result but its trials, which are the lines above;
+//! `{"kind":"skipped","cell","reason"}`; last `{"kind":"end","schema","session","reason","answer"}`. Without the last line the text is not whole.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Format, Look};
+use crate::plan::{Job, Plan};
+use crate::record::{End, Trial};
+use crate::session::{self, Document, Session};
+
+pub const FORMAT: Format =
+    Format { id: "jsonl", about: "one JSON object per line: each trial as it ends, then a result per cell", extension: "jsonl", write };
+
+/// One line: its kind, its cell, and the keys of what it tells.
+#[derive(Serialize)]
+struct Line<'a> {
+    kind: &'static str,
+    cell: Option<&'a Job>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// The last line.
+#[derive(Serialize)]
+struct Last<'a> {
+    kind: &'static str,
+    schema: &'a str,
+    session: Option<&'a str>,
+    reason: End,
+    answer: &'a session::Answer,
+}
+
+/// The keys of `item` but those of `without`.
+fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value>> {
+    match serde_json::to_value(item)? {
+        Value::Object(mut map) => {
+            map.retain(|key, _| !without.contains(&key.as_str()));
+            Ok(map)
+        }
+        _ => Ok(Map::new()),
+    }
+}
+
+/// The line of one trial, without its line end: written as soon as the trial is done.
+pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
+    let cell = plan.cells.get(trial.cell as usize);
+    Ok(serde_json::to_string(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })?)
+}
+
+/// Everything after the trials: results, what was skipped, the end.
+pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
+    let Document { schema, session: id, results, skipped, answer, .. } = session::document(session);
+    for row in &results {
+        line(out, &Line { kind: "result", cell: Some(&row.result.cell), rest: keys(row, &["cell", "trials"])? })?;
+    }
+    for skipped in &skipped {
+        line(out, &Line { kind: "skipped", cell: Some(&skipped.cell), rest: keys(skipped, &["cell"])? })?;
+    }
+    line(out, &Last { kind: "end", schema, session: id, reason: session.end.unwrap_or(End::Interrupted), answer: &answer })
+}
+
+fn line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    writeln!(out)
+}
+
+fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    for trial in &session.trials {
+        writeln!(out, "{}", trial_line(&session.plan, trial)?)?;
+    }
+    write_results(session, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    fn lines(session: &Session) -> Vec<Value> {
+        let mut out = Vec::new();
+        write(session, &Look::default(), &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_trial_result_and_skip_has_its_line_and_the_end_is_last() {
+        for (name, session) in sample::all() {
+            let lines = lines(&session);
+            let count = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
+            assert_eq!(count("trial"), session.trials.len(), "{name}");
+            assert_eq!(count("result"), session::results(&session).len(), "{name}");
+            assert_eq!(count("skipped"), session::skipped(&session).len(), "{name}");
+            assert_eq!((count("end"), &lines.last().unwrap()["kind"]), (1, &"end".into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_trial_says_of_which_cell_it_is() {
+        let session = sample::single();
+        let lines = lines(&session);
+        assert_eq!((&lines[0]["cell"]["backend"], &lines[0]["round"], &lines[0]["xor"]), (&"read".into(), &1.into(), &"5eed0001".into()));
+        assert_eq!((&lines[1]["throughput"]["unit"], lines[1].get("trials")), (&"B/s".into(), None));
+        assert_eq!((&lines[2]["reason"], &lines[2]["schema"]), (&"finished".into(), &"iotui/1".into()));
+        let stray = Trial { cell: 99, ..session.trials[0].clone() };
+        assert!(trial_line(&session.plan, &stray).unwrap().contains("\"cell\":null"));
+    }
+}

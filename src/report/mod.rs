@@ -1,0 +1,59 @@
+//! Reports: what a session looks like in each format. A new format is one file and its entry in [`FORMATS`].
+
+mod atomic;
+mod csv;
+mod json;
+pub mod jsonl;
+#[cfg(test)]
+mod sample;
+mod table;
+mod text;
+
+use std::io::{self, Write};
+
+use crate::plan::{Unknown, nearest};
+use crate::session::Session;
+
+pub use atomic::{probe, to_file};
+
+/// The JSON Schema of the `json` format, as users can download it.
+pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
+
+/// What the place that a report is shown on can do. Formats for machines ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Columns of the terminal; 80 when unknown.
+    pub width: usize,
+    /// ANSI colours; nothing is told by colour alone.
+    pub color: bool,
+    /// Only ASCII characters.
+    pub ascii: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look { width: 80, color: false, ascii: false }
+    }
+}
+
+/// One format: how it is asked for, and how it is written.
+pub struct Format {
+    pub id: &'static str,
+    /// One line for lists and help.
+    pub about: &'static str,
+    /// Without the dot.
+    pub extension: &'static str,
+    pub write: fn(&Session, &Look, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format, in the order in which lists show them; the first is the default.
+pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT];
+
+/// The format of that name.
+pub fn format(id: &str) -> Result<&'static Format, Unknown> {
+    FORMATS.iter().find(|f| f.id == id).ok_or_else(|| nearest("format", id, FORMATS.iter().map(|f| f.id)))
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -1,0 +1,74 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::plan::TargetSpec;
+use crate::record::{Severity, Source};
+
+struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn every_format_is_listed_once_and_found_by_its_id() {
+    for (i, known) in FORMATS.iter().enumerate() {
+        assert!(std::ptr::eq(format(known.id).unwrap(), &FORMATS[i]), "{}", known.id);
+        assert!(!known.about.is_empty() && known.about.len() <= 80 && !known.extension.starts_with('.'), "{}", known.id);
+    }
+    assert!(format("jason").err().unwrap().to_string().contains("did you mean json"));
+}
+
+#[test]
+fn every_format_writes_every_session_and_ends_its_last_line() {
+    for (name, session) in sample::all() {
+        for format in FORMATS {
+            let mut out = Vec::new();
+            (format.write)(&session, &Look::default(), &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{name} {}", format.id);
+            assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{name} {}", format.id);
+        }
+    }
+}
+
+#[test]
+fn a_closed_output_is_told_as_what_it_is() {
+    for format in FORMATS {
+        let error = (format.write)(&sample::quick(), &Look::default(), &mut Closed).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{}", format.id);
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_figures_and_no_texts_make_a_format_fail(
+        figures in prop::collection::vec(any::<[u64; 6]>(), 1..8),
+        texts in any::<[String; 3]>(),
+        share: f64,
+        width in 0usize..200,
+        ascii: bool,
+    ) {
+        let mut session = sample::troubled();
+        session.trials.truncate(figures.len());
+        for (trial, [bytes, ops, nanos, user, cell, short]) in session.trials.iter_mut().zip(figures) {
+            (trial.bytes, trial.ops, trial.nanos, trial.user_nanos, trial.cell) = (bytes, ops, nanos, user, (cell % 24) as u32);
+            trial.short = short % 2 == 0;
+        }
+        let [name, message, error] = texts;
+        sample::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
+        session.verdicts[0].as_mut().unwrap().source = Some(Source { device: share, page_cache: -share, hole: f64::NAN, unknown: 0.5 });
+        (session.errors[3], session.plan.target) = (Some(error), TargetSpec::New { path: name.into(), size: 0 });
+        for format in FORMATS {
+            let mut out = Vec::new();
+            prop_assert!((format.write)(&session, &Look { width, color: false, ascii }, &mut out).is_ok(), "{}", format.id);
+            let text = String::from_utf8(out).unwrap();
+            prop_assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{}", format.id);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are those of a small virtual machine.
+
+use std::time::Duration;
+
+use crate::host::Host;
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Skipped, Sync, TargetSpec, TrialTime};
+use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning, Xor};
+use crate::session::Session;
+
+pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
+    Job {
+        backend: Choice::parse(backend).unwrap(),
+        op: Op::Read,
+        pattern: Pattern::Seq,
+        block,
+        count: None,
+        span: 512 << 20,
+        threads: 1,
+        depth: 1,
+        cache,
+        direct: false,
+        xor: false,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    }
+}
+
+pub fn session(cells: Vec<Job>) -> Session {
+    let plan = Plan {
+        experiment: "sweep".into(),
+        presets: vec!["quick".into()],
+        target: TargetSpec::File { path: "/data/images/ubuntu.iso".into(), size: 512 << 20 },
+        cells,
+        trials: None,
+        goal: Plan::GOAL,
+        trial_time: TrialTime { low: Duration::from_millis(300), high: Duration::from_millis(300) },
+        budget: Plan::BUDGET,
+        seed: 42,
+        skipped: Vec::new(),
+    };
+    let mut host = Host { name: "lab-7".into(), kernel: "6.18.44".into(), architecture: "x86_64".into(), ..Host::default() };
+    (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);
+    host.virtualisation = Some("KVM".into());
+    let mut session = Session::new("20261121-093011-ubuntu".into(), "ubuntu".into(), "2026-11-21T09:30:11Z".into(), host, plan);
+    session.end = Some(End::Goal);
+    session
+}
+
+/// What one operation costs and where its bytes come from.
+#[derive(Clone, Copy)]
+pub struct Like {
+    pub nanos_per_op: f64,
+    pub calls_per_op: f64,
+    pub from: Option<Source>,
+}
+
+pub const DEVICE: Source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+pub const CACHE: Source = Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 };
+
+/// Adds `trials` trials of a cell that scatter by 1 %, and its verdict.
+pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
+    let job = session.plan.cells[cell].clone();
+    let moves = job.op != Op::Seek && job.backend.id != "null";
+    for round in 1..=trials {
+        let scatter = 1.0 + 0.01 * f64::from((round * 7 + cell as u32) % 5) - 0.02;
+        let ops = (3e8 / like.nanos_per_op) as u64 + 1;
+        session.trials.push(Trial {
+            cell: cell as u32,
+            round,
+            bytes: if moves { ops * job.block } else { 0 },
+            ops,
+            syscalls: (ops as f64 * like.calls_per_op) as u64,
+            nanos: (ops as f64 * like.nanos_per_op * scatter) as u64,
+            passes: 1,
+            xor: job.xor.then_some(Xor(0x5eed_0001)),
+            user_nanos: 30_000_000,
+            system_nanos: 180_000_000,
+            device_bytes: moves.then_some(ops * job.block),
+            resident_before: moves.then_some(0),
+            ..Trial::default()
+        });
+    }
+    let latency = Latency {
+        count: 50_000,
+        every: 1,
+        mean: like.nanos_per_op,
+        p50: Some(like.nanos_per_op * 0.9),
+        p90: Some(like.nanos_per_op * 1.4),
+        p99: Some(like.nanos_per_op * 3.0),
+        p999: Some(like.nanos_per_op * 20.0),
+        max: like.nanos_per_op * 400.0,
+        buckets: Vec::new(),
+    };
+    session.verdicts[cell] = Some(Verdict {
+        source: like.from,
+        source_reason: if like.from.is_some() { "the process read as much from the device".into() } else { String::new() },
+        amplification: like.from.map(|_| 1.02),
+        warnings: Vec::new(),
+        latency: Some(latency),
+    });
+}
+
+pub fn warn(session: &mut Session, cell: usize, id: &'static str, severity: Severity, texts: [&str; 3]) {
+    let [message, evidence, remedy] = texts.map(String::from);
+    let verdict = session.verdicts[cell].get_or_insert_default();
+    verdict.warnings.push(Warning { id: id.into(), severity, message, evidence, remedy });
+}
+
+/// The default preset: three ways, four block sizes, cold and warm.
+pub fn quick() -> Session {
+    let mut cells = Vec::new();
+    for cache in [Cache::Cold, Cache::Warm] {
+        for backend in ["read", "mmap", "uring"] {
+            cells.extend([4u64 << 10, 32 << 10, 256 << 10, 2 << 20].map(|block| job(backend, block, cache)));
+        }
+    }
+    let mut session = session(cells);
+    for cell in 0..session.plan.cells.len() {
+        let job = session.plan.cells[cell].clone();
+        let (call, rate, from) = match job.cache {
+            Cache::Cold => (3000.0, 2.7, DEVICE),
+            _ => (300.0, if job.backend.id == "mmap" { 30.0 } else { 13.0 }, CACHE),
+        };
+        let calls_per_op = if job.backend.id == "mmap" { 0.0 } else { 1.0 };
+        measure(&mut session, cell, 5, Like { nanos_per_op: call + job.block as f64 / rate, calls_per_op, from: Some(from) });
+    }
+    session
+}
+
+/// Everything that can go wrong: warnings, a failed cell, skipped ones, a cut trial, an interrupted run, hostile names.
+pub fn troubled() -> Session {
+    let mut session = quick();
+    session.plan.target = TargetSpec::File { path: "/data/\u{1b}[31mdünne/文書/sparse\n.img".into(), size: 512 << 20 };
+    let holes = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
+    for cell in 0..4 {
+        session.verdicts[cell].as_mut().unwrap().source = Some(holes);
+        let texts = ["half of these bytes were never stored", "256 MiB in holes (fiemap)", "copy the file with cp --sparse=never"];
+        warn(&mut session, cell, "holes", Severity::Wrong, texts);
+    }
+    for cell in [2, 5, 6, 20] {
+        let texts = ["another program used the disk meanwhile", "disk 812 MiB, this run 790 MiB", "stop it and run again"];
+        warn(&mut session, cell, "others-used-disk", Severity::Misleading, texts);
+    }
+    warn(&mut session, 12, "slow-clock", Severity::Note, ["latencies include 20 ns of the clock", "clocksource hpet", ""]);
+    session.errors[11] = Some("io_uring: ENOMEM; raise the limit of locked memory (ulimit -l)".into());
+    session.trials.retain(|t| t.cell != 11 && t.cell != 23);
+    let last = session.trials.iter_mut().rfind(|t| t.cell == 19).unwrap();
+    (last.short, last.bytes, last.ops) = (true, last.bytes / 2, last.ops / 2);
+    for block in [4 << 10, 32 << 10] {
+        let reason = "aio: not in this kernel (ENOSYS)".into();
+        session.plan.skipped.push(Skipped { cell: job("aio", block, Cache::Cold), reason });
+    }
+    session.notes.push("the scratch file was filled at 1.3 GiB/s".into());
+    session.end = Some(End::Interrupted);
+    session
+}
+
+/// One trial of one cell, without intervals and without latencies, nothing known about its bytes.
+pub fn single() -> Session {
+    let mut session = session(vec![Job { count: Some(0), xor: true, ..job("read", 512, Cache::AsIs) }]);
+    measure(&mut session, 0, 1, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None });
+    session.verdicts[0] = None;
+    session.trials[0].device_bytes = None;
+    session.plan.trials = Some(1);
+    session.end = Some(End::Finished);
+    session
+}
+
+/// Calls that move nothing beside calls that do, by count: the system-call preset.
+pub fn calls() -> Session {
+    let mut cells = Vec::new();
+    for (backend, op) in [("pread", Op::Read), ("read", Op::Seek), ("null", Op::Read)] {
+        cells.extend([1, 2, 4, 8].map(|block| Job { op, count: Some(1 << 20), ..job(backend, block, Cache::Warm) }));
+    }
+    let mut session = session(cells);
+    for cell in 0..12 {
+        let like = |nanos, from| Like { nanos_per_op: nanos, calls_per_op: if cell < 8 { 1.0 } else { 0.0 }, from };
+        measure(&mut session, cell, 6, [like(302.0, Some(CACHE)), like(104.0, None), like(1.3, None)][cell / 4]);
+    }
+    session
+}
+
+/// Cells that differ in everything else: threads, depth, pattern, options, direct, writes and their mix.
+pub fn axes() -> Session {
+    let wide = job("uring+sqpoll+fixed", 4 << 10, Cache::AsIs);
+    let random = Job { pattern: Pattern::Random, direct: true, ..wide };
+    let write = Job { op: Op::Write, sync: Sync::Each, ..random.clone() };
+    let cells = vec![
+        Job { depth: 32, threads: 16, ..random.clone() },
+        Job { depth: 1, ..random.clone() },
+        Job { pattern: Pattern::Stride(16), span: 100 << 20, ..random.clone() },
+        Job { depth: 32, ..write.clone() },
+        Job { mix: Some(70), depth: 8, ..write },
+    ];
+    let mut session = session(cells);
+    for cell in 0..5 {
+        let like = Like { nanos_per_op: 90_000.0 / (cell + 1) as f64, calls_per_op: 0.2, from: Some(DEVICE) };
+        measure(&mut session, cell, 5 + cell as u32, like);
+    }
+    session
+}
+
+/// A run that was stopped before its first trial.
+pub fn empty() -> Session {
+    let mut session = session(vec![job("read", 4 << 10, Cache::Cold)]);
+    session.end = None;
+    session
+}
+
+/// Every sample, with its name.
+pub fn all() -> Vec<(&'static str, Session)> {
+    vec![("quick", quick()), ("troubled", troubled()), ("single", single()), ("calls", calls()), ("axes", axes()), ("empty", empty())]
+}

@@ -1,0 +1,100 @@
+//! What tells the cells of one session apart: the columns of a table on its left, and the order of its rows.
+
+use crate::plan::{Job, Op};
+use crate::session::CellResult;
+use crate::units;
+
+/// One part of a job.
+pub struct Axis {
+    pub name: &'static str,
+    pub value: fn(&Job) -> String,
+    /// A number: to the right.
+    pub number: bool,
+    /// A column even where it is the same for all, if there is room.
+    pub always: bool,
+    /// Whether a constant value is worth a word.
+    tell: fn(&Job) -> bool,
+    /// Rows are ordered by the axis with the lowest first, so the highest reads downwards as a curve.
+    order: u8,
+}
+
+const fn axis(name: &'static str, order: u8, number: bool, value: fn(&Job) -> String) -> Axis {
+    Axis { name, value, number, always: false, tell: |_| true, order }
+}
+
+/// Every axis, in the order of the columns.
+pub const AXES: &[Axis] = &[
+    Axis { always: true, ..axis("backend", 9, false, |j| j.backend.to_string()) },
+    axis("op", 0, false, |j| j.op.to_string()),
+    axis("pattern", 8, false, |j| j.pattern.to_string()),
+    Axis { always: true, ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
+    Axis { always: true, ..axis("cache", 1, false, |j| j.cache.to_string()) },
+    axis("span", 7, true, |j| units::show_bytes(j.span)),
+    Axis { tell: |j| j.count.is_some(), ..axis("count", 10, true, |j| count(j.count)) },
+    axis("threads", 12, true, |j| j.threads.to_string()),
+    axis("depth", 11, true, |j| j.depth.to_string()),
+    axis("direct", 5, false, |j| yes(j.direct)),
+    Axis { tell: |j| j.op == Op::Write, ..axis("sync", 2, false, |j| j.sync.to_string()) },
+    Axis { tell: |j| j.mix.is_some(), ..axis("mix", 3, true, |j| j.mix.map_or("-".into(), |m| format!("{m} %"))) },
+    Axis { tell: |j| j.xor, ..axis("xor", 6, false, |j| yes(j.xor)) },
+    Axis { tell: |_| false, ..axis("CPU cache", 4, false, |j| j.cpu_cache.to_string()) },
+];
+
+fn yes(on: bool) -> String {
+    if on { "yes" } else { "no" }.into()
+}
+
+fn count(count: Option<u64>) -> String {
+    match count {
+        None => "calibrated".into(),
+        Some(0) => "one pass".into(),
+        Some(n) => n.to_string(),
+    }
+}
+
+fn varies(axis: &Axis, rows: &[&CellResult]) -> bool {
+    rows.windows(2).any(|pair| (axis.value)(&pair[0].cell) != (axis.value)(&pair[1].cell))
+}
+
+/// The axes that get a column; in a `tight` table only those that vary.
+pub fn shown(rows: &[&CellResult], tight: bool) -> Vec<&'static Axis> {
+    AXES.iter().filter(|axis| (axis.always && !tight) || varies(axis, rows)).collect()
+}
+
+/// What is the same for all rows and no column: `op read, pattern seq, threads 1`.
+pub fn constants(rows: &[&CellResult], tight: bool) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let told = AXES.iter().filter(|axis| (tight || !axis.always) && (axis.tell)(&first.cell) && !varies(axis, rows));
+    told.map(|axis| format!("{} {}", axis.name, (axis.value)(&first.cell))).collect::<Vec<_>>().join(", ")
+}
+
+/// The rows so that the last axis that varies reads downwards, values in the order of the plan; and before which of them a gap helps.
+pub fn ordered(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
+    let rows: Vec<&CellResult> = results.iter().collect();
+    let mut by_order: Vec<&Axis> = AXES.iter().filter(|axis| varies(axis, &rows)).collect();
+    by_order.sort_by_key(|axis| axis.order);
+    let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| first_seen(axis, &rows)).collect();
+    let mut keyed: Vec<(Vec<usize>, &CellResult)> =
+        rows.iter().enumerate().map(|(i, row)| (ranks.iter().map(|rank| rank[i]).collect(), *row)).collect();
+    keyed.sort_by(|a, b| a.0.cmp(&b.0));
+    // A curve of two points is no group of its own: then only the first axis separates.
+    let curve = ranks.last().and_then(|rank| rank.iter().max()).map_or(0, |last| last + 1);
+    let depth = if curve >= 3 { by_order.len().saturating_sub(1) } else { 1.min(by_order.len().saturating_sub(1)) };
+    let breaks = (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
+    (keyed.into_iter().map(|(_, row)| row).collect(), breaks)
+}
+
+/// For each row, the how-manieth value of the axis it has, counted as they appear.
+fn first_seen(axis: &Axis, rows: &[&CellResult]) -> Vec<usize> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut ranks = Vec::with_capacity(rows.len());
+    for row in rows {
+        let value = (axis.value)(&row.cell);
+        let rank = seen.iter().position(|v| *v == value).unwrap_or(seen.len());
+        if rank == seen.len() {
+            seen.push(value);
+        }
+        ranks.push(rank);
+    }
+    ranks
+}

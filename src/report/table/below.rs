@@ -1,0 +1,126 @@
+//! What stands under the table: warnings, failures, what was left out, how it ended, and the answer in words.
+
+use super::super::{Look, text};
+use super::findings::{Finding, Findings, sign};
+use super::grid::{Style, paint};
+use crate::plan::{Job, Skipped};
+use crate::record::{End, Severity};
+use crate::session::{CellResult, Session};
+
+/// Lines of text under a table, wrapped and made safe.
+pub struct Page<'a> {
+    pub look: &'a Look,
+    pub lines: Vec<String>,
+}
+
+impl Page<'_> {
+    /// One paragraph; `mark` stands before its first line, the others are indented as far.
+    pub fn paragraph(&mut self, mark: &str, style: Style, body: &str) {
+        let (mark, body) = (safe(mark, self.look), safe(body, self.look));
+        let indent = text::width(&mark);
+        let most = self.look.width.saturating_sub(indent).max(20);
+        for (i, line) in text::wrap(&body, most).into_iter().enumerate() {
+            let start = if i == 0 { paint(style, &mark, self.look.color) } else { " ".repeat(indent) };
+            self.lines.push(start + &line);
+        }
+    }
+
+    /// A paragraph without a mark.
+    pub fn plain(&mut self, body: &str) {
+        self.paragraph("", Style::Plain, body);
+    }
+
+    /// An empty line, unless one is there.
+    pub fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+}
+
+/// Text that can be shown there and does nothing else.
+pub fn safe(body: &str, look: &Look) -> String {
+    let body = text::clean(body);
+    if look.ascii { text::ascii(&body) } else { body }
+}
+
+/// `read 4 KiB cold, and 5 more`, or `every cell`.
+fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
+    let count = jobs.len();
+    match (jobs.next(), count) {
+        (None, _) => String::new(),
+        (Some(first), 1) => first.label(),
+        (Some(_), n) if n == all => "every cell".into(),
+        (Some(first), n) => format!("{}, and {} more", first.label(), n - 1),
+    }
+}
+
+pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
+    page.gap();
+    for (i, Finding { warning, cells: having }) in findings.0.iter().enumerate() {
+        let (mark, style) = sign(warning.severity, page.look.ascii);
+        let mark = format!("{mark}{} ", i + 1);
+        let cells = cells(having.iter().map(|r| &r.cell), rows);
+        page.paragraph(&mark, style, &format!("{} ({}): {cells}", warning.message.trim().trim_end_matches('.'), warning.id));
+        let mut body = String::new();
+        if !warning.evidence.is_empty() {
+            let whose = if having.len() > 1 { ", in the first" } else { "" };
+            body = format!("Evidence{whose}: {} ", sentence(&warning.evidence));
+        }
+        if !warning.remedy.is_empty() {
+            body += &format!("Remedy: {}", sentence(&warning.remedy));
+        }
+        page.paragraph(&" ".repeat(text::width(&mark)), Style::Plain, &body);
+    }
+}
+
+/// With its full stop.
+fn sentence(body: &str) -> String {
+    let body = body.trim();
+    if body.is_empty() || body.ends_with(['.', '!', '?']) { body.into() } else { format!("{body}.") }
+}
+
+/// Texts with what they apply to, equal texts together.
+fn merged<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
+    let mut merged: Vec<(&str, Vec<T>)> = Vec::new();
+    for (text, item) in items {
+        match merged.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, items)) => items.push(item),
+            None => merged.push((text, vec![item])),
+        }
+    }
+    merged
+}
+
+/// Cells that failed, that were skipped, and trials that were cut.
+pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
+    page.gap();
+    let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
+    let (mark, red) = sign(Severity::Wrong, page.look.ascii);
+    for (error, jobs) in merged(failed) {
+        page.paragraph(&format!("{mark}failed: "), red, &format!("{} — {}", cells(jobs.iter().copied(), rows.len()), sentence(error)));
+    }
+    for (reason, jobs) in merged(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
+        page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)));
+    }
+    let cut: Vec<&Job> = rows.iter().filter(|row| row.trials.iter().any(|t| t.short)).map(|row| &row.cell).collect();
+    if !cut.is_empty() {
+        page.paragraph("cut short: ", Style::Dim, &format!("{} — a trial was stopped before its end.", cells(cut.into_iter(), rows.len())));
+    }
+}
+
+/// How the run ended, where that says something about the figures, and what it noted.
+pub fn ending(page: &mut Page, session: &Session) {
+    let said = match session.end {
+        Some(End::Interrupted) | None => Some("The run was stopped before its end: above is what was measured until then."),
+        Some(End::Failed) => Some("The run failed before its end: above is what was measured until then."),
+        Some(End::Finished | End::Budget | End::Goal) => None,
+    };
+    page.gap();
+    if let Some(said) = said {
+        page.plain(said);
+    }
+    for note in &session.notes {
+        page.paragraph("note: ", Style::Dim, &sentence(note));
+    }
+}

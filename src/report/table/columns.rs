@@ -1,0 +1,140 @@
+//! The columns of the table: what varies, what was measured, where it came from, whether it can be trusted.
+
+use super::super::Look;
+use super::axes;
+use super::below::safe;
+use super::findings::Findings;
+use super::grid::{Cell, Column, Style};
+use super::origin;
+use crate::record::Trial;
+use crate::session::{CellResult, SummaryOf};
+use crate::stats::Summary;
+use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
+
+/// All columns of `rows`, the most useful with the lowest rank.
+pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
+    let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
+    let mut columns: Vec<Column> = axes::shown(rows, tight)
+        .into_iter()
+        .map(|axis| Column { right: axis.number, ..Column::words(axis.name, 0, rows.iter().map(|r| (axis.value)(&r.cell)).collect()) })
+        .collect();
+    columns.push(throughput(rows, look));
+    columns.extend(time(rows));
+    columns.push(numbers("ops", 3, &of(operations), PER_SECOND));
+    if rows.iter().any(|r| calls_differ(r)) {
+        columns.push(numbers("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
+    }
+    columns.extend(latencies(rows));
+    columns.extend(processor(rows));
+    columns.extend(checksum(rows));
+    columns.push(Column::words("from", 1, rows.iter().map(|r| origin::main(r)).collect()));
+    if rows.iter().any(|r| !origin::rest(r).is_empty()) {
+        columns.push(Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect()));
+    }
+    columns.push(Column { cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
+    for column in &mut columns {
+        column.title = safe(&column.title, look);
+        column.unit = safe(&column.unit, look);
+        for (_, piece) in column.cells.iter_mut().flatten() {
+            *piece = safe(piece, look);
+        }
+    }
+    columns
+}
+
+pub fn median(summary: &Option<SummaryOf>) -> Option<f64> {
+    summary.map(|s| s.summary.median)
+}
+
+/// Bytes per second; `None` where no bytes move, as in a seek.
+pub fn speed(result: &CellResult) -> Option<f64> {
+    median(&result.throughput).filter(|_| result.trials.iter().any(|t| t.bytes > 0))
+}
+
+fn operations(result: &CellResult) -> Option<f64> {
+    median(&result.operations)
+}
+
+fn calls_differ(result: &CellResult) -> bool {
+    match (median(&result.syscalls), median(&result.operations)) {
+        (Some(calls), Some(ops)) => (calls - ops).abs() > 0.01 * ops,
+        _ => false,
+    }
+}
+
+fn numbers(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
+    let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
+    Column::numbers(title, unit, rank, aligned(values, factor))
+}
+
+/// The median and half of its interval's width in percent.
+fn throughput(rows: &[&CellResult], look: &Look) -> Column {
+    let sign = if look.ascii { "+-" } else { "±" };
+    let values: Vec<Option<f64>> = rows.iter().map(|r| speed(r)).collect();
+    let (factor, unit) = column::unit(values.iter().flatten().copied(), RATE);
+    let half = |row: &&CellResult| speed(row).and(row.throughput).and_then(|s| s.summary.half_width());
+    let halves: Vec<String> = rows.iter().map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h)))).collect();
+    let wide = halves.iter().map(|h| h.chars().count()).max().unwrap_or(0);
+    let cell = |((row, number), half): ((&&CellResult, String), String)| -> Cell {
+        match row.error {
+            Some(_) => vec![(Style::Red, "failed".into())],
+            None => vec![(Style::Bold, number), (Style::Dim, format!("{half:>wide$}"))],
+        }
+    };
+    let cells = rows.iter().zip(aligned(&values, factor)).zip(halves).map(cell).collect();
+    let unit = if wide == 0 { unit.into() } else { format!("{unit}{:>wide$}", format!("{sign}%")) };
+    Column { unit, right: true, cells, ..Column::words("throughput", 0, Vec::new()) }
+}
+
+fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+/// How long a trial took: asked for where the user set the number of operations.
+fn time(rows: &[&CellResult]) -> Option<Column> {
+    rows.iter().any(|r| r.cell.count.is_some()).then(|| {
+        let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, |t| t.nanos as f64)).collect();
+        numbers("time", 2, &values, TIME)
+    })
+}
+
+fn middle(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
+    let values: Vec<f64> = result.trials.iter().map(value).collect();
+    Summary::of(&values).map(|s| s.median)
+}
+
+/// Percentiles in one unit for all of them, so that they can be compared along the row.
+fn latencies(rows: &[&CellResult]) -> Vec<Column> {
+    let of = |get: fn(&crate::session::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
+        rows.iter().map(|r| r.latency.as_ref().and_then(get)).collect()
+    };
+    let all = [("p50", 4, of(|l| l.p50)), ("p99", 5, of(|l| l.p99)), ("p99.9", 9, of(|l| l.p999)), ("max", 10, of(|l| Some(l.max)))];
+    // The extremes do not choose the unit: one slow operation would hide the others' digits.
+    let (factor, unit) = column::unit(all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()), TIME);
+    let known = all.into_iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
+    known.map(|(title, rank, values)| Column::numbers(title, unit, rank, aligned(&values, factor))).collect()
+}
+
+/// Share of one processor that the workers used, user and kernel.
+fn processor(rows: &[&CellResult]) -> Option<Column> {
+    let share = |t: &Trial| if t.nanos == 0 { 0.0 } else { 100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64 };
+    let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, share)).collect();
+    let text = |v: &Option<f64>| v.map_or("-".into(), |v| format!("{v:.0}"));
+    values.iter().any(|v| v.is_some_and(|v| v > 0.0)).then(|| Column::numbers("CPU", "%", 8, values.iter().map(text).collect()))
+}
+
+/// The XOR of the data, where it was folded.
+fn checksum(rows: &[&CellResult]) -> Option<Column> {
+    rows.iter().any(|r| r.trials.iter().any(|t| t.xor.is_some())).then(|| {
+        let text = |row: &&CellResult| {
+            let mut values = row.trials.iter().filter_map(|t| t.xor);
+            match values.next() {
+                None => "-".into(),
+                Some(first) if values.all(|v| v == first) => first.to_string(),
+                Some(_) => "differs".into(),
+            }
+        };
+        Column::words("XOR", 2, rows.iter().map(text).collect())
+    })
+}

@@ -1,0 +1,69 @@
+//! What stands above the table: target, machine, run, and what all cells have in common.
+
+use super::axes;
+use crate::plan::{Plan, TargetSpec};
+use crate::record::End;
+use crate::session::{CellResult, Session};
+use crate::units;
+
+/// Labels with their lines, unknown parts left out.
+pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(&'static str, String)> {
+    vec![
+        ("target", target(&session.plan.target)),
+        ("host", host(session)),
+        ("run", run(session, rows)),
+        ("cells", axes::constants(rows, tight)),
+    ]
+}
+
+fn target(target: &TargetSpec) -> String {
+    let size = units::show_bytes(target.size());
+    match target {
+        TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
+        TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
+        TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
+    }
+}
+
+fn host(session: &Session) -> String {
+    let host = &session.host;
+    let named = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}{value}") };
+    let cpus = match host.cpu.allowed {
+        0 => String::new(),
+        1 => "1 CPU".into(),
+        n => format!("{n} CPUs"),
+    };
+    let memory = if host.memory.total == 0 { String::new() } else { format!("{} memory", units::show_bytes(host.memory.allowed())) };
+    let virtualised = named("on ", host.virtualisation.as_deref().unwrap_or_default());
+    let linux = [named("Linux ", &host.kernel), host.architecture.clone()].join(" ");
+    joined([host.name.clone(), linux.trim().into(), [cpus, host.cpu.model.clone()].join(" ").trim().into(), memory, virtualised])
+}
+
+fn joined(parts: impl IntoIterator<Item = String>) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn run(session: &Session, rows: &[&CellResult]) -> String {
+    let plan = &session.plan;
+    let name = if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
+    let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
+    let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
+        (_, 0) => "no trial".into(),
+        (1, 1) => "1 trial of each cell".into(),
+        (least, most) if least == most => format!("{most} trials of each cell"),
+        (least, most) => format!("{least} to {most} trials of each cell"),
+    };
+    joined([name, trials, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()])
+}
+
+/// Why there are so many trials and not more.
+fn ended(end: Option<End>, plan: &Plan) -> &'static str {
+    match end {
+        Some(End::Finished) if plan.trials.is_some() => "as asked",
+        Some(End::Finished) => "all done",
+        Some(End::Budget) => "the budget ended it",
+        Some(End::Goal) => "every interval is narrow enough",
+        Some(End::Failed) => "failed",
+        Some(End::Interrupted) | None => "interrupted",
+    }
+}

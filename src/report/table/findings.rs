@@ -1,0 +1,67 @@
+//! The warnings of all cells, each once and numbered, and the mark that leads from a row to them.
+
+use super::grid::{Cell, Style};
+use crate::record::{Severity, Warning};
+use crate::session::CellResult;
+
+/// One kind of warning and the cells that have it.
+pub struct Finding<'a> {
+    /// Of the first cell that has it at this severity.
+    pub warning: &'a Warning,
+    pub cells: Vec<&'a CellResult>,
+}
+
+/// Worst first, then as they appear; the number of a finding is its place, from 1.
+pub struct Findings<'a>(pub Vec<Finding<'a>>);
+
+/// How a severity is marked: in a row, and before its warning.
+pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
+    match (severity, ascii) {
+        (Severity::Note, _) => ("note ", Style::Plain),
+        (Severity::Misleading, false) => ("▲ ", Style::Yellow),
+        (Severity::Misleading, true) => ("! ", Style::Yellow),
+        (Severity::Wrong, false) => ("✖ ", Style::Red),
+        (Severity::Wrong, true) => ("X ", Style::Red),
+    }
+}
+
+impl<'a> Findings<'a> {
+    pub fn of(rows: &[&'a CellResult]) -> Findings<'a> {
+        let mut findings: Vec<Finding> = Vec::new();
+        for row in rows {
+            for warning in &row.warnings {
+                match findings.iter_mut().find(|f| same(f.warning, warning)) {
+                    Some(finding) if finding.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
+                    Some(finding) => finding.cells.push(row),
+                    None => findings.push(Finding { warning, cells: vec![row] }),
+                }
+            }
+        }
+        findings.sort_by_key(|f| std::cmp::Reverse(f.warning.severity));
+        Findings(findings)
+    }
+
+    /// `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`.
+    pub fn mark(&self, row: &CellResult, ascii: bool) -> Cell {
+        if row.error.is_some() {
+            let (failed, red) = sign(Severity::Wrong, ascii);
+            return vec![(red, failed.trim_end().into())];
+        }
+        let Some(worst) = row.warnings.iter().map(|w| w.severity).max() else { return vec![(Style::Plain, "ok".into())] };
+        let numbered = self.0.iter().enumerate().filter(|(_, f)| row.warnings.iter().any(|w| same(f.warning, w)));
+        let mut numbers: Vec<String> = numbered.map(|(i, _)| (i + 1).to_string()).collect();
+        if numbers.len() > MOST {
+            numbers.truncate(MOST - 1);
+            numbers.push("..".into());
+        }
+        let (mark, style) = sign(worst, ascii);
+        vec![(style, format!("{mark}{}", numbers.join(",")))]
+    }
+}
+
+/// Numbers in one mark; more make the column wide for one row.
+const MOST: usize = 4;
+
+fn same(a: &Warning, b: &Warning) -> bool {
+    a.id == b.id && a.severity == b.severity
+}

@@ -1,0 +1,106 @@
+//! Columns of text as lines: which of them fit, and where everything stands.
+
+use super::super::text;
+
+/// How a piece of text is set; the text alone says the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Plain,
+    Bold,
+    Dim,
+    Red,
+    Yellow,
+}
+
+/// `text` with the ANSI codes of `style`, of the 16 colours that every terminal has in its own shades.
+pub fn paint(style: Style, text: &str, color: bool) -> String {
+    let code = match style {
+        Style::Bold => "1",
+        Style::Dim => "2",
+        Style::Red => "31",
+        Style::Yellow => "33",
+        Style::Plain => "",
+    };
+    if color && !code.is_empty() && !text.trim().is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+}
+
+/// The pieces of one cell, one after the other.
+pub type Cell = Vec<(Style, String)>;
+
+pub struct Column {
+    pub title: String,
+    /// The unit of all its numbers; empty for words.
+    pub unit: String,
+    pub right: bool,
+    /// 0 is always there; of the others the highest goes first when the line is too long.
+    pub rank: u8,
+    pub cells: Vec<Cell>,
+}
+
+impl Column {
+    pub fn words(title: &str, rank: u8, cells: Vec<String>) -> Column {
+        let cells = cells.into_iter().map(|text| vec![(Style::Plain, text)]).collect();
+        Column { title: title.into(), unit: String::new(), right: false, rank, cells }
+    }
+
+    pub fn numbers(title: &str, unit: &str, rank: u8, cells: Vec<String>) -> Column {
+        Column { unit: unit.into(), right: true, ..Column::words(title, rank, cells) }
+    }
+
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| cell.iter().map(|(_, text)| text::width(text)).sum());
+        cells.chain([text::width(&self.title), text::width(&self.unit)]).max().unwrap_or(0)
+    }
+
+    /// One cell in its column; the space that ends a line is left out.
+    fn place(&self, cell: &Cell, width: usize, last: bool, color: bool) -> String {
+        let wide: usize = cell.iter().map(|(_, text)| text::width(text)).sum();
+        let space = " ".repeat(width.saturating_sub(wide));
+        let painted: String = cell.iter().map(|(style, text)| paint(*style, text, color)).collect();
+        match (self.right, last) {
+            (true, _) => space + &painted,
+            (false, true) => painted,
+            (false, false) => painted + &space,
+        }
+    }
+}
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+fn total<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
+    columns.map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap)
+}
+
+/// Whether the columns that are always there fit `width`.
+pub fn fits(columns: &[Column], width: usize) -> bool {
+    total(columns.iter().filter(|c| c.rank == 0), GAP) <= width
+}
+
+/// The columns that fit `width`: from the highest rank down, all of a rank go together.
+pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
+    loop {
+        let highest = columns.iter().map(|c| c.rank).max().unwrap_or(0);
+        if highest == 0 || total(columns.iter(), GAP) <= width {
+            return columns;
+        }
+        columns.retain(|c| c.rank < highest);
+    }
+}
+
+/// Two lines of titles and units, then a line per row, with an empty one before each row of `breaks`.
+pub fn lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
+    let gap = " ".repeat(if total(columns.iter(), GAP) <= width { GAP } else { 1 });
+    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let line = |cell: &dyn Fn(&Column) -> Cell| -> String {
+        let texts = columns.iter().zip(&widths).enumerate();
+        let placed: Vec<String> = texts.map(|(i, (c, w))| c.place(&cell(c), *w, i + 1 == columns.len(), color)).collect();
+        placed.join(&gap).trim_end().to_string()
+    };
+    let mut lines = vec![line(&|c| vec![(Style::Plain, c.title.clone())]), line(&|c| vec![(Style::Dim, c.unit.clone())])];
+    for (row, apart) in breaks.iter().enumerate() {
+        lines.extend(apart.then(String::new));
+        lines.push(line(&|c| c.cells.get(row).cloned().unwrap_or_default()));
+    }
+    lines
+}

@@ -1,0 +1,62 @@
+//! The table that people read: conditions above, a line per cell, then warnings, gaps and the answer.
+
+mod axes;
+mod below;
+mod columns;
+mod conditions;
+mod findings;
+mod grid;
+mod origin;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use self::below::Page;
+use self::findings::Findings;
+use self::grid::Style;
+use super::{Format, Look, text};
+use crate::plan::Skipped;
+use crate::session::{self, CellResult, Session};
+
+pub const FORMAT: Format =
+    Format { id: "table", about: "aligned columns for people, with warnings and the answer", extension: "txt", write };
+
+fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let results = session::results(session);
+    let answer = session::answer(&results).text;
+    for line in page(session, &results, &session::skipped(session), &answer, look) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// The lines of the whole report.
+fn page(session: &Session, results: &[CellResult], skipped: &[Skipped], answer: &str, look: &Look) -> Vec<String> {
+    let (rows, breaks) = axes::ordered(results);
+    let findings = Findings::of(&rows);
+    let mut page = Page { look, lines: Vec::new() };
+    let mut columns = columns::columns(&rows, &findings, look, false);
+    let tight = !grid::fits(&columns, look.width);
+    if tight {
+        columns = columns::columns(&rows, &findings, look, true);
+    }
+    let above = conditions::conditions(session, &rows, tight);
+    let wide = above.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
+    for (label, body) in above {
+        page.paragraph(&text::left(label, wide), Style::Dim, &body);
+    }
+    page.gap();
+    if !rows.is_empty() {
+        page.lines.extend(grid::lines(&grid::fit(columns, look.width), &breaks, look.width, look.color));
+    }
+    below::warnings(&mut page, &findings, rows.len());
+    below::missing(&mut page, &rows, skipped);
+    below::ending(&mut page, session);
+    page.gap();
+    page.plain(answer);
+    while page.lines.last().is_some_and(String::is_empty) {
+        page.lines.pop();
+    }
+    page.lines
+}

@@ -1,0 +1,48 @@
+//! Where the bytes came from, in a word and a number.
+
+use crate::record::Source;
+use crate::session::CellResult;
+
+/// The shares with their words, largest first; of equal ones the more suspicious.
+fn parts(source: &Source) -> Vec<(&'static str, f64)> {
+    let mut parts = vec![("hole", source.hole), ("unknown", source.unknown), ("cache", source.page_cache), ("device", source.device)];
+    parts.retain(|(_, share)| *share > 0.0);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    parts
+}
+
+/// Whole percent; 100 and 0 only where they are exact.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.round() {
+        _ if percent >= 100.0 => "100 %".into(),
+        rounded if rounded >= 100.0 => ">99 %".into(),
+        rounded if rounded < 1.0 => "<1 %".into(),
+        rounded => format!("{rounded:.0} %"),
+    }
+}
+
+/// Where most came from: `device 100 %`.
+pub fn main(result: &CellResult) -> String {
+    let first = result.source.as_ref().and_then(|source| parts(source).into_iter().next());
+    first.map_or("-".into(), |(word, share)| format!("{word:<6} {:>5}", percent(share)))
+}
+
+/// Where the rest came from: `hole 25 %, cache 12 %`.
+pub fn rest(result: &CellResult) -> String {
+    let parts = result.source.as_ref().map(parts).unwrap_or_default();
+    let rest = parts.iter().skip(1).filter(|(_, share)| *share >= 0.005);
+    rest.map(|(word, share)| format!("{word} {}", percent(*share))).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_never_rounded_to_all_or_nothing() {
+        assert_eq!([1.0, 0.9999, 0.994, 0.5, 0.001].map(percent), ["100 %", ">99 %", "99 %", "50 %", "<1 %"]);
+        let source = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
+        assert_eq!(parts(&source)[0].0, "hole");
+    }
+}

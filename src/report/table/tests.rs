@@ -1,0 +1,112 @@
+use super::super::sample;
+use super::grid::Column;
+use super::*;
+use crate::plan::Cache;
+use proptest::prelude::*;
+
+const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";
+
+fn show(session: &Session, look: Look) -> Vec<String> {
+    page(session, &session::results(session), &session::skipped(session), ANSWER, &look)
+}
+
+fn look(width: usize) -> Look {
+    Look { width, ..Look::default() }
+}
+
+#[test]
+fn tables_at_80_columns() {
+    for (name, session) in sample::all() {
+        insta::assert_snapshot!(format!("{name}_80"), show(&session, look(80)).join("\n"));
+    }
+}
+
+#[test]
+fn wider_terminals_show_more_and_ascii_says_the_same() {
+    for (name, session) in [("troubled", sample::troubled()), ("calls", sample::calls())] {
+        insta::assert_snapshot!(format!("{name}_120"), show(&session, look(120)).join("\n"));
+    }
+    let ascii = Look { ascii: true, ..look(80) };
+    insta::assert_snapshot!("troubled_80_ascii", show(&sample::troubled(), ascii).join("\n"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_and_none_ends_in_space() {
+    for (name, session) in sample::all() {
+        for width in 80..200 {
+            for ascii in [false, true] {
+                let lines = show(&session, Look { ascii, ..look(width) });
+                for line in &lines {
+                    assert!(text::width(line) <= width && !line.ends_with(' '), "{name} {width}: {line:?}");
+                    assert!(!ascii || line.is_ascii(), "{name} {width}: {line:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn colour_adds_nothing_but_codes() {
+    for (name, session) in sample::all() {
+        let plain = show(&session, look(100)).join("\n");
+        let mut coloured = show(&session, Look { color: true, ..look(100) }).join("\n");
+        for code in ["0", "1", "2", "31", "33"] {
+            coloured = coloured.replace(&format!("\x1b[{code}m"), "");
+        }
+        assert_eq!(coloured, plain, "{name}");
+    }
+    assert!(show(&sample::troubled(), Look { color: true, ..look(80) }).iter().any(|line| line.contains("\x1b[31m✖ 1")));
+}
+
+#[test]
+fn narrow_terminals_drop_what_matters_least() {
+    let lines = show(&sample::quick(), look(48));
+    assert!(lines.iter().all(|line| text::width(line) <= 48), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("mmap") && line.contains("27.8  ±2.0") && line.ends_with("ok")));
+    // Nothing that tells cells apart is dropped, however narrow.
+    assert!(show(&sample::axes(), look(1)).iter().any(|line| line.contains("stride:16") && line.contains("100 MiB")));
+}
+
+#[test]
+fn a_curve_reads_downwards_whatever_the_order_of_the_plan() {
+    let mut cells = Vec::new();
+    for block in [4u64 << 10, 64 << 10, 1 << 20] {
+        for cache in [Cache::Warm, Cache::Cold] {
+            cells.extend(["read", "mmap"].map(|backend| sample::job(backend, block, cache)));
+        }
+    }
+    let mut session = sample::session(cells);
+    for cell in 0..12 {
+        sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None });
+    }
+    let lines = show(&session, look(80));
+    let start = lines.iter().position(|line| line.starts_with("backend")).unwrap() + 2;
+    let heads: Vec<String> = lines[start..start + 7].iter().map(|l| l.split_whitespace().take(4).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(
+        heads,
+        ["read 4 KiB warm", "read 64 KiB warm", "read 1 MiB warm", "", "mmap 4 KiB warm", "mmap 64 KiB warm", "mmap 1 MiB warm"]
+    );
+}
+
+#[test]
+fn the_answer_of_the_session_ends_the_report() {
+    let session = sample::quick();
+    let mut out = Vec::new();
+    write(&session, &look(80), &mut out).unwrap();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answer = session::answer(&session::results(&session)).text;
+    assert!(!answer.is_empty() && words(&String::from_utf8(out).unwrap()).ends_with(&words(&answer)));
+}
+
+proptest! {
+    #[test]
+    fn columns_start_in_one_place_whatever_they_hold(cells in prop::collection::vec("\\PC{0,12}", 1..8), right: bool) {
+        let cells: Vec<String> = cells.iter().map(|cell| text::clean(cell)).collect();
+        let (rows, marks) = (vec![false; cells.len()], vec!["|".to_string(); cells.len()]);
+        let columns = [Column { right, ..Column::words("name", 0, cells) }, Column::words("|", 0, marks)];
+        let lines = grid::lines(&columns, &rows, 80, false);
+        let places: Vec<usize> = lines.iter().filter_map(|l| l.rfind('|').map(|at| text::width(&l[..at]))).collect();
+        prop_assert!(places.len() > rows.len());
+        prop_assert!(places.windows(2).all(|p| p[0] == p[1]), "{lines:#?}");
+    }
+}

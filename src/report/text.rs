@@ -1,0 +1,115 @@
+//! Text for people: what may not reach a terminal, how wide it is there, and where its lines break.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that `text` takes on a terminal.
+pub fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// Whether a character moves the cursor, hides, or turns the direction of what follows.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// `text` with everything escaped that could do more than stand there: names and paths are not ours.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unsafe(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+/// `text` in ASCII only: a twin where there is one, else the character's escape.
+pub fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'µ' | 'μ' => out.push('u'),
+            '±' => out.push_str("+-"),
+            '×' => out.push('x'),
+            '·' | '–' | '—' | '−' => out.push('-'),
+            '…' => out.push_str("..."),
+            '≤' => out.push_str("<="),
+            '≥' => out.push_str(">="),
+            '’' | '‘' => out.push('\''),
+            '“' | '”' => out.push('"'),
+            '→' => out.push_str("->"),
+            '\u{a0}' | '\u{202f}' => out.push(' '),
+            _ if c.is_ascii() => out.push(c),
+            _ => out.extend(c.escape_default()),
+        }
+    }
+    out
+}
+
+/// `text` with spaces after it to `to` columns.
+pub fn left(text: &str, to: usize) -> String {
+    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+/// The words of `text` in lines of at most `most` columns; a longer word is broken.
+pub fn wrap(text: &str, most: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split([' ', '\n']).filter(|w| !w.is_empty()) {
+        let joined = if line.is_empty() { 0 } else { width(&line) + 1 } + width(word);
+        if joined <= most {
+            line.extend((!line.is_empty()).then_some(' '));
+            line.push_str(word);
+            continue;
+        }
+        if !line.is_empty() {
+            lines.push(std::mem::take(&mut line));
+        }
+        for c in word.chars() {
+            line.push(c);
+            if width(&line) > most && line.chars().nth(1).is_some() {
+                line.pop();
+                lines.push(std::mem::replace(&mut line, c.into()));
+            }
+        }
+    }
+    lines.extend((!line.is_empty()).then_some(line));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_could_drive_a_terminal_is_escaped() {
+        assert_eq!(clean("a\x1b[31mb\nc\u{202e}d\u{85}"), "a\\u{1b}[31mb\\nc\\u{202e}d\\u{85}");
+        assert_eq!(clean("Müller/文.iso"), "Müller/文.iso");
+    }
+
+    #[test]
+    fn ascii_keeps_the_meaning() {
+        assert_eq!(ascii("3 µs ±2 %, 4×, ü"), "3 us +-2 %, 4x, \\u{fc}");
+    }
+
+    #[test]
+    fn words_stay_whole_where_they_fit() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a verylongword b", 5), ["a", "veryl", "ongwo", "rd b"]);
+        assert_eq!(wrap("文文文文", 5), ["文文", "文文"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_and_nothing_is_lost(text in "\\PC{0,60}", most in 2usize..40) {
+            let text = clean(&text);
+            let lines = wrap(&text, most);
+            for line in &lines {
+                prop_assert!(width(line) <= most || line.chars().count() == 1, "{line:?}");
+            }
+            let solid = |s: &str| s.chars().filter(|c| *c != ' ').collect::<String>();
+            prop_assert_eq!(solid(&lines.concat()), solid(&text));
+            prop_assert!(ascii(&text).is_ascii());
+        }
+    }
+}

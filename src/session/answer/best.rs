@@ -1,0 +1,39 @@
+//! The fastest cell, and those it cannot be told from.
+
+use serde::Serialize;
+
+use super::Point;
+use crate::plan::Job;
+use crate::session::SummaryOf;
+
+/// The fastest cell of a group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Best {
+    pub cell: Job,
+    /// `None` for a call that moves no bytes.
+    pub throughput: Option<SummaryOf>,
+    pub operations: Option<SummaryOf>,
+    /// Trials behind the figure.
+    pub trials: usize,
+    /// Cells whose interval overlaps this one's, the fastest first: there is no difference that these trials show.
+    pub no_difference: Vec<Job>,
+    /// What its own warning says, where every cell of the group is warned to be wrong.
+    pub wrong: Option<String>,
+}
+
+/// The cell with the highest median; one that is warned to be wrong only where all are.
+pub fn best(group: &[Point]) -> Option<Best> {
+    let trusted: Vec<Point> = group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
+    let mut pool = if trusted.is_empty() { group.to_vec() } else { trusted };
+    // Stable: of equal cells the first of the plan.
+    pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
+    let (top, others) = pool.split_first()?;
+    Some(Best {
+        cell: top.result.cell.clone(),
+        throughput: top.result.throughput,
+        operations: top.result.operations,
+        trials: top.result.counted().len(),
+        no_difference: others.iter().filter(|other| top.overlaps(other)).map(|other| other.result.cell.clone()).collect(),
+        wrong: top.result.wrong().map(|warning| warning.message.clone()),
+    })
+}

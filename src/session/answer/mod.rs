@@ -1,0 +1,90 @@
+//! The answer: what the results say in a few plain sentences, and the facts behind them.
+//!
+//! Only what the data carry is claimed. A difference needs two intervals that do not overlap, a result that is warned
+//! to be wrong is never compared with others, and without intervals the text says so.
+
+mod best;
+mod cold;
+mod label;
+mod series;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use best::Best;
+pub use cold::ColdCost;
+pub use series::{Axis, Knee};
+
+use serde::Serialize;
+
+use super::CellResult;
+use crate::plan::Op;
+
+/// What a session answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// Plain sentences, one line.
+    pub text: String,
+    /// The fastest cell of the first group that has results: reads, then writes, then calls that move nothing.
+    pub best: Option<Best>,
+    /// The fastest cell of each further group.
+    pub also: Vec<Best>,
+    /// For each curve: where it comes within 5 % of its peak.
+    pub knees: Vec<Knee>,
+    pub cold_cost: Option<ColdCost>,
+}
+
+/// The answer of these results: a pure function of them.
+pub fn answer(results: &[CellResult]) -> Answer {
+    let (reads, writes, calls) = (of(results, Op::Read), of(results, Op::Write), calls(results));
+    let mut bests = [&reads, &writes, &calls].into_iter().filter_map(|group| best::best(group));
+    let (best, also) = (bests.next(), bests.collect());
+    let trusted: Vec<Point> = reads.iter().chain(&writes).filter(|point| point.result.wrong().is_none()).copied().collect();
+    let axis = series::axis(&trusted);
+    let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
+    let cold_cost = cold::cost(&trusted, &knees);
+    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost };
+    answer.text = text::text(results, &answer);
+    answer
+}
+
+/// A result with the summary by which it is compared.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    result: &'a CellResult,
+    rate: &'a crate::stats::Summary,
+}
+
+impl<'a> Point<'a> {
+    fn bytes(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: &result.throughput.as_ref()?.summary })
+    }
+
+    fn calls(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: &result.operations.as_ref()?.summary })
+    }
+
+    /// The 95 % interval; `None` under 5 trials.
+    fn interval(&self) -> Option<(f64, f64)> {
+        Some((self.rate.low?, self.rate.high?))
+    }
+
+    /// Whether both have an interval and the two overlap.
+    fn overlaps(&self, other: &Point) -> bool {
+        match (self.interval(), other.interval()) {
+            (Some((low, high)), Some((other_low, other_high))) => low <= other_high && other_low <= high,
+            _ => false,
+        }
+    }
+}
+
+/// The cells of an operation that move bytes.
+fn of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
+    results.iter().filter(|r| r.cell.op == op).filter_map(Point::bytes).collect()
+}
+
+/// The cells that move none: they are compared by operations per second.
+fn calls(results: &[CellResult]) -> Vec<Point<'_>> {
+    results.iter().filter(|r| !super::moves_data(&r.cell)).filter_map(Point::calls).collect()
+}

@@ -1,0 +1,121 @@
+//! Curves over one axis, and where each comes close to its peak.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::Point;
+use crate::plan::Job;
+use crate::units;
+
+/// Close to the peak: at least this share of it.
+pub const CLOSE: f64 = 0.95;
+
+/// What varies along a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Axis {
+    Block,
+    Depth,
+    Threads,
+}
+
+impl Axis {
+    /// The value of a job on this axis: bytes, or a number.
+    pub fn of(self, job: &Job) -> u64 {
+        match self {
+            Axis::Block => job.block,
+            Axis::Depth => job.depth.into(),
+            Axis::Threads => job.threads.into(),
+        }
+    }
+
+    pub fn show(self, value: u64) -> String {
+        match self {
+            Axis::Block => units::show_bytes(value),
+            Axis::Depth => format!("depth {value}"),
+            Axis::Threads if value == 1 => "1 thread".into(),
+            Axis::Threads => format!("{value} threads"),
+        }
+    }
+
+    /// The job without its place on the axis: equal for all points of one curve.
+    fn without(self, job: &Job) -> Job {
+        let mut job = job.clone();
+        match self {
+            Axis::Block => job.block = 1,
+            Axis::Depth => job.depth = 1,
+            Axis::Threads => job.threads = 1,
+        }
+        job
+    }
+}
+
+/// Where a curve comes within 5 % of its peak.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Knee {
+    /// The cell at `at`.
+    pub cell: Job,
+    pub axis: Axis,
+    /// The smallest value whose median is within 5 % of the highest median.
+    pub at: u64,
+    /// The smallest value that the intervals allow to be within 5 %; `None` without intervals.
+    pub least: Option<u64>,
+    /// The smallest value that is within 5 % whatever the intervals allow; `None` where none is.
+    pub most: Option<u64>,
+    /// Every value from `at` on is within 5 %.
+    pub holds: bool,
+    /// The curve still gains more than 5 % at its last value.
+    pub rising: bool,
+    pub smallest: u64,
+    pub largest: u64,
+    pub peak_at: u64,
+    /// The highest median, bytes per second.
+    pub peak: f64,
+}
+
+/// The axis along which these cells form curves: the first of block size, depth and threads that has two values.
+pub fn axis(points: &[Point]) -> Option<Axis> {
+    let varies = |axis: &Axis| points.iter().any(|point| axis.of(&point.result.cell) != axis.of(&points[0].result.cell));
+    [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(varies)
+}
+
+/// The knee of every curve of two points or more, in the order of the plan.
+pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
+    let mut curves: Vec<Vec<Point>> = Vec::new();
+    let mut known: HashMap<Job, usize> = HashMap::new();
+    for point in points {
+        let at = *known.entry(axis.without(&point.result.cell)).or_insert(curves.len());
+        match curves.get_mut(at) {
+            Some(curve) => curve.push(*point),
+            None => curves.push(vec![*point]),
+        }
+    }
+    curves.iter_mut().filter_map(|curve| knee(curve, axis)).collect()
+}
+
+fn knee(curve: &mut [Point], axis: Axis) -> Option<Knee> {
+    let value = |point: &Point| axis.of(&point.result.cell);
+    curve.sort_by_key(value);
+    let [first, ..] = *curve else { return None };
+    let [.., before, last] = *curve else { return None };
+    let peak = curve.iter().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))?;
+    let close = |point: &&Point| point.rate.median >= CLOSE * peak.rate.median;
+    let at = curve.iter().find(close)?;
+    let (low, high) = peak.interval().unzip();
+    let least = low.and_then(|low| curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= CLOSE * low)));
+    let most = high.and_then(|high| curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= CLOSE * high)));
+    Some(Knee {
+        cell: at.result.cell.clone(),
+        axis,
+        at: value(at),
+        least: least.map(value),
+        most: most.map(value),
+        holds: curve.iter().filter(|point| value(point) >= value(at)).all(|point| close(&point)),
+        rising: value(peak) == value(&last) && !close(&&before) && !last.overlaps(&before),
+        smallest: value(&first),
+        largest: value(&last),
+        peak_at: value(peak),
+        peak: peak.rate.median,
+    })
+}

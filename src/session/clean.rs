@@ -1,0 +1,42 @@
+//! Text from a file or a user, made safe for one line of a terminal.
+
+/// Characters that steer a terminal or reorder a line: control characters, line separators, bidirectional overrides.
+fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The text without control characters: line breaks and tabs become one space, the others go.
+pub fn text(text: &str) -> String {
+    if !text.chars().any(steers) {
+        return text.into();
+    }
+    text.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).filter(|c| !steers(*c)).collect()
+}
+
+/// As [`text`], in place and only where there is something to do.
+pub fn in_place(value: &mut String) {
+    if value.chars().any(steers) {
+        *value = text(value);
+    }
+}
+
+/// At most `most` characters of the cleaned text, for an error that quotes what it found.
+pub fn brief(value: &str, most: usize) -> String {
+    // A hostile text may have megabytes: cleaned are only the characters that can be shown.
+    let head: String = value.chars().take(most).collect();
+    let cut = if head.len() < value.len() { "..." } else { "" };
+    text(&head) + cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_left() {
+        assert_eq!(text("a\x1b[31mb\n\tc\u{202e}d\u{9b}e\0"), "a[31mb  cde");
+        assert_eq!(text("Größe, 大きさ"), "Größe, 大きさ");
+        assert_eq!(brief("abcdef", 3), "abc...");
+        assert_eq!(brief("abc", 3), "abc");
+    }
+}

@@ -1,0 +1,211 @@
+//! Changes to sessions that are kept: rename, delete, import. None touches another session.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::reader::{self, LONGEST};
+use super::{SessionError, list, load, store, time};
+
+/// Takes the lock of a session that is written, until every copy of the handle is closed; `false` where another has it.
+///
+/// File systems without locks count as free: there only the user can know.
+pub(super) fn lock(file: &File) -> bool {
+    let whole = libc::flock { l_type: libc::F_WRLCK as _, l_whence: libc::SEEK_SET as _, l_start: 0, l_len: 0, l_pid: 0 };
+    !matches!(fcntl(file, FcntlArg::F_OFD_SETLK(&whole)), Err(Errno::EAGAIN | Errno::EACCES))
+}
+
+/// Fails where a run still writes the session; else holds its lock as long as the handle lives.
+fn claim(path: &Path) -> Result<File, SessionError> {
+    let file = OpenOptions::new().append(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let file = file.map_err(|e| SessionError::io("change", path, e))?;
+    if lock(&file) { Ok(file) } else { Err(SessionError::Busy(list::id_of(path))) }
+}
+
+/// Gives the session in `path` another name, or that name with a number where a session in `dir` has it; says which.
+///
+/// # Errors
+/// The name is none, the file is no session, a run still writes it, or the disk is full: then it stays as it was.
+pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionError> {
+    let _claim = claim(path)?;
+    let name = store::free_name(dir, name, Some(&list::id_of(path)))?;
+    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
+    let file = file.map_err(|e| SessionError::io("make", &beside, e))?;
+    let changed = copy(path, file, None, &name).and_then(|()| fs::rename(&beside, path).map_err(|e| SessionError::io("replace", path, e)));
+    changed.inspect_err(|_| drop(fs::remove_file(&beside)))?;
+    Ok(name)
+}
+
+/// Removes a session. A file that is neither in `dir` nor a session is left alone.
+///
+/// # Errors
+/// The file is not ours, a run still writes it, or the kernel refuses.
+pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
+    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == store::SUFFIX);
+    if !stored && list::header(path).is_none() {
+        return Err(SessionError::NotOurs(path.into()));
+    }
+    // One that cannot be opened to write is one that nobody writes.
+    if let Err(busy @ SessionError::Busy(_)) = claim(path) {
+        return Err(busy);
+    }
+    fs::remove_file(path).map_err(|e| SessionError::io("remove", path, e))
+}
+
+/// What an import made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    pub id: String,
+    pub path: PathBuf,
+    pub name: String,
+    /// Another session has the name it had, so that it got a number.
+    pub renamed: bool,
+}
+
+/// Copies a session from anywhere into `dir`. It keeps its id and name, with a number where they are taken.
+///
+/// # Errors
+/// The file cannot be loaded as a session, or the copy cannot be written: then nothing is left of it.
+pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
+    let session = load(from)?;
+    store::make_folder(dir)?;
+    let name = match session.name.as_str() {
+        "" => String::new(),
+        name => store::free_name(dir, name, None)?,
+    };
+    let wanted = match store::is_id(&session.id) && session.id.len() <= 100 {
+        true => session.id,
+        false => store::new_id(time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH), &session.name),
+    };
+    let (id, path, file) = store::make_file(dir, &wanted)?;
+    copy(from, file, Some(&id), &name).inspect_err(|_| drop(fs::remove_file(&path)))?;
+    Ok(Imported { id, path, renamed: name != session.name, name })
+}
+
+/// The values of a first line that may be replaced, where they stand in it.
+#[derive(Deserialize)]
+struct Places<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+}
+
+/// Copies a session with another id (where given) and name in its first line; every other byte stays.
+fn copy(from: &Path, to: File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
+    let (file, _) = reader::open(from)?;
+    let mut input = BufReader::with_capacity(256 << 10, file);
+    let mut first = Vec::new();
+    (&mut input).take(LONGEST).read_until(b'\n', &mut first).map_err(|e| SessionError::io("read", from, e))?;
+    let line = std::str::from_utf8(&first).ok().and_then(|line| replaced(line, id, name));
+    let line = line.ok_or_else(|| SessionError::NotASession { path: from.into(), why: "its first line has no id and name".into() })?;
+    let mut write = |mut to: File| -> io::Result<()> {
+        to.write_all(line.as_bytes())?;
+        io::copy(&mut input, &mut to)?;
+        to.sync_data()
+    };
+    write(to).map_err(|e| SessionError::io("copy", from, e))
+}
+
+/// The first line with these values in the place of its own.
+fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<String> {
+    let places: Places = serde_json::from_str(line).ok()?;
+    let mut changes = vec![(places.name?, name)];
+    if let Some(id) = id {
+        changes.push((places.id?, id));
+    }
+    // From the back, so that the places of the others stay right.
+    changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.get().as_ptr()));
+    let mut changed = line.to_string();
+    for (place, value) in changes {
+        let start = (place.get().as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+        let range = start..start.checked_add(place.get().len())?;
+        line.get(range.clone())?;
+        changed.replace_range(range, &serde_json::to_string(value).ok()?);
+    }
+    Some(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Recorder, find, testing};
+    use super::*;
+
+    #[test]
+    fn a_first_line_keeps_every_other_byte() {
+        let line = "{\"a\" :1.50, \"name\": \"x\\\"y\",\"id\":\"i\", \"z\":[ ]}\n";
+        assert_eq!(replaced(line, Some("new"), "n\"").unwrap(), "{\"a\" :1.50, \"name\": \"n\\\"\",\"id\":\"new\", \"z\":[ ]}\n");
+        assert_eq!(replaced("{\"id\":\"x\"}", None, "n"), None);
+        assert_eq!(replaced("[1]", None, "n"), None);
+    }
+
+    #[test]
+    fn rename_changes_the_name_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let (id, other) = (testing::recorded(dir, Some("old"), "a"), testing::recorded(dir, Some("taken"), "b"));
+        let path = find(dir, &id).unwrap();
+        let before = load(&path).unwrap();
+        let bytes = fs::read(find(dir, &other).unwrap()).unwrap();
+        assert_eq!(rename(dir, &path, "taken").unwrap(), "taken-2");
+        let after = load(&find(dir, "taken-2").unwrap()).unwrap();
+        assert_eq!(after, super::super::Session { name: "taken-2".into(), ..before });
+        assert_eq!(fs::read(find(dir, &other).unwrap()).unwrap(), bytes);
+        // Its own name is free for it.
+        assert_eq!(rename(dir, &path, "taken-2").unwrap(), "taken-2");
+        assert!(matches!(rename(dir, &path, "\n"), Err(SessionError::Name(_))));
+        assert_eq!(fs::read_dir(dir).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_session_that_is_recorded_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let (host, plan) = (Default::default(), testing::plan(1));
+        let recorder = Recorder::create(dir, None, "x", &host, &plan, std::time::UNIX_EPOCH).unwrap();
+        let path = recorder.path().to_path_buf();
+        assert!(matches!(rename(dir, &path, "n"), Err(SessionError::Busy(_))));
+        assert!(matches!(delete(dir, &path), Err(SessionError::Busy(_))));
+        drop(recorder);
+        rename(dir, &path, "n").unwrap();
+        delete(dir, &path).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn only_sessions_are_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let mine = dir.path().join("letter.txt");
+        fs::write(&mine, "dear").unwrap();
+        let store = dir.path().join("store");
+        assert!(matches!(delete(&store, &mine), Err(SessionError::NotOurs(_))));
+        assert!(mine.exists());
+        // In the folder of sessions also one that cannot be read.
+        fs::create_dir(&store).unwrap();
+        fs::write(store.join("bad.jsonl"), "x").unwrap();
+        delete(&store, &store.join("bad.jsonl")).unwrap();
+    }
+
+    #[test]
+    fn import_keeps_id_and_name_or_numbers_them() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let id = testing::recorded(from.path(), Some("n"), "a");
+        let path = find(from.path(), &id).unwrap();
+        let store = to.path().join("new/store");
+        let first = import(&store, &path).unwrap();
+        assert_eq!((first.id.as_str(), first.name.as_str(), first.renamed), (id.as_str(), "n", false));
+        let again = import(&store, &path).unwrap();
+        assert_eq!((again.id, again.name.as_str(), again.renamed), (format!("{id}-2"), "n-2", true));
+        assert_eq!(load(&again.path).unwrap().trials, load(&path).unwrap().trials);
+        fs::write(to.path().join("x"), "not a session\n").unwrap();
+        assert!(import(&store, &to.path().join("x")).is_err());
+        assert_eq!(fs::read_dir(&store).unwrap().count(), 2);
+    }
+}

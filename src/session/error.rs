@@ -1,0 +1,82 @@
+//! What can go wrong with a session. Every message is one line and says what to do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::clean;
+
+/// Why a session cannot be kept, found, read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error("no home folder to keep sessions in: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save")]
+    NoHome,
+    #[error("cannot {what} {}: {source}", shown(.path))]
+    Io { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("{} is not a regular file: name a session's .jsonl file, or its id", shown(.0))]
+    NotAFile(PathBuf),
+    #[error("{} is no iotui session: {why}", shown(.path))]
+    NotASession { path: PathBuf, why: String },
+    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", shown(.path), super::line::SCHEMA)]
+    Newer { path: PathBuf, schema: u64 },
+    #[error("{} is damaged in line {line}: {why}; the lines before it can be saved with head -n {}", shown(.path), line - 1)]
+    Damaged { path: PathBuf, line: u64, why: String },
+    #[error("{} has {bytes} bytes, more than the {most} that are loaded", shown(.path))]
+    TooLarge { path: PathBuf, bytes: u64, most: u64 },
+    #[error("no session '{}'{}", clean::brief(.text, 80), hint(.near))]
+    Unknown { text: String, near: Vec<String> },
+    #[error("'{}' means {count} sessions: {}{}; write more of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
+    Ambiguous { text: String, count: usize, near: Vec<String> },
+    #[error("'{}' is no name for a session: write 1 to {} printable characters", clean::brief(.0, 80), super::store::NAME_LENGTH)]
+    Name(String),
+    #[error("session '{0}' is still being recorded: stop its run first")]
+    Busy(String),
+    #[error("{} is not in the folder of sessions and no session: it is left alone", shown(.0))]
+    NotOurs(PathBuf),
+    #[error("the session cannot be written as JSON: {0}")]
+    Json(String),
+}
+
+impl SessionError {
+    pub(super) fn io(what: &'static str, path: &Path, source: io::Error) -> SessionError {
+        SessionError::Io { what, path: path.into(), source }
+    }
+}
+
+/// A path for a message: one line whatever it holds.
+fn shown(path: &Path) -> String {
+    clean::text(&path.display().to_string())
+}
+
+fn hint(near: &[String]) -> String {
+    match near {
+        [] => ": 'iotui sessions list' shows those there are".into(),
+        _ => format!("; did you mean {}?", near.join(" or ")),
+    }
+}
+
+/// What a JSON error says, short: it may quote megabytes of what it found.
+pub(super) fn why(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    // Every line is parsed by itself, so the "line 1" of the parser would contradict ours.
+    let text = match text.rfind(" at line 1 column ") {
+        Some(at) => format!("{} at byte {}", clean::brief(&text[..at], 160), &text[at + " at line 1 column ".len()..]),
+        None => clean::brief(&text, 160),
+    };
+    if text.starts_with("unknown field") { text + " (a newer iotui may know it)" } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_one_short_line() {
+        let hostile = format!("\"{}\\n\x1b\"", "x".repeat(1 << 20));
+        let error = serde_json::from_slice::<u64>(hostile.as_bytes()).unwrap_err();
+        let error = SessionError::Damaged { path: "a\nb".into(), line: 7, why: why(&error) }.to_string();
+        assert!(error.len() < 400 && !error.contains(char::is_control), "{error}");
+        assert!(error.starts_with("a b is damaged in line 7"), "{error}");
+        let far = SessionError::Unknown { text: "x".into(), near: vec![] }.to_string();
+        assert!(far.contains("iotui sessions list"), "{far}");
+    }
+}

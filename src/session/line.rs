@@ -1,0 +1,218 @@
+//! The lines of a session file (design §3.4), as they are written and as they are read.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use crate::host::Host;
+use crate::plan::{Plan, TargetSpec};
+use crate::record::{End, Grounds, Sample, Severity, Trial, Verdict};
+use crate::units;
+
+/// The version in the first line. Kinds of lines and keys may be added without a new one.
+pub const SCHEMA: u64 = 1;
+
+/// The first line. What a list of sessions needs stands before `host`, so that the rest need not be read.
+#[derive(Serialize)]
+pub struct Header<'a> {
+    iotui: u64,
+    kind: &'static str,
+    id: &'a str,
+    name: &'a str,
+    created: &'a str,
+    target: String,
+    cells: usize,
+    host: &'a Host,
+    plan: &'a Plan,
+}
+
+impl<'a> Header<'a> {
+    pub fn new(id: &'a str, name: &'a str, created: &'a str, host: &'a Host, plan: &'a Plan) -> Header<'a> {
+        Header { iotui: SCHEMA, kind: "session", id, name, created, target: target(&plan.target), cells: plan.cells.len(), host, plan }
+    }
+}
+
+/// A target for a list: `scratch 512 MiB`, or the path.
+fn target(target: &TargetSpec) -> String {
+    match target {
+        TargetSpec::Scratch { size, .. } => format!("scratch {}", units::show_bytes(*size)),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => clean::text(&path.to_string_lossy()),
+    }
+}
+
+/// Every further line.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Line<'a> {
+    /// The plan as it is run, where it is not the one of the first line; before the first trial only.
+    Plan {
+        plan: &'a Plan,
+    },
+    Grounds {
+        #[serde(flatten)]
+        grounds: &'a Grounds,
+    },
+    Trial {
+        #[serde(flatten)]
+        trial: &'a Trial,
+        samples: &'a [Sample],
+    },
+    Calibrated {
+        cell: u32,
+        count: u64,
+        passes: u64,
+        nanos: u64,
+        whole: bool,
+    },
+    /// Replaces an earlier one of the same cell; judged on so many trials.
+    Verdict {
+        cell: usize,
+        trials: u64,
+        verdict: Option<&'a Verdict>,
+        error: Option<&'a str>,
+    },
+    Note {
+        text: &'a str,
+    },
+    End(EndLine),
+}
+
+/// The last line, with what a list shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndLine {
+    pub reason: End,
+    /// From the first line to this one.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+    /// Cells with a trial.
+    #[serde(default)]
+    pub cells: Option<u64>,
+    /// Cells with an error.
+    #[serde(default)]
+    pub failed: u64,
+    /// The gravest warning of all verdicts; `None` where nothing was judged.
+    #[serde(default)]
+    pub worst: Option<Worst>,
+}
+
+/// What a list says of all verdicts of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Worst {
+    Ok,
+    Note,
+    Misleading,
+    Wrong,
+}
+
+impl Worst {
+    pub fn name(self) -> &'static str {
+        match self {
+            Worst::Ok => "ok",
+            Worst::Note => Severity::Note.name(),
+            Worst::Misleading => Severity::Misleading.name(),
+            Worst::Wrong => Severity::Wrong.name(),
+        }
+    }
+}
+
+impl From<Option<Severity>> for Worst {
+    fn from(severity: Option<Severity>) -> Worst {
+        match severity {
+            None => Worst::Ok,
+            Some(Severity::Note) => Worst::Note,
+            Some(Severity::Misleading) => Worst::Misleading,
+            Some(Severity::Wrong) => Worst::Wrong,
+        }
+    }
+}
+
+/// One line as bytes, its line feed included. Fails for text that JSON cannot hold (a path that is not UTF-8).
+pub fn bytes(line: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec(line)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// The start of a first line, of any schema.
+#[derive(Deserialize)]
+pub struct Start<'a> {
+    pub iotui: Option<u64>,
+    #[serde(borrow)]
+    pub kind: Option<Cow<'a, str>>,
+}
+
+/// The first line of this schema.
+#[derive(Deserialize)]
+pub struct First {
+    #[serde(default)]
+    pub id: String,
+    #[serde(default)]
+    pub name: String,
+    pub created: String,
+    #[serde(default)]
+    pub host: Host,
+    pub plan: Plan,
+}
+
+/// What was found in a later line.
+pub enum Found {
+    Plan(Box<Plan>),
+    Grounds(Box<Grounds>),
+    Trial(Box<Trial>),
+    Verdict(Box<Judged>),
+    Note(String),
+    End(EndLine),
+    /// A kind that this iotui does not know or load.
+    Other,
+}
+
+#[derive(Deserialize)]
+pub struct Judged {
+    pub cell: u32,
+    #[serde(default)]
+    pub trials: u64,
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct PlanLine {
+    plan: Plan,
+}
+
+#[derive(Deserialize)]
+struct NoteLine {
+    text: String,
+}
+
+/// The line starts as iotui writes it: a file of 100,000 trials is then parsed once, not twice.
+fn is_trial(line: &[u8]) -> bool {
+    line.starts_with(br#"{"kind":"trial","#)
+}
+
+/// Reads one line after the first.
+pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
+    if is_trial(line) {
+        return Ok(Found::Trial(serde_json::from_slice(line)?));
+    }
+    let kind: Kind = serde_json::from_slice(line)?;
+    Ok(match kind.kind.as_ref() {
+        "trial" => Found::Trial(serde_json::from_slice(line)?),
+        "verdict" => Found::Verdict(serde_json::from_slice(line)?),
+        "plan" => Found::Plan(Box::new(serde_json::from_slice::<PlanLine>(line)?.plan)),
+        "grounds" => Found::Grounds(serde_json::from_slice(line)?),
+        "note" => Found::Note(serde_json::from_slice::<NoteLine>(line)?.text),
+        "end" => Found::End(serde_json::from_slice(line)?),
+        _ => Found::Other,
+    })
+}

@@ -1,0 +1,250 @@
+//! All sessions of a folder, from the first and last bytes of each file.
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::line::{self, EndLine, Found, SCHEMA, Worst};
+use super::reader::{self, Lines};
+use super::{SessionError, clean, store};
+use crate::record::End;
+
+/// Bytes read from the start of a file: the keys before `host`.
+const HEAD: usize = 1024;
+/// Bytes read from its end: the end line and what may stand behind it.
+const TAIL: u64 = 1024;
+
+/// What became of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Finished,
+    Budget,
+    Goal,
+    /// Stopped, killed, or still going on.
+    Interrupted,
+    Failed,
+    /// The file is no session that this iotui can read.
+    Unreadable,
+}
+
+impl From<End> for State {
+    fn from(end: End) -> State {
+        match end {
+            End::Finished => State::Finished,
+            End::Budget => State::Budget,
+            End::Goal => State::Goal,
+            End::Interrupted => State::Interrupted,
+            End::Failed => State::Failed,
+        }
+    }
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Finished => "finished",
+            State::Budget => "budget",
+            State::Goal => "goal",
+            State::Interrupted => "interrupted",
+            State::Failed => "failed",
+            State::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// One session of a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listed {
+    /// The name of the file, by which it is found.
+    pub id: String,
+    /// Empty where it has none.
+    pub name: String,
+    pub target: String,
+    /// UTC, RFC 3339; empty where it cannot be read.
+    pub created: String,
+    /// How long the run took; `None` where it did not come to its end.
+    pub seconds: Option<f64>,
+    /// Cells of the plan.
+    pub cells: u64,
+    /// Cells with a trial; `None` as for `seconds`.
+    pub measured: Option<u64>,
+    /// Cells with an error.
+    pub failed: u64,
+    /// The gravest warning; `None` where that is not known.
+    pub verdict: Option<Worst>,
+    pub state: State,
+}
+
+/// The sessions in `dir`, the newest first; none where there is no such folder. Files that cannot be read are listed so.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn list(dir: &Path) -> Result<Vec<Listed>, SessionError> {
+    each(dir, true)
+}
+
+/// As [`list`], without what stands at the end of the files.
+pub(super) fn headers(dir: &Path) -> Result<Vec<Listed>, SessionError> {
+    each(dir, false)
+}
+
+fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(SessionError::io("read the folder", dir, error)),
+    };
+    let mut sessions = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == store::SUFFIX) && !id_of(&path).starts_with('.') {
+            sessions.push(one(&path, ends));
+        }
+    }
+    sessions.sort_by(|a, b| (&b.created, &b.id).cmp(&(&a.created, &a.id)));
+    Ok(sessions)
+}
+
+/// The id of the session in a file: the file's name.
+pub(super) fn id_of(path: &Path) -> String {
+    clean::text(&path.file_stem().unwrap_or_default().to_string_lossy())
+}
+
+/// What a list shows of one session, if the file is one.
+pub(super) fn header(path: &Path) -> Option<Listed> {
+    Some(one(path, false)).filter(|listed| listed.state != State::Unreadable)
+}
+
+fn one(path: &Path, ends: bool) -> Listed {
+    let id = id_of(path);
+    let mut listed = Listed {
+        id,
+        name: String::new(),
+        target: String::new(),
+        created: String::new(),
+        seconds: None,
+        cells: 0,
+        measured: None,
+        failed: 0,
+        verdict: None,
+        state: State::Unreadable,
+    };
+    let Ok((file, length)) = reader::open(path) else { return listed };
+    let Some(head) = head(&file) else { return listed };
+    listed.name = clean::brief(&head.name, store::NAME_LENGTH);
+    listed.target = clean::brief(&head.target, 4096);
+    listed.created = clean::brief(&head.created, 40);
+    listed.cells = head.cells;
+    listed.state = State::Interrupted;
+    if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
+        listed.state = end.reason.into();
+        (listed.seconds, listed.measured, listed.failed, listed.verdict) = (end.seconds, end.cells, end.failed, end.worst);
+    }
+    listed
+}
+
+#[derive(Deserialize)]
+struct Head {
+    iotui: u64,
+    kind: String,
+    #[serde(default)]
+    name: String,
+    created: String,
+    #[serde(default)]
+    target: String,
+    #[serde(default)]
+    cells: u64,
+}
+
+/// The first line, without its host and plan where it is written as iotui writes it.
+fn head(file: &File) -> Option<Head> {
+    let mut start = [0; HEAD];
+    let read = file.read_at(&mut start, 0).ok()?;
+    let start = start.get(..read)?;
+    // In a string every quote is escaped, so this is where the key stands.
+    let key = b",\"host\":";
+    let short = start.windows(key.len()).position(|w| w == key).and_then(|at| {
+        let mut short = start[..at].to_vec();
+        short.push(b'}');
+        serde_json::from_slice::<Head>(&short).ok()
+    });
+    let head = short.or_else(|| serde_json::from_slice(Lines::new(BufReader::new(file)).next_line().ok()??).ok())?;
+    (head.iotui == SCHEMA && head.kind == "session").then_some(head)
+}
+
+/// The end line, where it is among the last lines.
+fn tail(file: &File, length: u64) -> Option<EndLine> {
+    let from = length.saturating_sub(TAIL);
+    let mut last = [0; TAIL as usize];
+    let read = file.read_at(&mut last, from).ok()?;
+    let whole = last[..read].iter().rposition(|b| *b == b'\n')?;
+    last[..whole].rsplit(|b| *b == b'\n').find_map(|bytes| match line::parse(bytes) {
+        Ok(Found::End(end)) => Some(end),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Recorder, testing};
+    use super::*;
+    use std::fs;
+    use std::time::UNIX_EPOCH;
+
+    #[test]
+    fn shows_what_each_session_is_and_the_newest_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        assert_eq!(list(&dir.join("none")).unwrap(), []);
+        let done = testing::recorded(dir, Some("done"), "a");
+        let later = UNIX_EPOCH + testing::CREATED * 2;
+        let mut open = Recorder::create(dir, None, "b", &Default::default(), &testing::plan(70), later).unwrap();
+        open.event(&testing::trial_event(0, 1, 1));
+        fs::write(dir.join("20300101-000000-bad.jsonl"), "\0\0\0").unwrap();
+        fs::write(dir.join("other.txt"), "x").unwrap();
+        fs::write(dir.join(".hidden.jsonl"), "x").unwrap();
+        let all = list(dir).unwrap();
+        let shown: Vec<_> = all.iter().map(|s| (s.id.as_str(), s.name.as_str(), s.cells, s.measured, s.state.name())).collect();
+        let expected = [
+            (open.id(), "", 70, None, "interrupted"),
+            (done.as_str(), "done", 2, Some(2), "finished"),
+            ("20300101-000000-bad", "", 0, None, "unreadable"),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!((all[1].target.as_str(), all[1].created.as_str()), ("/data/file", "2026-11-21T09:30:11Z"));
+        assert!(all[1].seconds.is_some_and(|seconds| seconds < 60.0));
+    }
+
+    #[test]
+    fn the_end_line_says_what_is_wrong() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = r#"{"kind":"end","reason":"budget","seconds":1.5,"cells":3,"failed":1,"worst":"wrong","later":[]}"#;
+        let first = r#"{"plan":{},"host":{"name":"x"},"created":"2026-11-21T09:30:11Z","kind":"session","iotui":1,"name":"\u001b[1mn"}"#;
+        let path = dir.path().join("a.jsonl");
+        for (tail, verdict, state) in [
+            (format!("{end}\n"), Some(Worst::Wrong), State::Budget),
+            (format!("{end}\n{{\"kind\":\"tor"), Some(Worst::Wrong), State::Budget),
+            (end.to_string(), None, State::Interrupted),
+            ("{\"kind\":\"note\"}\n".into(), None, State::Interrupted),
+        ] {
+            fs::write(&path, format!("{first}\n{}\n{tail}", "x".repeat(5000))).unwrap();
+            let all = list(dir.path()).unwrap();
+            assert_eq!((all[0].verdict, all[0].state), (verdict, state), "{tail}");
+            assert_eq!(all[0].name, "[1mn");
+        }
+    }
+
+    #[test]
+    fn a_first_line_of_another_schema_is_unreadable() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        for first in [r#"{"iotui":2,"kind":"session","created":"","host":{}}"#, r#"{"iotui":1,"kind":"x","created":""}"#, "[]", ""] {
+            fs::write(&path, format!("{first}\n")).unwrap();
+            assert_eq!(list(dir.path()).unwrap()[0].state, State::Unreadable, "{first}");
+        }
+    }
+}

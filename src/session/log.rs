@@ -1,0 +1,115 @@
+//! A session in memory: how it grows with the engine's events, and what is missing of it.
+
+use std::sync::Arc;
+
+use super::Session;
+use crate::host::Host;
+use crate::plan::{Job, Plan};
+use crate::record::{Event, Grounds, Severity, Trial, Verdict};
+
+impl Session {
+    /// A session in which nothing was measured yet. An empty `id` is a session that is not saved.
+    pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
+        let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);
+        Session { id, name, created, host, plan, grounds: None, trials: Vec::new(), verdicts, errors, notes: Vec::new(), end: None }
+    }
+
+    /// Takes in what the engine told. What belongs to no cell of the plan is left out.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Started { plan, grounds } if self.trials.is_empty() => {
+                self.replace_plan(Plan::clone(plan));
+                self.grounds = Some(Grounds::clone(grounds));
+            }
+            Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => self.trials.push(Trial::clone(trial)),
+            Event::Failed { cell, error } => {
+                if let Some(slot) = self.errors.get_mut(*cell as usize) {
+                    *slot = Some(error.clone());
+                }
+            }
+            Event::Verdict { cell, verdict } => {
+                if let Some(slot) = self.verdicts.get_mut(*cell as usize) {
+                    *slot = Some(Arc::unwrap_or_clone(verdict.clone()));
+                }
+            }
+            Event::Note { text } => self.notes.push(text.clone()),
+            Event::End { reason } => self.end = Some(*reason),
+            _ => {}
+        }
+    }
+
+    /// Another plan before the first trial: what is known per cell starts anew.
+    pub(super) fn replace_plan(&mut self, plan: Plan) {
+        self.verdicts = vec![None; plan.cells.len()];
+        self.errors = vec![None; plan.cells.len()];
+        self.plan = plan;
+    }
+
+    /// The trials of each cell, in the order they were made.
+    pub fn trials_by_cell(&self) -> Vec<Vec<Trial>> {
+        let mut by_cell = vec![Vec::new(); self.plan.cells.len()];
+        for trial in &self.trials {
+            if let Some(trials) = by_cell.get_mut(trial.cell as usize) {
+                trials.push(trial.clone());
+            }
+        }
+        by_cell
+    }
+
+    /// Asks `judge` (index of the cell, job, trials) for each verdict that is missing where there are trials to judge.
+    pub fn complete(&mut self, mut judge: impl FnMut(usize, &Job, &[Trial]) -> Verdict) {
+        if self.verdicts.iter().all(Option::is_some) {
+            return;
+        }
+        for (cell, trials) in self.trials_by_cell().into_iter().enumerate() {
+            if let (Some(slot @ None), Some(job), false) = (self.verdicts.get_mut(cell), self.plan.cells.get(cell), trials.is_empty()) {
+                *slot = Some(judge(cell, job, &trials));
+            }
+        }
+    }
+
+    /// The gravest warning of all verdicts.
+    pub fn worst(&self) -> Option<Severity> {
+        self.verdicts.iter().flatten().flat_map(|v| &v.warnings).map(|w| w.severity).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::record::End;
+
+    #[test]
+    fn grows_with_events_and_ignores_cells_it_does_not_have() {
+        let mut session = testing::session(2);
+        for cell in [0, 1, 7] {
+            session.apply(&testing::trial_event(cell, 1, 1 << 30));
+            session.apply(&Event::Failed { cell, error: format!("no {cell}") });
+            session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict::default()) });
+        }
+        session.apply(&Event::Note { text: "a note".into() });
+        session.apply(&Event::End { reason: End::Goal });
+        assert_eq!(session.trials.len(), 2);
+        assert_eq!(session.errors, [Some("no 0".into()), Some("no 1".into())]);
+        assert!(session.verdicts.iter().all(Option::is_some));
+        assert_eq!((session.notes.len(), session.end), (1, Some(End::Goal)));
+    }
+
+    #[test]
+    fn only_missing_verdicts_with_trials_are_asked_for() {
+        let mut session = testing::session(3);
+        session.apply(&testing::trial_event(0, 1, 5));
+        session.apply(&testing::trial_event(1, 1, 5));
+        session.apply(&testing::trial_event(1, 2, 6));
+        session.apply(&Event::Verdict { cell: 0, verdict: Arc::default() });
+        let mut asked = Vec::new();
+        session.complete(|cell, _, trials| {
+            asked.push((cell, trials.len()));
+            Verdict { source_reason: "judged".into(), ..Verdict::default() }
+        });
+        assert_eq!(asked, [(1, 2)]);
+        assert_eq!(session.verdicts[1].as_ref().unwrap().source_reason, "judged");
+        assert_eq!(session.verdicts[2], None);
+    }
+}

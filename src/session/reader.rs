@@ -1,0 +1,120 @@
+//! Lines of a file that may be torn, hostile or not text at all, in bounded memory.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::SessionError;
+
+/// The longest line that is read, bytes: a plan of 50,000 cells has about 12 MiB.
+pub const LONGEST: u64 = 16 << 20;
+/// The largest file that is loaded, bytes: a million trials have about 1.2 GiB.
+pub const LARGEST: u64 = 2 << 30;
+
+/// Opens a regular file to read it; a device or a pipe could be endless.
+pub fn open(path: &Path) -> Result<(File, u64), SessionError> {
+    // Non-blocking: to open a pipe that nobody writes would wait for ever.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let file = file.map_err(|e| SessionError::io("open", path, e))?;
+    let about = file.metadata().map_err(|e| SessionError::io("read", path, e))?;
+    if !about.is_file() {
+        return Err(SessionError::NotAFile(path.into()));
+    }
+    Ok((file, about.len()))
+}
+
+/// The lines of a session file that is to be loaded whole.
+pub fn lines(path: &Path) -> Result<Lines<BufReader<File>>, SessionError> {
+    let (file, bytes) = open(path)?;
+    if bytes > LARGEST {
+        return Err(SessionError::TooLarge { path: path.into(), bytes, most: LARGEST });
+    }
+    Ok(Lines::new(BufReader::with_capacity(256 << 10, file)))
+}
+
+/// Whole lines, one after the other.
+pub struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+    /// Of the line that was last returned, from 1.
+    pub number: u64,
+    /// Bytes up to the end of that line.
+    pub whole: u64,
+}
+
+/// Why there is no next line.
+#[derive(Debug)]
+pub enum LineError {
+    Io(io::Error),
+    TooLong,
+}
+
+impl LineError {
+    pub fn at(self, path: &Path, line: u64) -> SessionError {
+        match self {
+            LineError::Io(error) => SessionError::io("read", path, error),
+            LineError::TooLong => {
+                let why = format!("it is longer than {} MiB", LONGEST >> 20);
+                match line {
+                    1 => SessionError::NotASession { path: path.into(), why: format!("line 1: {why}") },
+                    _ => SessionError::Damaged { path: path.into(), line, why },
+                }
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    pub fn new(input: R) -> Lines<R> {
+        Lines { input, line: Vec::new(), number: 0, whole: 0 }
+    }
+
+    /// The next line without its line feed; `None` at the end, also where what is left has no line feed.
+    pub fn next_line(&mut self) -> Result<Option<&[u8]>, LineError> {
+        self.line.clear();
+        let read = (&mut self.input).take(LONGEST + 1).read_until(b'\n', &mut self.line).map_err(LineError::Io)?;
+        if self.line.pop_if(|last| *last == b'\n').is_none() {
+            return if read as u64 > LONGEST { Err(LineError::TooLong) } else { Ok(None) };
+        }
+        self.number += 1;
+        self.whole += read as u64;
+        Ok(Some(&self.line))
+    }
+
+    /// Whether nothing at all follows.
+    pub fn at_end(&mut self) -> bool {
+        self.input.fill_buf().is_ok_and(<[u8]>::is_empty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut lines = Lines::new(bytes);
+        std::iter::from_fn(|| lines.next_line().unwrap().map(<[u8]>::to_vec)).collect()
+    }
+
+    #[test]
+    fn a_torn_end_is_no_line() {
+        assert_eq!(all(b"a\n\nbc\nd"), [&b"a"[..], b"", b"bc"]);
+        assert_eq!(all(b"").len() + all(b"abc").len(), 0);
+        assert_eq!(all(b"a\n").len(), 1);
+    }
+
+    #[test]
+    fn an_endless_line_is_refused_before_it_fills_the_memory() {
+        let mut lines = Lines::new(BufReader::new(io::repeat(b'x')));
+        assert!(matches!(lines.next_line(), Err(LineError::TooLong)));
+        assert!(lines.line.capacity() <= 2 * LONGEST as usize + 64);
+    }
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        assert!(matches!(open(Path::new("/dev/zero")), Err(SessionError::NotAFile(_))));
+        assert!(matches!(open(Path::new("/")), Err(SessionError::NotAFile(_))));
+        assert!(matches!(open(Path::new("/no/such")), Err(SessionError::Io { .. })));
+    }
+}

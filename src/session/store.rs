@@ -1,0 +1,199 @@
+//! Where sessions live, what they are called, and how one is found.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use etcetera::BaseStrategy;
+
+use super::list::{self, Listed};
+use super::{SessionError, clean, time};
+use crate::plan::nearest;
+
+/// The most characters of a session's name.
+pub const NAME_LENGTH: usize = 80;
+/// The most characters of the slug in an id.
+const SLUG_LENGTH: usize = 40;
+/// How many sessions of one second and slug get an id.
+const SAME_SECOND: u32 = 1000;
+pub(super) const SUFFIX: &str = "jsonl";
+
+/// `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not exist.
+pub fn folder() -> Result<PathBuf, SessionError> {
+    let home = etcetera::base_strategy::Xdg::new().map(|xdg| xdg.data_dir()).ok();
+    // Without a home the strategy does not look at the variable that makes one unnecessary.
+    folder_in(home.or_else(|| std::env::var_os("XDG_DATA_HOME").map(PathBuf::from)))
+}
+
+fn folder_in(data: Option<PathBuf>) -> Result<PathBuf, SessionError> {
+    // An empty HOME gives a path relative to wherever iotui was started.
+    let data = data.filter(|path| path.is_absolute()).ok_or(SessionError::NoHome)?;
+    Ok(data.join("iotui").join("sessions"))
+}
+
+/// Makes the folder, readable by its user only.
+pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|e| SessionError::io("make the folder", dir, e))
+}
+
+/// The text as part of an id: `[a-z0-9-]`, at most 40 characters, `session` where nothing is left.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        match c.to_ascii_lowercase() {
+            c @ ('a'..='z' | '0'..='9') => slug.push(c),
+            _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            _ => {}
+        }
+        if slug.len() == SLUG_LENGTH {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "session".into() } else { slug.into() }
+}
+
+pub(super) fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+/// The id of a session of that time: `20261121-093011-scratch`.
+pub(super) fn new_id(created: SystemTime, slug_of: &str) -> String {
+    format!("{}-{}", time::stamp(created), slug(slug_of))
+}
+
+/// Makes the file of a new session: its id, path and handle. Where the id is taken it gets `-2` and so on.
+pub(super) fn make_file(dir: &Path, wanted: &str) -> Result<(String, PathBuf, File), SessionError> {
+    for number in 1..=SAME_SECOND {
+        let id = if number == 1 { wanted.to_string() } else { format!("{wanted}-{number}") };
+        let path = path_of(dir, &id);
+        match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => return Ok((id, path, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < SAME_SECOND => {}
+            Err(error) => return Err(SessionError::io("make", &path, error)),
+        }
+    }
+    Err(SessionError::io("make", dir, ErrorKind::AlreadyExists.into()))
+}
+
+pub(super) fn path_of(dir: &Path, id: &str) -> PathBuf {
+    dir.join(format!("{id}.{SUFFIX}"))
+}
+
+/// A name as it is kept: trimmed, without control characters.
+pub(super) fn name(text: &str) -> Result<String, SessionError> {
+    let name = clean::text(text).trim().to_string();
+    match name.chars().count() {
+        1..=NAME_LENGTH => Ok(name),
+        _ => Err(SessionError::Name(text.into())),
+    }
+}
+
+/// The name, or `NAME-2` and so on where a session other than `except` has it.
+pub(super) fn free_name(dir: &Path, text: &str, except: Option<&str>) -> Result<String, SessionError> {
+    let name = name(text)?;
+    let taken: std::collections::HashSet<String> =
+        list::headers(dir)?.into_iter().filter(|s| Some(s.id.as_str()) != except).map(|s| s.name).collect();
+    let numbered = (2u64..).map(|n| format!("{name}-{n}"));
+    Ok(std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name))
+}
+
+/// The file of the session that `text` means: its id, its name, a prefix that only its id has, or a path.
+///
+/// # Errors
+/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it could mean.
+pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
+    if is_id(text) && path_of(dir, text).is_file() {
+        return Ok(path_of(dir, text));
+    }
+    let sessions = match list::headers(dir) {
+        Ok(sessions) => sessions,
+        // A path needs no folder of sessions.
+        Err(_) if Path::new(text).exists() => return Ok(text.into()),
+        Err(error) => return Err(error),
+    };
+    let named: Vec<&Listed> = sessions.iter().filter(|s| !text.is_empty() && s.name == text).collect();
+    let meant = match named.is_empty() {
+        false => named,
+        true => sessions.iter().filter(|s| !text.is_empty() && s.id.starts_with(text)).collect(),
+    };
+    match meant[..] {
+        [one] => Ok(path_of(dir, &one.id)),
+        [] if Path::new(text).exists() => Ok(text.into()),
+        [] => {
+            let known = sessions.iter().flat_map(|s| [s.id.as_str(), s.name.as_str()]).filter(|name| !name.is_empty());
+            Err(SessionError::Unknown { text: text.into(), near: nearest("session", text, known).near })
+        }
+        ref several => {
+            let near = several.iter().take(5).map(|s| s.id.clone()).collect();
+            Err(SessionError::Ambiguous { text: text.into(), count: several.len(), near })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_home_that_is_none_says_what_to_set() {
+        assert_eq!(folder_in(Some("/data".into())).unwrap(), Path::new("/data/iotui/sessions"));
+        for data in [None, Some(".local/share".into()), Some("".into())] {
+            assert!(folder_in(data).unwrap_err().to_string().contains("XDG_DATA_HOME"));
+        }
+    }
+
+    #[test]
+    fn names_are_one_printable_line() {
+        assert_eq!(name("  my\x1b[31m run\n").unwrap(), "my[31m run");
+        for bad in ["", " \n", "\0", &"x".repeat(81)] {
+            assert!(matches!(name(bad), Err(SessionError::Name(_))), "{bad:?}");
+        }
+        assert!(name(&"ä".repeat(80)).is_ok());
+    }
+
+    #[test]
+    fn found_by_id_name_prefix_or_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let one = testing::recorded(dir, Some("nightly"), "one");
+        let two = testing::recorded(dir, Some("2026"), "two");
+        let path = |id: &str| path_of(dir, id);
+        assert_eq!(find(dir, &one).unwrap(), path(&one));
+        assert_eq!(find(dir, "nightly").unwrap(), path(&one));
+        assert_eq!(find(dir, &one[..one.len() - 1]).unwrap(), path(&one));
+        // A name wins over a prefix of several ids.
+        assert_eq!(find(dir, "2026").unwrap(), path(&two));
+        let file = path(&two);
+        assert_eq!(find(dir, file.to_str().unwrap()).unwrap(), file);
+        assert_eq!(find(Path::new("/no/such/folder"), file.to_str().unwrap()).unwrap(), file);
+    }
+
+    #[test]
+    fn unknown_and_ambiguous_name_the_candidates() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        for slug in ["one", "two"] {
+            testing::recorded(dir, Some(&format!("run {slug}")), slug);
+        }
+        let error = find(dir, "20").unwrap_err().to_string();
+        assert!(error.contains("2 sessions") && error.contains("-one") && error.contains("-two"), "{error}");
+        let error = find(dir, "run onw").unwrap_err().to_string();
+        assert!(error.contains("run one"), "{error}");
+        for text in ["", "../x", "zzz"] {
+            assert!(matches!(find(dir, text), Err(SessionError::Unknown { .. })), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_plain(text in ".{0,80}") {
+            prop_assert!(is_id(&slug(&text)) && slug(&text).len() <= SLUG_LENGTH);
+        }
+    }
+}

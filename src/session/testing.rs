@@ -1,0 +1,72 @@
+//! Plans, trials and sessions for the tests of this floor.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::{Recorder, Session};
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec, TrialTime};
+use crate::record::{End, Event, Sample, Trial};
+
+/// 2026-11-21T09:30:11Z.
+pub const CREATED: Duration = Duration::from_secs(1_795_253_411);
+
+pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
+    Job {
+        backend: Choice::parse(backend).unwrap(),
+        op: Op::Read,
+        pattern: Pattern::Seq,
+        block,
+        count: None,
+        span: 1 << 30,
+        threads: 1,
+        depth: 1,
+        cache,
+        direct: false,
+        xor: false,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    }
+}
+
+/// A plan of so many cells: `read` at 4 KiB, 8 KiB and so on.
+pub fn plan(cells: u32) -> Plan {
+    Plan {
+        experiment: "sweep".into(),
+        presets: vec!["quick".into()],
+        target: TargetSpec::File { path: "/data/file".into(), size: 1 << 30 },
+        cells: (0..cells).map(|n| job("read", 4096 << (n % 16), Cache::Warm)).collect(),
+        trials: Some(5),
+        goal: Plan::GOAL,
+        trial_time: TrialTime::default(),
+        budget: Plan::BUDGET,
+        seed: 7,
+        skipped: Vec::new(),
+    }
+}
+
+pub fn session(cells: u32) -> Session {
+    let created = super::utc(UNIX_EPOCH + CREATED);
+    Session::new("20261121-093011-x".into(), String::new(), created, Default::default(), plan(cells))
+}
+
+/// A trial of 1 s in 4 KiB operations.
+pub fn trial(cell: u32, round: u32, bytes: u64) -> Trial {
+    Trial { cell, round, bytes, ops: bytes / 4096, syscalls: bytes / 4096 + 1, nanos: 1_000_000_000, ..Trial::default() }
+}
+
+pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
+    let sample = |n: u64| Sample { at: n * 100, nanos: 100, bytes: bytes / 10, ops: 1, syscalls: 1 };
+    Event::Trial { trial: Arc::new(trial(cell, round, bytes)), samples: (1..=10).map(sample).collect() }
+}
+
+/// Records a session of two trials; its id.
+pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
+    let mut recorder = Recorder::create(dir, name, slug, &Default::default(), &plan(2), UNIX_EPOCH + CREATED).unwrap();
+    for cell in [0, 1] {
+        recorder.event(&trial_event(cell, 1, 1 << 20));
+    }
+    recorder.finish(End::Finished);
+    recorder.id().into()
+}

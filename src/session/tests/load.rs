@@ -1,0 +1,227 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::plan::Cache;
+use crate::record::{End, Severity, Xor};
+
+const GOLDEN: &str = include_str!("../../../tests/golden/session-v1.jsonl");
+
+fn parse(bytes: &[u8]) -> Result<Session, SessionError> {
+    read(&mut Lines::new(bytes), Path::new("s.jsonl"))
+}
+
+/// What is wrong with a file, as its user reads it.
+fn refused(bytes: impl AsRef<[u8]>) -> String {
+    let error = parse(bytes.as_ref()).unwrap_err().to_string();
+    assert!(error.len() < 500 && !error.contains(char::is_control), "{error}");
+    error
+}
+
+fn first_line() -> &'static str {
+    GOLDEN.lines().next().unwrap()
+}
+
+/// The golden file with `line` in the place of its line `number` (from 1).
+fn with_line(number: usize, line: &str) -> String {
+    let lines = GOLDEN.lines().enumerate().map(|(at, old)| if at + 1 == number { line } else { old });
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn the_golden_file_keeps_loading() {
+    let session = parse(GOLDEN.as_bytes()).unwrap();
+    assert_eq!((session.id.as_str(), session.name.as_str()), ("20261121-093011-scratch", "golden – ünïcode"));
+    assert_eq!((session.created.as_str(), session.host.kernel.as_str()), ("2026-11-21T09:30:11Z", "6.12.3"));
+    assert_eq!((session.plan.cells.len(), session.plan.seed, session.plan.skipped.len()), (5, 8_123_456_789_012_345, 1));
+    assert_eq!((session.trials.len(), session.end), (24, Some(End::Goal)));
+    assert_eq!(session.trials.iter().filter(|t| t.short).count(), 1);
+    assert!(session.trials.iter().all(|t| t.xor.is_none_or(|xor| xor == Xor(0x0bad_cafe)) && t.evidence.notes.len() == 2));
+    assert_eq!(session.notes, ["io_uring: SQPOLL needs no privilege here"]);
+    let latency = session.verdicts[3].as_ref().unwrap().latency.as_ref().unwrap();
+    assert_eq!((latency.mean, latency.p999, latency.buckets.len()), (3512.25, None, 3));
+    assert_eq!((session.worst(), session.plan.cells[4].cache), (Some(Severity::Note), Cache::Warm));
+    assert!(session.verdicts[4].is_none() && session.errors[4].as_ref().unwrap().contains("EPERM"));
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/session-v1.jsonl");
+    assert_eq!(load(&golden).unwrap(), session);
+    assert_eq!(samples(&golden, 2).unwrap().iter().map(|(_, _, samples)| samples.len()).sum::<usize>(), 24);
+}
+
+#[test]
+fn every_cut_of_the_file_loads_up_to_its_last_whole_line() {
+    let whole = parse(GOLDEN.as_bytes()).unwrap();
+    let header = first_line().len() + 1;
+    assert!(refused(&GOLDEN[..header - 1]).contains("no whole line"));
+    for cut in (header..GOLDEN.len()).step_by(97).chain([GOLDEN.len() - 1]) {
+        let session = parse(&GOLDEN.as_bytes()[..cut]).unwrap();
+        let trials = GOLDEN.as_bytes()[..cut].split_inclusive(|b| *b == b'\n');
+        let trials = trials.filter(|line| line.starts_with(br#"{"kind":"trial""#) && line.ends_with(b"\n")).count();
+        assert_eq!(session.end, None);
+        assert_eq!(session.trials[..], whole.trials[..trials]);
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_says_which_verdicts_are_old() {
+    let cut: String = GOLDEN.lines().take(20).flat_map(|line| [line, "\n"]).collect();
+    let session = parse(cut.as_bytes()).unwrap();
+    assert!(session.notes.last().unwrap().contains("4 verdicts"), "{:?}", session.notes);
+}
+
+#[test]
+fn a_last_line_of_rubbish_is_torn_and_one_in_the_middle_is_damage() {
+    for rubbish in ["\0\0\0\0", "{\"kind\":\"tri", "x", ""] {
+        let torn = format!("{GOLDEN}{rubbish}\n");
+        assert_eq!(parse(torn.as_bytes()).unwrap().trials.len(), 24, "{rubbish:?}");
+        let error = refused(with_line(7, rubbish));
+        assert!(error.starts_with("s.jsonl is damaged in line 7: ") && error.ends_with("head -n 6"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_session_says_so() {
+    let header = |from: &str, to: &str| first_line().replacen(from, to, 1) + "\n";
+    assert_ne!(header("\"iotui\":1", "\"iotui\":2").trim_end(), first_line());
+    for (bytes, expected) in [
+        (String::new(), "it is empty"),
+        ("hello\n".into(), "line 1: expected value"),
+        ("\0\0\n".into(), "line 1"),
+        ("[]\n".into(), "line 1"),
+        ("{}\n".into(), "has no \"iotui\":1"),
+        ("{\"iotui\":1}\n".into(), "has no \"iotui\":1"),
+        ("{\"iotui\":-1,\"kind\":\"session\"}\n".into(), "line 1"),
+        ("{\"iotui\":1,\"kind\":\"session\"}\n".into(), "missing field"),
+        (header("\"iotui\":1", "\"iotui\":2"), "newer iotui (schema 2, this one reads 1): update iotui"),
+        ("{\"iotui\":99,\"kind\":\"session\",\"all\":\"else is new\"}\n".into(), "schema 99"),
+        (header("2026-11-21T", "2026-31-21T"), "is no UTC time"),
+        (header("\"block\":4096", "\"block\":0"), "cell 0: block 0 is not between 1 and"),
+        (header("\"block\":4096", "\"block\":99999999999"), "is not between"),
+        (header("\"threads\":1", "\"threads\":4000000000"), "threads 4000000000 is not between"),
+        (header("\"depth\":1", "\"depth\":-1"), "invalid value"),
+        (header("\"mix\":null", "\"mix\":101"), "mix above 100"),
+        (header("\"goal\":0.02", "\"goal\":1e999"), "out of range"),
+        (header("\"goal\":0.02", "\"goal\":-1"), "no share"),
+        (header("\"xor\":false", "\"xor\":false,\"new\":1"), "a newer iotui may know it"),
+        (header("\"op\":\"read\"", "\"op\":\"\\u001b[2J\""), "unknown variant"),
+    ] {
+        let error = refused(&bytes);
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
+
+#[test]
+fn what_contradicts_the_plan_is_refused() {
+    let trial = GOLDEN.lines().find(|line| line.contains("\"trial\"")).unwrap();
+    let cell = |cell: &str| with_line(4, &of_cell(trial, cell));
+    for (bytes, expected) in [
+        (cell("5"), "line 4: cell 5 is none of the plan's 5"),
+        (cell("4294967295"), "none of the plan's 5"),
+        (cell("4294967296"), "invalid value"),
+        (cell("1.5"), "invalid type"),
+        (cell("1e99"), "invalid type"),
+        (with_line(4, r#"{"kind":"trial","cell":0}"#), "missing field"),
+        (with_line(9, r#"{"kind":"verdict","cell":9,"verdict":null}"#), "cell 9 is none"),
+        (with_line(9, r#"{"kind":"end","reason":"tired"}"#), "unknown variant"),
+        (with_line(9, r#"{"kind":"plan","plan":{}}"#), "missing field"),
+        (with_line(9, r#"{"no":"kind"}"#), "missing field `kind`"),
+    ] {
+        let error = refused(&bytes);
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let plan = first_line().split_once("\"plan\":").unwrap().1;
+    let plan = format!("{{\"kind\":\"plan\",\"plan\":{plan}");
+    assert!(refused(with_line(9, &plan)).contains("another plan after the first trial"));
+    assert!(parse(with_line(2, &plan).as_bytes()).is_ok());
+}
+
+fn of_cell(trial: &str, cell: &str) -> String {
+    let (_, rest) = trial.split_once(",\"round\"").unwrap();
+    format!("{{\"kind\":\"trial\",\"cell\":{cell},\"round\"{rest}")
+}
+
+#[test]
+fn hostile_lines_are_refused_in_bounded_memory() {
+    let deep = |open: &str| format!("{}\n{{\"kind\":\"note\",\"text\":{}\n\n", first_line(), open.repeat(1 << 20));
+    assert!(refused(deep("[")).contains("line 2"));
+    assert!(refused(deep("{\"a\":")).contains("line 2"));
+    let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    // Deep nesting in a key that is not known is passed over without recursion.
+    assert!(parse(with_line(3, &format!("{{\"kind\":\"x\",\"y\":{nested}}}")).as_bytes()).is_ok());
+    let long = format!("{}\n\"{}\"\n\n", first_line(), "x".repeat(17 << 20));
+    assert!(refused(long).contains("longer than 16 MiB"));
+    assert!(refused("x".repeat(17 << 20)).contains("line 1: it is longer than 16 MiB"));
+    let quoted = format!("{}\n{{\"kind\":\"trial\",\"cell\":\"{}\"}}\n\n", first_line(), "\u{1b}".repeat(1 << 20));
+    assert!(refused(quoted).contains("line 2"));
+    let quoted = format!("{}\n{{\"kind\":\"trial\",\"cell\":\"{}\"}}\n\n", first_line(), "y".repeat(1 << 20));
+    assert!(refused(quoted).contains("invalid type: string"));
+}
+
+#[test]
+fn text_that_steers_a_terminal_is_cleaned() {
+    let file = with_line(3, r#"{"kind":"note","text":"a\u001b[2Jb\nc"}"#);
+    let file = file.replace("2 MiB of the page cache", "\\u001b]0;x\\u0007").replace("golden", "\\u009bgold\\u202e");
+    let session = parse(file.as_bytes()).unwrap();
+    assert_eq!(session.notes, ["a[2Jb c"]);
+    assert_eq!(session.name, "gold – ünïcode");
+    let warning = &session.verdicts[3].as_ref().unwrap().warnings[0];
+    assert!(warning.message.starts_with("]0;x are"), "{}", warning.message);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), header: bool) {
+        let start: &[u8] = if header { first_line().as_bytes() } else { b"" };
+        let file = [start, b"\n", &bytes, b"\n\n"].concat();
+        let _ = parse(&file);
+    }
+
+    #[test]
+    fn mutations_never_panic(
+        cuts in prop::collection::vec((0usize..GOLDEN.len(), 0usize..40, prop::collection::vec(any::<u8>(), 0..6)), 1..4),
+        digits in prop::collection::vec((0usize..GOLDEN.len(), b'0'..=b'9'), 0..20),
+    ) {
+        let mut bytes = GOLDEN.as_bytes().to_vec();
+        for (at, digit) in digits {
+            if bytes[at].is_ascii_digit() {
+                bytes[at] = digit;
+            }
+        }
+        for (at, length, new) in cuts {
+            let at = at.min(bytes.len());
+            let end = (at + length).min(bytes.len());
+            bytes.splice(at..end, new);
+        }
+        check_all(&bytes);
+    }
+
+    #[test]
+    fn any_number_can_be_shown(values in prop::collection::vec(prop::sample::select(NUMBERS), 8)) {
+        let mut file = GOLDEN.to_string();
+        for (key, value) in ["bytes", "ops", "nanos", "syscalls", "round", "mean", "amplification", "span"].iter().zip(values) {
+            let mut changed = String::new();
+            for (index, part) in file.split(&format!("\"{key}\":")).enumerate() {
+                let rest = part.find([',', '}']).unwrap_or(0);
+                changed += &if index == 0 { part.to_string() } else { format!("\"{key}\":{value}{}", &part[rest..]) };
+            }
+            file = changed;
+        }
+        check_all(file.as_bytes());
+    }
+}
+
+const NUMBERS: &[&str] = &["0", "1", "4096", "4294967295", "9007199254740993", "18446744073709551615", "null"];
+
+/// Whatever loads can also be summarised and written as JSON.
+fn check_all(bytes: &[u8]) {
+    match parse(bytes) {
+        Ok(mut session) => {
+            session.complete(|_, _, _| Verdict::default());
+            let text = serde_json::to_string(&crate::session::document(&session)).unwrap();
+            assert!(!text.contains("inf") || GOLDEN.contains("inf"), "a number that is none");
+        }
+        Err(error) => assert!(error.to_string().len() < 500),
+    }
+}

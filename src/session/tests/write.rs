@@ -1,0 +1,169 @@
+use super::super::{Session, list, load, testing};
+use super::*;
+use crate::record::{Latency, Source};
+use std::os::unix::fs::PermissionsExt;
+use std::time::UNIX_EPOCH;
+
+fn recorder(dir: &Path, name: Option<&str>) -> Recorder {
+    Recorder::create(dir, name, "My File", &Host::default(), &testing::plan(2), UNIX_EPOCH + testing::CREATED).unwrap()
+}
+
+fn kinds(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let kind = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].as_str().unwrap().to_string();
+    text.lines().map(kind).collect()
+}
+
+fn verdict(reason: &str) -> Event {
+    let latency = Latency { count: 3, every: 1, mean: 5.25, max: 9.0, buckets: vec![(3, 1), (9, 2)], ..Latency::default() };
+    let source = Source { device: 0.1, page_cache: 0.7, hole: 0.2, unknown: 0.0 };
+    let verdict = Verdict { source: Some(source), source_reason: reason.into(), latency: Some(latency), ..Verdict::default() };
+    Event::Verdict { cell: 0, verdict: Arc::new(verdict) }
+}
+
+#[test]
+fn ids_names_and_modes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("a/b");
+    let first = recorder(&store, Some(" nightly\n"));
+    assert_eq!((first.id(), first.name(), first.renamed()), ("20261121-093011-my-file", "nightly", false));
+    let second = recorder(&store, Some("nightly"));
+    assert_eq!((second.id(), second.name(), second.renamed()), ("20261121-093011-my-file-2", "nightly-2", true));
+    assert_eq!(recorder(&store, None).name(), "");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&store), mode(first.path())), (0o700, 0o600));
+    assert!(matches!(
+        Recorder::create(&store, Some("\n"), "x", &Host::default(), &testing::plan(1), UNIX_EPOCH),
+        Err(SessionError::Name(_))
+    ));
+}
+
+#[test]
+fn what_was_told_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), Some("n"));
+    let mut session = Session::new(recorder.id().into(), "n".into(), recorder.created().into(), Host::default(), testing::plan(2));
+    let plan = Arc::new(testing::plan(3));
+    let events = [
+        Event::Started { plan, grounds: Arc::default() },
+        Event::Calibrated { cell: 0, count: 4, passes: 1, nanos: 9, whole: true },
+        testing::trial_event(0, 1, 1 << 20),
+        testing::trial_event(2, 1, u64::MAX),
+        verdict("first"),
+        Event::Note { text: "a note".into() },
+        Event::Failed { cell: 1, error: "no way".into() },
+        testing::trial_event(0, 2, 3),
+        verdict("second"),
+        Event::End { reason: End::Goal },
+        Event::Note { text: "too late".into() },
+    ];
+    for event in &events[..10] {
+        recorder.event(event);
+        session.apply(event);
+    }
+    recorder.event(&events[10]);
+    recorder.finish(End::Failed);
+    assert_eq!(recorder.unsaved(), None);
+    assert_eq!(load(recorder.path()).unwrap(), session);
+    // The second verdict came within 10 s, so it was written at the end only.
+    let lines = kinds(recorder.path());
+    let expected = "session plan calibrated trial trial verdict note verdict trial verdict end";
+    assert_eq!(lines.join(" "), expected);
+}
+
+#[test]
+fn a_verdict_is_rewritten_when_it_is_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    recorder.event(&verdict("first"));
+    recorder.event(&verdict("second"));
+    assert_eq!(kinds(recorder.path()).len(), 2);
+    recorder.verdict_every = Duration::ZERO;
+    recorder.event(&verdict("third"));
+    assert_eq!(kinds(recorder.path()).len(), 3);
+    recorder.finish(End::Finished);
+    assert_eq!(kinds(recorder.path()).len(), 4);
+}
+
+#[test]
+fn samples_are_merged_and_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    let samples: Vec<Sample> = (1..=1000).map(|at| Sample { at, nanos: 1, bytes: 2, ops: 3, syscalls: 4 }).collect();
+    recorder.event(&Event::Trial { trial: Arc::new(testing::trial(1, 4, 5)), samples });
+    let found = super::super::samples(recorder.path(), 1).unwrap();
+    let (cell, round, samples) = &found[0];
+    assert_eq!((found.len(), *cell, *round), (1, 1, 4));
+    assert!(samples.len() <= Sample::MOST && samples.len() > Sample::MOST / 3);
+    assert_eq!((samples.iter().map(|s| s.bytes).sum::<u64>(), samples.last().unwrap().at), (2000, 1000));
+    assert_eq!(super::super::samples(recorder.path(), 0).unwrap(), []);
+}
+
+#[test]
+fn what_json_cannot_hold_does_not_make_the_file_unreadable() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    let Event::Verdict { verdict, .. } = verdict("odd") else { unreachable!() };
+    let mut verdict = Verdict::clone(&verdict);
+    verdict.latency.as_mut().unwrap().mean = f64::NAN;
+    verdict.source.as_mut().unwrap().hole = f64::INFINITY;
+    verdict.amplification = Some(f64::NAN);
+    recorder.event(&Event::Verdict { cell: 1, verdict: verdict.into() });
+    recorder.event(&testing::trial_event(7, 1, 1));
+    let loaded = load(recorder.path()).unwrap();
+    assert_eq!(loaded.verdicts[1], Some(Verdict { source_reason: "odd".into(), ..Verdict::default() }));
+    assert_eq!(loaded.trials, []);
+}
+
+#[test]
+fn a_full_disk_stops_neither_the_run_nor_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    recorder.event(&testing::trial_event(0, 1, 1));
+    // A device that is always full.
+    let full = fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
+    let file = recorder.sink.swap(full);
+    recorder.event(&testing::trial_event(0, 2, 2));
+    recorder.event(&testing::trial_event(0, 3, 3));
+    assert!(recorder.unsaved().unwrap().contains("No space left"));
+    recorder.sink.swap(file);
+    recorder.finish(End::Finished);
+    assert_eq!(recorder.unsaved(), None);
+    assert_eq!(load(recorder.path()).unwrap().trials.len(), 3);
+}
+
+#[test]
+fn lost_lines_are_told_before_the_end_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    let full = fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
+    let file = recorder.sink.swap(full);
+    for _ in 0..3 {
+        recorder.event(&Event::Note { text: "x".repeat(500_000) });
+    }
+    assert!(recorder.unsaved().unwrap().contains("1 are lost"), "{:?}", recorder.unsaved());
+    recorder.sink.swap(file);
+    recorder.finish(End::Budget);
+    assert_eq!(kinds(recorder.path()).join(" "), "session note note note end");
+    assert!(load(recorder.path()).unwrap().notes[2].starts_with("1 lines of this session were lost"));
+    assert!(recorder.unsaved().unwrap().starts_with("1 lines were lost"));
+}
+
+#[test]
+fn a_path_of_any_bytes_is_kept() {
+    use std::os::unix::ffi::OsStringExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = PathBuf::from(std::ffi::OsString::from_vec(b"/tmp/\xff\n".to_vec()));
+    let plan = Plan { target: crate::plan::TargetSpec::File { path, size: 1 }, ..testing::plan(1) };
+    let recorder = Recorder::create(dir.path(), None, "", &Host::default(), &plan, UNIX_EPOCH).unwrap();
+    assert_eq!(load(recorder.path()).unwrap().plan, plan);
+    assert_eq!(list(dir.path()).unwrap()[0].target, "/tmp/\u{fffd} ");
+}
+
+#[test]
+fn discarded_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let recorder = recorder(dir.path(), None);
+    recorder.discard().unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,79 @@
+//! Numbers of one column: one unit for all of them, decimal points below each other.
+
+use super::three_digits;
+
+/// A unit: what one of it is in the base unit, and its name.
+pub type Unit = (f64, &'static str);
+
+pub const RATE: &[Unit] =
+    &[(1.0, "B/s"), (1024.0, "KiB/s"), (1_048_576.0, "MiB/s"), (1_073_741_824.0, "GiB/s"), (1_099_511_627_776.0, "TiB/s")];
+pub const PER_SECOND: &[Unit] = &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")];
+pub const TIME: &[Unit] = &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+
+/// The largest unit in which the smallest value is still 0.1, unless the largest then has seven digits.
+pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
+    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    for value in values.into_iter().filter(|v| v.is_finite() && *v > 0.0) {
+        (low, high) = (low.min(value), high.max(value));
+    }
+    let mut best = units.first().copied().unwrap_or((1.0, ""));
+    for unit in units.iter().filter(|_| high > 0.0) {
+        if low / unit.0 >= 0.1 || high / best.0 >= 1e6 {
+            best = *unit;
+        }
+    }
+    best
+}
+
+/// Three digits; two below 0.1; an exponent where it would be very long.
+pub fn figure(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() || size == 0.0 || (0.1..1e9).contains(&size) {
+        three_digits(value)
+    } else if !(1e-9..1e9).contains(&size) {
+        format!("{value:.1e}")
+    } else {
+        let decimals = 1.0 - size.log10().floor();
+        format!("{value:.0$}", decimals as usize)
+    }
+}
+
+/// The values in units of `factor`, padded to one width with their decimal points in one column.
+pub fn aligned(values: &[Option<f64>], factor: f64) -> Vec<String> {
+    let texts: Vec<String> = values.iter().map(|v| v.map_or("-".into(), |v| figure(v / factor))).collect();
+    let point = |text: &String| text.find('.').unwrap_or(text.len());
+    let before = texts.iter().map(point).max().unwrap_or(0);
+    let after = texts.iter().map(|t| t.len() - point(t)).max().unwrap_or(0);
+    texts.iter().map(|t| format!("{}{t}{}", " ".repeat(before - point(t)), " ".repeat(after + point(t) - t.len()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_unit_suits_the_whole_column() {
+        let of = |values: &[f64]| unit(values.iter().map(|v| v * 1_048_576.0), RATE).1;
+        assert_eq!(of(&[13.0, 30_000.0]), "MiB/s");
+        assert_eq!(of(&[900.0, 30_000.0]), "GiB/s");
+        assert_eq!(of(&[0.001, 30_000.0]), "MiB/s", "six digits are read more easily than eight");
+        assert_eq!(of(&[]), "B/s");
+        assert_eq!(of(&[0.0, f64::NAN]), "B/s");
+    }
+
+    #[test]
+    fn points_are_below_each_other() {
+        let texts = aligned(&[Some(0.85), Some(305.0), None, Some(30.5), Some(0.001)], 1.0);
+        assert_eq!(texts, ["  0.85  ", "305     ", "  -     ", " 30.5   ", "  0.0010"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_have_one_width(values in prop::collection::vec(prop::option::of(any::<f64>()), 0..9)) {
+            let (factor, _) = unit(values.iter().flatten().copied(), RATE);
+            let texts = aligned(&values, factor);
+            prop_assert!(texts.windows(2).all(|t| t[0].len() == t[1].len()));
+        }
+    }
+}
