@@ -25,7 +25,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     match dispatch(asked) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("iotui: {error:#}");
+            report::say(format!("iotui: {error:#}"));
             ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
         }
     }

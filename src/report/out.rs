@@ -42,6 +42,11 @@ pub enum When {
 #[error("{1}")]
 pub struct Failed(pub u8, pub String);
 
+/// One line to stderr; that nobody reads it is no reason to fail.
+pub fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Exit 1 with this message.
 pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     Failed(1, error.to_string()).into()
