@@ -170,11 +170,11 @@ impl Lane for UringLane {
                 return work.finish();
             }
             work.flying(flying);
-            if let Err(error) = self.ring.submit_and_wait(1) {
-                if error.raw_os_error() != Some(libc::EINTR) {
-                    work.abort(BackendError::Ring { step: "io_uring_enter", error });
-                    return work.finish();
-                }
+            if let Err(error) = self.ring.submit_and_wait(1)
+                && error.raw_os_error() != Some(libc::EINTR)
+            {
+                work.abort(BackendError::Ring { step: "io_uring_enter", error });
+                return work.finish();
             }
             let mut calls = 1;
             for done in self.ring.completion() {

@@ -180,6 +180,7 @@ impl<'a> Work<'a> {
     /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose work *is* touching
     /// the data.
     #[inline(always)]
+    #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the signature of design §3.1: only lanes hold a Work")]
     pub fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
         let form = self.given.fold.unwrap_or_else(super::fold::widest);

@@ -43,7 +43,7 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
 /// The next power of two to try. Steps that are sure to be too short are jumped over: to a quarter of what the last
 /// step says would do, since first operations are often the slowest and sometimes the fastest.
 fn next(count: u64, nanos: u64, low: u64) -> u64 {
-    let double = count.saturating_mul(2);
+    let double = count.saturating_mul(2).min(1 << 62);
     if nanos < 20_000 {
         return double;
     }
@@ -90,7 +90,7 @@ mod tests {
     fn counts_stay_powers_of_two_and_always_grow() {
         for nanos in [0, 1, 19_999, 20_000, 1_000_000, 299_999_999] {
             let mut count = 1;
-            for _ in 0..40 {
+            while count < 1 << 60 {
                 let more = next(count, nanos, 300_000_000);
                 assert!(more.is_power_of_two() && more >= 2 * count, "{count} -> {more} at {nanos}");
                 count = more;

@@ -2,7 +2,7 @@
 
 use crate::backend::meter::Timed;
 use crate::backend::{self, Backend};
-use crate::plan::{Info, Job, Plan};
+use crate::plan::{Job, Plan};
 use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
 use crate::stats::{Histogram, Summary, outliers, two_modes};
 
@@ -19,7 +19,6 @@ pub(super) struct Amount {
 pub(super) struct Cell {
     pub job: Job,
     pub backend: &'static dyn Backend,
-    pub info: &'static Info,
     pub amount: Option<Amount>,
     pub trials: Vec<Trial>,
     pub histogram: Histogram,
@@ -34,16 +33,7 @@ impl Cell {
         let cell = |job: &Job| {
             let backend = backend::backend(&job.backend.id).map_err(|unknown| unknown.to_string())?;
             job.backend.check(backend.info()).map_err(|error| error.to_string())?;
-            Ok(Cell {
-                job: job.clone(),
-                backend,
-                info: backend.info(),
-                amount: None,
-                trials: Vec::new(),
-                histogram: Histogram::new(),
-                every: 0,
-                out: false,
-            })
+            Ok(Cell { job: job.clone(), backend, amount: None, trials: Vec::new(), histogram: Histogram::new(), every: 0, out: false })
         };
         plan.cells.iter().map(cell).collect()
     }

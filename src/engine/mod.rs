@@ -9,6 +9,7 @@ mod control;
 mod error;
 mod harness;
 mod observe;
+pub mod place;
 mod prepare;
 mod progress;
 mod run;

@@ -143,7 +143,7 @@ fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<(
     let shared = Arc::clone(shared);
     let body = move || {
         let done = catch_unwind(AssertUnwindSafe(|| work(&shared, lane)));
-        let done = done.unwrap_or_else(|_| Err(BackendError::Panicked));
+        let done = done.unwrap_or(Err(BackendError::Panicked));
         // A waiter that left has no use for it.
         let _ = to.send(done);
     };

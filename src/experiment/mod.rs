@@ -4,6 +4,7 @@ mod error;
 mod sweep;
 
 pub use error::PlanError;
+pub use sweep::estimate;
 
 use crate::plan::{Info, Job, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
 

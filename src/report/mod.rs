@@ -4,6 +4,7 @@ mod atomic;
 mod csv;
 mod json;
 pub mod jsonl;
+mod out;
 #[cfg(test)]
 mod sample;
 mod table;
@@ -15,6 +16,7 @@ use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
 pub use atomic::{probe, to_file};
+pub use out::{Failed, HEADING as OUTPUT, Out, When, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
@@ -48,6 +50,9 @@ pub struct Format {
 
 /// Every format, in the order in which lists show them; the first is the default.
 pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT];
+
+/// The id of the format whose trials are written as they end.
+pub const JSONL: &str = jsonl::FORMAT.id;
 
 /// The format of that name.
 pub fn format(id: &str) -> Result<&'static Format, Unknown> {

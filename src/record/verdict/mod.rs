@@ -30,6 +30,8 @@ pub struct Source {
 pub struct TargetEvidence {
     /// Type of the file system as mounted: `ext4`.
     pub fs: String,
+    /// The devices below it, from the mounted one to the disk: `dm-0 on nvme0n1`; empty where none is known.
+    pub device: String,
     /// iotui made this file, so it may be written. False until shown.
     pub ours: bool,
     /// tmpfs, ramfs, a zram or brd disk: the "device" is memory.

@@ -323,7 +323,7 @@ prop_compose! {
         entropy in proptest::option::of(real()), fs_used in proptest::option::of(real()),
     ) -> TargetEvidence {
         TargetEvidence {
-            fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
+            device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
             hole_bytes, hole_method: method, direct, read_ahead, fs_used,
         }
     }

@@ -1,0 +1,52 @@
+//! The options of a run that are no settings of its plan.
+
+use std::path::PathBuf;
+
+use crate::report::{OUTPUT, Out};
+
+const WHAT: &str = "What to measure";
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file or block device to measure, opened read-only; with --op write a file that does not exist yet; without, a scratch file
+    pub file: Option<PathBuf>,
+
+    /// Presets; --list presets shows them [default: quick]
+    #[arg(short, long, value_name = "NAME,..", value_delimiter = ',', help_heading = WHAT)]
+    pub preset: Vec<String>,
+
+    /// Run the plan of an earlier session again; seed, trials, trial time and budget may be given anew
+    #[arg(long, value_name = "SESSION", help_heading = WHAT)]
+    pub plan: Option<String>,
+
+    /// Folder of the scratch file [default: here, or the first of TMPDIR, /var/tmp, HOME that is on a disk]
+    #[arg(long, value_name = "DIR", help_heading = WHAT)]
+    pub dir: Option<PathBuf>,
+
+    /// Keep the scratch file, under a name that is told
+    #[arg(long, help_heading = WHAT)]
+    pub keep: bool,
+
+    /// Print the plan and run nothing
+    #[arg(long, help_heading = WHAT)]
+    pub dry_run: bool,
+
+    #[command(flatten)]
+    pub out: Out,
+
+    /// Name the session; a name that is taken gets a number
+    #[arg(long, value_name = "NAME", conflicts_with = "no_save", help_heading = OUTPUT)]
+    pub save: Option<String>,
+
+    /// Keep no session file
+    #[arg(long, help_heading = OUTPUT)]
+    pub no_save: bool,
+
+    /// Exit 4 when a warning says that a number is wrong
+    #[arg(long, help_heading = OUTPUT)]
+    pub strict: bool,
+
+    /// Nothing on stderr but errors
+    #[arg(long, help_heading = OUTPUT)]
+    pub quiet: bool,
+}

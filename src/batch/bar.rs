@@ -1,0 +1,63 @@
+//! The progress bar on stderr: what runs now, its rate, the time left. Only on a terminal.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::plan::Plan;
+use crate::record::{Event, Phase, Progress};
+use crate::units;
+
+pub(super) struct Bar {
+    bar: ProgressBar,
+    labels: Vec<String>,
+}
+
+impl Bar {
+    pub fn new(quiet: bool, plan: &Plan) -> Bar {
+        let hidden = quiet || !std::io::stderr().is_terminal();
+        // Ten frames a second, drawn by this thread only when something happened.
+        let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
+        let style = ProgressStyle::with_template("{bar:20.cyan/dim} {percent:>3}%  {wide_msg}");
+        let bar = ProgressBar::with_draw_target(Some(1000), target).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Bar { bar, labels: plan.cells.iter().map(|c| c.label()).collect() }
+    }
+
+    pub fn show(&self, event: &Event) {
+        match event {
+            Event::Progress(progress) => {
+                self.bar.set_position((progress.share * 1000.0) as u64);
+                self.bar.set_message(format!("{}  {} left", self.what(progress), units::show_wait(Duration::from_nanos(progress.left))));
+            }
+            Event::Sample { cell, sample, .. } if sample.nanos > 0 => {
+                let per_second = |n: u64| n as f64 * 1e9 / sample.nanos as f64;
+                let rate = match sample.bytes {
+                    0 => format!("{}/s", units::show_count(per_second(sample.ops))),
+                    bytes => units::show_rate(per_second(bytes)),
+                };
+                self.bar.set_message(format!("{}  {rate}", self.label(*cell)));
+            }
+            _ => {}
+        }
+    }
+
+    fn what(&self, progress: &Progress) -> String {
+        let cell = progress.cell.map(|c| self.label(c)).unwrap_or_default();
+        match progress.phase {
+            Phase::Fill => "filling the scratch file with random data".into(),
+            Phase::Walk => "looking at the file".into(),
+            Phase::Calibrate => format!("calibrating {cell}"),
+            Phase::WarmUp | Phase::Prepare => format!("preparing {cell}"),
+            Phase::Trial => format!("trial {}: {cell}", progress.round),
+        }
+    }
+
+    fn label(&self, cell: u32) -> String {
+        self.labels.get(cell as usize).cloned().unwrap_or_default()
+    }
+
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}

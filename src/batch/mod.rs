@@ -1,0 +1,154 @@
+//! The headless front end: data on stdout, progress on stderr.
+
+mod args;
+mod bar;
+mod dry;
+mod make;
+mod watch;
+
+pub use args::Args;
+
+use std::io::Write;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use anyhow::Context;
+
+use crate::engine::{self, Control};
+use crate::host::Host;
+use crate::plan::{Plan, Settings, TargetSpec};
+use crate::record::{End, Event, MachineEvidence, Severity};
+use crate::report::{self, Format, failed, say};
+use crate::session::{self, Recorder, Session};
+use crate::sys::signals;
+
+/// Plans, runs, reports; the exit code of design §3.5.
+pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
+    let format = report::format(&args.out.format)?;
+    if let Some(path) = &args.out.output {
+        report::probe(path).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let plan = Arc::new(make::plan(args, settings)?);
+    if args.dry_run {
+        args.out.text_or_json(|| dry::text(&plan), &*plan)?;
+        return Ok(0);
+    }
+    signals::install().context("cannot handle signals")?;
+    let host = Host::collect();
+    let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
+    let id = recorder.as_ref().map(|r| locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string())));
+    let (id, name, created) = id.unwrap_or_else(|| (String::new(), String::new(), session::utc(SystemTime::now())));
+    let machine = MachineEvidence { governor: host.cpu.governor.clone(), on_battery: host.conditions.on_battery };
+    let session = Session::new(id, name, created, host, Plan::clone(&plan));
+    let outcome = measured(args, format, &plan, machine, recorder.as_ref(), session);
+    finish(args, format, recorder.as_ref(), outcome)
+}
+
+/// What is left when the engine is done.
+struct Outcome {
+    session: Session,
+    /// The run itself failed: why.
+    error: Option<String>,
+    signal: Option<i32>,
+}
+
+/// The engine on a thread of its own, this one watching: a system call that never returns holds up nothing.
+fn measured(
+    args: &Args,
+    format: &Format,
+    plan: &Arc<Plan>,
+    machine: MachineEvidence,
+    recorder: Option<&Arc<Mutex<Recorder>>>,
+    session: Session,
+) -> Outcome {
+    let (to, events) = channel();
+    let (plan, recorder) = (Arc::clone(plan), recorder.cloned());
+    let engine = std::thread::Builder::new().name("engine".into()).spawn(move || {
+        let control = Control::new(signals::stop_flag());
+        // Kept before it is shown.
+        let mut sink = |event: Event| {
+            if let Some(recorder) = &recorder {
+                locked(recorder, |r| r.event(&event));
+            }
+            // A watcher that left is not waited for.
+            let _ = to.send(watch::Told::Event(event));
+        };
+        let end = engine::run(&plan, machine, &control, &mut sink);
+        let _ = to.send(watch::Told::Over(end.err().map(|e| e.to_string())));
+    });
+    match engine {
+        Ok(_) => watch::until_over(args, format, &events, session),
+        Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
+    }
+}
+
+fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Recorder>> {
+    if args.no_save {
+        return Ok(None);
+    }
+    let slug = match &plan.target {
+        TargetSpec::Scratch { .. } => "scratch".into(),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+            session::slug(&path.file_name().unwrap_or_default().to_string_lossy())
+        }
+    };
+    let made = session::folder().and_then(|dir| Recorder::create(&dir, args.save.as_deref(), &slug, host, plan, SystemTime::now()));
+    match made {
+        Ok(recorder) => {
+            if recorder.renamed() {
+                say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
+            }
+            Ok(Some(recorder))
+        }
+        // What was asked for by name must be kept; otherwise the run is worth more than its file.
+        Err(error) if args.save.is_some() => Err(error.into()),
+        Err(error) => {
+            say(format!("iotui: this run is not saved: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+fn locked<T>(recorder: &Mutex<Recorder>, with: impl FnOnce(&mut Recorder) -> T) -> T {
+    with(&mut recorder.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>, outcome: Outcome) -> anyhow::Result<u8> {
+    let Outcome { mut session, error, signal } = outcome;
+    let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
+    session.end = Some(reason);
+    let mut saved = None;
+    // Not waited for: an engine that hangs in a system call may hold the lock.
+    if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
+        recorder.finish(reason);
+        let path = recorder.path().display();
+        match recorder.unsaved() {
+            Some(why) => say(format!("iotui: not all of this run is saved: {why}")),
+            None if !args.quiet => saved = Some(format!("saved   {path}")),
+            None => {}
+        }
+    }
+    if session.trials.is_empty() && error.is_some() {
+        let code = signal.map_or(1, |s| 128 + s as u8);
+        return Err(report::Failed(code, error.unwrap_or_default()).into());
+    }
+    if let Some(error) = &error {
+        say(format!("iotui: {error}"));
+    }
+    let streamed = format.id == report::JSONL && args.out.output.is_none();
+    args.out
+        .write(|to| if streamed { report::jsonl::write_results(&session, to) } else { (format.write)(&session, &args.out.look(), to) })?;
+    std::io::stdout().flush().or_else(|e| if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(failed(e)) })?;
+    // Last, where the eye is when the run is over; nothing to complain about where nobody reads it.
+    if let Some(saved) = saved {
+        say(saved);
+    }
+    let wrong = session.worst() == Some(Severity::Wrong);
+    Ok(match signal {
+        Some(signal) => 128 + signal as u8,
+        None if error.is_some() || session.errors.iter().any(Option::is_some) => 1,
+        None if args.strict && wrong => 4,
+        None => 0,
+    })
+}

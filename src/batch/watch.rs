@@ -1,0 +1,58 @@
+//! Watches the engine: progress to stderr, trials of `jsonl` to stdout, all of it into the session in memory.
+
+use std::io::Write;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::bar::Bar;
+use super::{Args, Outcome};
+use crate::record::Event;
+use crate::report::{self, Format, jsonl};
+use crate::session::Session;
+use crate::sys::signals;
+
+/// What the engine's thread says.
+pub(super) enum Told {
+    Event(Event),
+    /// It is over: why it failed, if it did.
+    Over(Option<String>),
+}
+
+/// After a signal the engine has a second for the system call under way, and a little to say so.
+const PATIENCE: Duration = Duration::from_millis(1100);
+
+pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, mut session: Session) -> Outcome {
+    let bar = Bar::new(args.quiet, &session.plan);
+    let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
+    let mut since: Option<Instant> = None;
+    let mut error = None;
+    loop {
+        match events.recv_timeout(Duration::from_millis(50)) {
+            Ok(Told::Event(event)) => {
+                session.apply(&event);
+                bar.show(&event);
+                if let (Event::Trial { trial, .. }, Some(out)) = (&event, &mut stream) {
+                    // A reader that left ends the printing, not the run.
+                    let line = jsonl::trial_line(&session.plan, trial);
+                    if line.and_then(|line| writeln!(out, "{line}")).is_err() {
+                        stream = None;
+                    }
+                }
+            }
+            Ok(Told::Over(why)) => {
+                error = why;
+                break;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                error = Some("the engine ended without a word: this is a bug in iotui, please report it".into());
+                break;
+            }
+        }
+        if signals::pending().is_some() && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            break;
+        }
+    }
+    bar.clear();
+    Outcome { session, error, signal: signals::pending() }
+}

@@ -1,0 +1,144 @@
+//! The command line: argv becomes [`Cli`] and [`Settings`], nothing else happens here.
+//!
+//! The options of a measurement are not listed again: they are made from [`Settings::ALL`].
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::batch::Args;
+use crate::commands::{Generate, Lists, Sessions};
+use crate::plan::Settings;
+use crate::report::Out;
+
+/// Measures how fast storage is, by which way and block size, and proves where the bytes came from.
+#[derive(Debug, Parser)]
+#[command(name = "iotui", version, args_conflicts_with_subcommands = true, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Sub>,
+
+    #[command(flatten)]
+    pub run: Args,
+
+    /// Run without the full screen: data on stdout, progress on stderr
+    #[arg(long)]
+    pub batch: bool,
+
+    /// List what there is: backends with what is not to be had here and why, presets, experiments
+    #[arg(long, value_name = "WHAT", help_heading = OTHER)]
+    pub list: Option<Lists>,
+
+    /// Print a man page or the completions of a shell
+    #[arg(long, value_name = "WHAT", help_heading = OTHER)]
+    pub generate: Option<Generate>,
+}
+
+const WHAT: &str = "What to measure";
+const OTHER: &str = "Other";
+
+const EXAMPLES: &str = "\
+Examples:
+  iotui --batch                          make a scratch file, sweep it cold and warm, say what is fastest
+  iotui --batch big.iso                  the same with a file of yours, read-only
+  iotui --batch -b pread,uring -s 512..1m --direct big.iso
+  iotui --batch -b uring -s 4k --pattern random -q 1..64 --direct
+  iotui --batch --op write --size 1g --sync end -b pread -s 4k,1m
+  iotui sessions list                    every run is kept
+Exit: 0 done, 1 a cell or the run failed, 2 usage, 4 --strict and a wrong number, 130/143 stopped by a signal.";
+
+#[derive(Debug, Subcommand)]
+pub enum Sub {
+    /// The runs that were kept
+    #[command(subcommand)]
+    Sessions(Sessions),
+    /// This machine, the target and what would disturb a measurement
+    Host {
+        /// A file or block device to look at too
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        out: Out,
+    },
+}
+
+/// What was asked for.
+#[derive(Debug)]
+pub struct Asked {
+    pub cli: Cli,
+    pub settings: Settings,
+}
+
+/// The whole command line, settings included.
+pub fn command() -> Command {
+    let own = Cli::command();
+    own.args(Settings::ALL.iter().map(|setting| {
+        let arg = Arg::new(setting.name).long(setting.name).help(setting.help).help_heading(WHAT);
+        let arg = match setting.value {
+            Some(value) => arg.value_name(value).action(ArgAction::Set).allow_hyphen_values(true),
+            None => arg.action(ArgAction::SetTrue),
+        };
+        match setting.short {
+            Some(short) => arg.short(short),
+            None => arg,
+        }
+    }))
+}
+
+/// Reads argv. The error is clap's own: help and version are errors too, with exit code 0.
+pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, clap::Error> {
+    let matches = command().try_get_matches_from(argv)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    // The options of a run are not defined for subcommands, and clap refuses them there.
+    let settings = if cli.command.is_some() { Settings::default() } else { settings(&matches)? };
+    Ok(Asked { cli, settings })
+}
+
+fn settings(matches: &ArgMatches) -> Result<Settings, clap::Error> {
+    let mut settings = Settings::default();
+    for setting in Settings::ALL {
+        let text = match setting.value {
+            Some(_) => matches.get_one::<String>(setting.name).cloned(),
+            None => matches.get_flag(setting.name).then(|| "true".to_string()),
+        };
+        if let Some(text) = text {
+            let set = settings.set(setting.name, &text);
+            set.map_err(|e| clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("--{}: {e}\n", setting.name)))?;
+        }
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Result<Asked, String> {
+        parse(std::iter::once("iotui").chain(line.split_whitespace()).map(OsString::from)).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn settings_come_from_options() {
+        let asked = args("--batch -b read,mmap -s 1k..8k --direct -t 2 file").unwrap();
+        assert_eq!(asked.settings.argv().join(" "), "-b read,mmap -s 1k..8k -t 2 --direct");
+        assert_eq!(asked.cli.run.file, Some("file".into()));
+    }
+
+    #[test]
+    fn a_bad_value_names_its_option_in_one_line() {
+        let error = args("--batch -s 8m..1k").unwrap_err();
+        assert!(error.contains("--block-size: the range '8m..1k' runs backwards") && error.trim_end().lines().count() == 1, "{error}");
+        assert!(args("--batch --count -5").unwrap_err().contains("--count: '-5' is not a count"));
+    }
+
+    #[test]
+    fn subcommands_take_no_options_of_a_run() {
+        assert!(matches!(args("sessions list --format json").unwrap().cli.command, Some(Sub::Sessions(Sessions::List { .. }))));
+        assert!(args("host --direct").is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! The words of the commands, for the command line to read.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+
+use crate::report::Out;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Lists {
+    Backends,
+    Presets,
+    Experiments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Generate {
+    Man,
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// SESSION is an id, the unique start of one, a name or a path.
+#[derive(Debug, Subcommand)]
+pub enum Sessions {
+    /// All of them, the newest first
+    List {
+        #[command(flatten)]
+        out: Out,
+    },
+    /// One of them, in any format
+    Show {
+        session: String,
+        #[command(flatten)]
+        out: Out,
+    },
+    /// Give one another name
+    Rename { session: String, name: String },
+    /// Remove one
+    Delete { session: String },
+    /// Take in a session file from elsewhere
+    Import { file: PathBuf },
+}

@@ -1,0 +1,18 @@
+//! `iotui host`: the machine, the target, the doctor.
+
+use std::path::Path;
+
+use crate::engine::Bench;
+use crate::host::{Host, Report, examine, text};
+use crate::plan::TargetSpec;
+use crate::report::Out;
+
+pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
+    let host = Host::collect();
+    let bench = file.map(|path| Bench::probe(&TargetSpec::File { path: path.into(), size: 0 })).transpose()?;
+    let target = bench.map(|b| b.facts);
+    let findings = examine(&host, target.as_ref(), None);
+    let report = Report { host: &host, target: target.as_ref(), findings: &findings };
+    out.text_or_json(|| text(report.host, report.target, report.findings), &report)?;
+    Ok(0)
+}

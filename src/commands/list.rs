@@ -1,0 +1,98 @@
+//! `iotui --list`: the registries, and what of them this machine does not offer.
+
+use serde::Serialize;
+
+use super::Lists;
+use crate::backend::BACKENDS;
+use crate::engine::{Bench, place};
+use crate::experiment::EXPERIMENTS;
+use crate::plan::{Cache, Choice, CpuCache, Info, Job, PRESETS, Pattern, Sync, TargetSpec, preset};
+use crate::report::Out;
+
+/// One entry of a registry.
+#[derive(Serialize)]
+struct Entry {
+    id: String,
+    title: String,
+    about: String,
+    /// Why it is not to be had here; null where it is.
+    unavailable: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    options: Vec<Entry>,
+}
+
+pub fn run(what: Lists, out: &Out) -> anyhow::Result<u8> {
+    let entries = match what {
+        Lists::Backends => backends()?,
+        Lists::Presets => presets()?,
+        Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
+    };
+    out.text_or_json(|| text(&entries), &entries)?;
+    Ok(0)
+}
+
+fn plain(id: &str, title: &str, about: &str) -> Entry {
+    Entry { id: id.into(), title: title.into(), about: about.into(), unavailable: None, options: Vec::new() }
+}
+
+fn presets() -> anyhow::Result<Vec<Entry>> {
+    let entry = |(id, _): &(&str, &str)| preset(id).map(|p| plain(id, "", &p.about));
+    Ok(PRESETS.iter().map(entry).collect::<Result<_, _>>()?)
+}
+
+/// Checks run on a small unnamed file where a scratch file would be.
+fn backends() -> anyhow::Result<Vec<Entry>> {
+    let spec = TargetSpec::Scratch { dir: place::scratch_dir(None)?, size: 4096, keep: false };
+    let bench = Bench::probe(&spec)?;
+    let mut entries = Vec::new();
+    for backend in BACKENDS {
+        let info = backend.info();
+        let check = |name: &str| match Choice::parse(name) {
+            Ok(choice) => backend.check(&bench.target, &job(choice, info)).err().map(|e| e.0),
+            Err(error) => Some(error.to_string()),
+        };
+        let mut entry = Entry { unavailable: check(info.id), ..plain(info.id, info.title, info.about) };
+        for option in info.options {
+            let value = option.value.map(|v| format!("={v}")).unwrap_or_default();
+            let asked = if option.value.is_some() { "=4096" } else { "" };
+            let unavailable = check(&format!("{}+{}{asked}", info.id, option.name));
+            entry.options.push(Entry { unavailable, ..plain(&format!("{}+{}{value}", info.id, option.name), "", option.about) });
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// The plainest job of a backend.
+fn job(backend: Choice, info: &Info) -> Job {
+    Job {
+        backend,
+        op: info.ops[0],
+        pattern: Pattern::Seq,
+        block: 4096,
+        count: Some(0),
+        span: 4096,
+        threads: 1,
+        depth: 1,
+        cache: Cache::AsIs,
+        direct: false,
+        xor: false,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    }
+}
+
+fn text(entries: &[Entry]) -> String {
+    let all = || entries.iter().flat_map(|e| std::iter::once(e).chain(&e.options));
+    let width = all().map(|e| e.id.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for entry in all() {
+        let title = if entry.title.is_empty() { String::new() } else { format!("{}: ", entry.title) };
+        text += &format!("{:width$}  {title}{}\n", entry.id, entry.about);
+        if let Some(why) = &entry.unavailable {
+            text += &format!("{:width$}  not here: {why}\n", "");
+        }
+    }
+    text
+}

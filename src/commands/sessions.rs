@@ -1,0 +1,92 @@
+//! `iotui sessions`: the runs that were kept.
+
+use std::path::Path;
+
+use super::Sessions;
+use crate::report::{self, Out, failed, say};
+use crate::session::{self, Listed, SessionError};
+use crate::units;
+
+pub fn run(what: &Sessions) -> anyhow::Result<u8> {
+    let dir = session::folder()?;
+    match what {
+        Sessions::List { out } => {
+            let all = session::list(&dir).map_err(failed)?;
+            out.text_or_json(|| table(&all, &dir), &all)?;
+        }
+        Sessions::Show { session, out } => show_one(&dir, session, out)?,
+        Sessions::Rename { session, name } => {
+            let path = session::find(&dir, session).map_err(unknown)?;
+            let got = session::rename(&dir, &path, name).map_err(failed)?;
+            say(format!("now named {got}"));
+        }
+        Sessions::Delete { session } => {
+            let path = session::find(&dir, session).map_err(unknown)?;
+            session::delete(&dir, &path).map_err(failed)?;
+            say(format!("deleted {}", path.display()));
+        }
+        Sessions::Import { file } => {
+            let imported = session::import(&dir, file).map_err(failed)?;
+            let name = if imported.renamed { format!(", named {}", imported.name) } else { String::new() };
+            say(format!("imported as {}{name}", imported.id));
+        }
+    }
+    Ok(0)
+}
+
+fn show_one(dir: &Path, text: &str, out: &Out) -> anyhow::Result<()> {
+    let format = report::format(&out.format)?;
+    let path = session::find(dir, text).map_err(unknown)?;
+    let session = session::load(&path).map_err(failed)?;
+    out.write(|to| (format.write)(&session, &out.look(), to))
+}
+
+/// A session that cannot be found or opened: exit 1 (design §3.4).
+fn unknown(error: SessionError) -> anyhow::Error {
+    failed(error)
+}
+
+fn table(all: &[Listed], dir: &Path) -> String {
+    if all.is_empty() {
+        return format!("no sessions in {}\n", dir.display());
+    }
+    let head = ["id", "name", "target", "seconds", "cells", "verdict", "state"].map(String::from);
+    let rows: Vec<[String; 7]> = std::iter::once(head).chain(all.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..7).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).enumerate().map(|(i, (cell, width))| padded(cell, *width, matches!(i, 3 | 4))).collect();
+        text += cells.join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn padded(cell: &str, width: usize, right: bool) -> String {
+    if right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+}
+
+fn row(listed: &Listed) -> [String; 7] {
+    let cells = match listed.measured {
+        Some(measured) if measured < listed.cells => format!("{measured}/{}", listed.cells),
+        _ => listed.cells.to_string(),
+    };
+    [
+        listed.id.clone(),
+        if listed.name.is_empty() { "-".into() } else { listed.name.clone() },
+        short_path(&listed.target),
+        listed.seconds.map_or("-".into(), units::three_digits),
+        cells,
+        listed.verdict.map_or("-", |v| v.name()).into(),
+        listed.state.name().into(),
+    ]
+}
+
+/// A long path loses its front, not the file's name.
+fn short_path(path: &str) -> String {
+    const MOST: usize = 28;
+    let count = path.chars().count();
+    if count <= MOST { path.into() } else { format!("..{}", path.chars().skip(count - MOST + 2).collect::<String>()) }
+}

@@ -1,0 +1,115 @@
+//! Where data goes: stdout or a file, and what the place it is shown on can do.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::{Look, to_file};
+
+/// The heading of these options in the help text.
+pub const HEADING: &str = "Output";
+
+/// How data is shown.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Out {
+    /// table, json, jsonl or csv
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = HEADING)]
+    pub format: String,
+
+    /// Write the data into FILE, whole or not at all
+    #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
+    pub output: Option<PathBuf>,
+
+    /// Only ASCII characters
+    #[arg(long, help_heading = HEADING)]
+    pub ascii: bool,
+
+    /// When to colour the table
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = HEADING)]
+    pub color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// An error that is not wrong usage: the program exits with this code.
+#[derive(Debug, thiserror::Error)]
+#[error("{1}")]
+pub struct Failed(pub u8, pub String);
+
+/// One line to stderr; that nobody reads it is no reason to fail.
+pub fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Exit 1 with this message.
+pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
+    Failed(1, error.to_string()).into()
+}
+
+impl Out {
+    /// What the place that data goes to can show.
+    pub fn look(&self) -> Look {
+        let terminal = self.output.is_none() && io::stdout().is_terminal();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+        let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
+        Look {
+            width: if terminal { columns() } else { 80 },
+            color: match self.color {
+                When::Always => true,
+                When::Never => false,
+                When::Auto => terminal && !set("NO_COLOR") && !dumb,
+            },
+            ascii: self.ascii || ascii_locale(),
+        }
+    }
+
+    /// Writes data to `-o` atomically, else to stdout. A reader that left early is no error.
+    pub fn write(&self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+        match &self.output {
+            Some(path) => to_file(path, data).map_err(|e| failed(format!("cannot write {}: {e}", path.display()))),
+            None => {
+                let mut stdout = io::BufWriter::new(io::stdout().lock());
+                match data(&mut stdout).and_then(|()| stdout.flush()) {
+                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(failed(format!("cannot write to stdout: {error}"))),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Text as it is, JSON where `--format json` was said; other formats are for results only.
+    pub fn text_or_json(&self, text: impl FnOnce() -> String, json: &impl serde::Serialize) -> anyhow::Result<()> {
+        match self.format.as_str() {
+            "table" => {
+                let text = text();
+                self.write(|to| to.write_all(text.as_bytes()))
+            }
+            "json" => self.write(|to| {
+                serde_json::to_writer_pretty(&mut *to, json)?;
+                writeln!(to)
+            }),
+            other => anyhow::bail!(crate::plan::nearest("format", other, ["table", "json"])),
+        }
+    }
+}
+
+fn columns() -> usize {
+    let (_, columns) = console::Term::stdout().size();
+    usize::from(columns).max(40)
+}
+
+/// A locale that says it is not UTF-8; one that says nothing is taken to be able to.
+fn ascii_locale() -> bool {
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let linux = std::env::var("TERM").is_ok_and(|t| t == "linux");
+    linux
+        || said.is_some_and(|l| {
+            matches!(l.as_str(), "C" | "POSIX") || (l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8"))
+        })
+}
