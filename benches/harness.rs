@@ -8,8 +8,8 @@ use std::os::fd::AsRawFd;
 use common::bare;
 use common::file::{Pieces, Temporary};
 use common::lane::{Open, job, on_worker};
-use common::rounds::{Beside, Pairs, Sample, Variant, gather, interleave};
-use common::table::{Table, verdict};
+use common::rounds::{NANOS, Pairs, Sample, Variant, gather, interleave};
+use common::table::Table;
 use iotui::backend::meter::Timed;
 use iotui::backend::order::Share;
 use iotui::plan::{Job, Pattern};
@@ -92,30 +92,14 @@ fn report(pairs: &Pairs) {
         "\nharness: ns per 1-byte operation over a bare loop of the same calls; {} pairs of each in {ROUNDS} processes",
         pairs.count()
     );
-    let mut table = Table::new(&["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""]);
+    let mut table = Table::new(&NANOS);
     for backend in BACKENDS {
         for pattern in [Pattern::Seq, Pattern::Random] {
             for (_, mode, target) in MODES {
-                line(&mut table, pairs, &format!("{backend} {pattern}, {mode}"), Some(target));
+                table.add(pairs.nanos_row(&format!("{backend} {pattern}, {mode}"), Some(target)));
             }
-            line(&mut table, pairs, &format!("{backend} {pattern}, bare without fill"), None);
+            table.add(pairs.nanos_row(&format!("{backend} {pattern}, bare without fill"), None));
         }
     }
     table.print();
-}
-
-fn line(table: &mut Table, pairs: &Pairs, name: &str, target: Option<f64>) {
-    let (min, low, paired) = (pairs.min(name), pairs.low(name), pairs.paired(name, Beside::over));
-    let met = |target| verdict(low.over() <= target && paired <= target);
-    let figure = |x: f64| format!("{x:.1}");
-    table.add(vec![
-        name.into(),
-        figure(low.bare),
-        figure(low.own),
-        figure(min.over()),
-        figure(low.over()),
-        figure(paired),
-        target.map_or(String::new(), |t| format!("<= {t}")),
-        target.map_or("for reference".into(), met),
-    ]);
 }

@@ -4,5 +4,6 @@
 pub mod bare;
 pub mod file;
 pub mod lane;
+pub mod ring;
 pub mod rounds;
 pub mod table;

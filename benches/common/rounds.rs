@@ -5,6 +5,11 @@
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
+use super::table::verdict;
+
+/// The heads of [`Pairs::nanos_row`].
+pub const NANOS: [&str; 8] = ["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""];
+
 /// Set in a process that is one round.
 const ROUND: &str = "IOTUI_BENCH_ROUND";
 
@@ -98,6 +103,16 @@ impl Pairs {
     /// How many pairs the variant with the fewest has.
     pub fn count(&self) -> usize {
         self.0.values().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// A row of a table headed [`NANOS`]: met when both the lower quartiles and the pairs say so.
+    pub fn nanos_row(&self, name: &str, target: Option<f64>) -> Vec<String> {
+        let (min, low, paired) = (self.min(name), self.low(name), self.paired(name, Beside::over));
+        let mut row = vec![name.to_string()];
+        row.extend([low.bare, low.own, min.over(), low.over(), paired].map(|x| format!("{x:.1}")));
+        row.push(target.map_or(String::new(), |t| format!("<= {t}")));
+        row.push(target.map_or("for reference".into(), |t| verdict(low.over() <= t && paired <= t)));
+        row
     }
 
     fn quantile(&self, name: &str, q: f64) -> Beside {
