@@ -38,7 +38,6 @@ fn main() {
 
 fn round() {
     let file = Temporary::new("cached", SPAN, Pieces::Large);
-    file.warm();
     let (mut yardsticks, mut variants) = (Vec::new(), Vec::new());
     for (block, ops, shown) in BLOCKS {
         let job = job("pread", &file.target(), block);
