@@ -113,7 +113,7 @@ impl Run<'_> {
 
     fn rounds(&mut self) -> Result<End, Halt> {
         self.pace.trials_begin();
-        for round in 1..=self.plan.trials.unwrap_or(Plan::MOST_ROUNDS) {
+        for round in 1..=self.plan.most_rounds() {
             for index in order(&self.plan.cells, self.plan.seed, round) {
                 self.halted()?;
                 if let Some(cell) = self.take(index) {
@@ -151,8 +151,9 @@ impl Run<'_> {
             took.trial.cell = index as u32;
             took.trial.round = round;
             cell.histogram.merge(&took.histogram);
-            cell.trials.push(took.trial.clone());
-            run.sink.event(Event::Trial { trial: Arc::new(took.trial), samples: took.samples });
+            let trial = Arc::new(took.trial);
+            cell.trials.push(Arc::clone(&trial));
+            run.sink.event(Event::Trial { trial, samples: took.samples });
         })
     }
 

@@ -51,7 +51,7 @@ fn cut(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 fn short_trial(evidence: &CellEvidence) -> Option<Warning> {
-    let mut times: Vec<u64> = evidence.trials.iter().map(|t| t.nanos).collect();
+    let mut times: Vec<u64> = evidence.trials().map(|t| t.nanos).collect();
     times.sort_unstable();
     let median = *times.get(times.len() / 2)?;
     if median >= SHORT {
