@@ -45,6 +45,18 @@ impl Share {
         (self.first * self.block).min(self.span)..end.min(self.span)
     }
 
+    /// The lane's bytes from the first to the last that a pass visits: all of them where a count ends an order that jumps.
+    pub fn reach(&self) -> Range<u64> {
+        let Range { start, end } = self.range();
+        let left_out = self.blocks - self.quota.min(self.blocks);
+        match self.pattern {
+            _ if self.quota == 0 => start..start,
+            Pattern::Seq => start..end.min(start + self.quota.saturating_mul(self.block)),
+            Pattern::Reverse => start + left_out.saturating_mul(self.block)..end,
+            Pattern::Stride(_) | Pattern::Random => start..end,
+        }
+    }
+
     /// Bytes of the block that starts at `offset`.
     #[inline(always)]
     pub fn len_at(&self, offset: u64) -> u64 {

@@ -98,6 +98,7 @@ pub(super) fn or_errno(result: isize) -> isize {
 
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        work.rounds_up(self.mask as u32);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

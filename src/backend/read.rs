@@ -123,6 +123,7 @@ impl ReadLane {
 
 impl Lane for ReadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        work.rounds_up(self.mask as u32);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }
