@@ -33,6 +33,8 @@ pub(super) struct Meter {
     timed: Timed,
     mask: u64,
     last: u64,
+    /// What a reading adds to an interval between two, nanoseconds; a chained reading is part of the work.
+    own: u64,
     pub histogram: Histogram,
 }
 
@@ -42,7 +44,8 @@ impl Meter {
             Timed::OneIn(n) => u64::from(n.next_power_of_two()) - 1,
             _ => 0,
         };
-        Meter { clock, timed, mask, last: clock.now(), histogram: Histogram::new() }
+        let own = if matches!(timed, Timed::Precise | Timed::OneIn(_)) { clock.reading() } else { 0 };
+        Meter { clock, timed, mask, last: clock.now(), own, histogram: Histogram::new() }
     }
 
     /// Restarts the chain: the lane begins now.
@@ -71,7 +74,7 @@ impl Meter {
     pub fn end(&mut self, start: u64) {
         if start != 0 {
             let now = self.clock.now();
-            self.histogram.record(self.clock.nanos(start, now));
+            self.histogram.record(self.clock.nanos(start, now).saturating_sub(self.own));
             self.last = now;
         }
     }

@@ -6,7 +6,7 @@ use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::trial::{Stage, fixed_count, run};
 use crate::backend::meter::Timed;
-use crate::plan::{Cache, Op, TrialTime};
+use crate::plan::{Cache, Op, Sync, TrialTime};
 
 /// What calibration found.
 pub(super) struct Found {
@@ -51,10 +51,12 @@ fn next(count: u64, nanos: u64, low: u64) -> u64 {
     double.max(if quarter.is_power_of_two() { quarter } else { quarter.next_power_of_two() / 2 })
 }
 
-/// Whole passes that fill the trial time. A cold trial never wraps around: its second pass would be warm.
+/// Whole passes that fill the trial time. A cold trial never wraps around: its second pass would be warm; nor does a
+/// buffered write: its second pass would overwrite what no device has seen.
 fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
-    let cold = cell.job.cache == Cache::Cold && !cell.job.direct;
-    if cold { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
+    let job = &cell.job;
+    let once = !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each));
+    if once { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
 }
 
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.

@@ -38,6 +38,8 @@ pub(super) struct LaneDone {
     pub share: Share,
     pub tally: Tally,
     pub start: u64,
+    /// When the last operation ended; `end` comes after the fdatasync where one was asked for.
+    pub ran: u64,
     pub end: u64,
     pub usage: Usage,
 }
@@ -181,12 +183,13 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let before = Usage::thread().unwrap_or_default();
     let start = monotonic_nanos();
     drive::run(open.as_mut(), &mut work)?;
+    let ran = monotonic_nanos();
     if let Some(file) = syncing {
         file.sync_data().map_err(BackendError::Sync)?;
     }
     let end = monotonic_nanos();
     let usage = Usage::thread().unwrap_or_default() - before;
-    Ok(LaneDone { share, tally: work.tally(), start, end, usage })
+    Ok(LaneDone { share, tally: work.tally(), start, ran, end, usage })
 }
 
 /// The thread that waits: collects lanes, takes samples, raises the stop flag.
