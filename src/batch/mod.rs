@@ -27,7 +27,7 @@ use crate::sys::signals;
 pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
     let format = report::format(&args.out.format)?;
     if let Some(path) = &args.out.output {
-        report::probe(path).with_context(|| format!("cannot write {}", path.display()))?;
+        report::probe(path)?;
     }
     let plan = Arc::new(make::plan(args, settings)?);
     if args.dry_run {
