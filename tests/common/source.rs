@@ -132,11 +132,7 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
 /// The first names of the path or the group of paths at `at`, where `up` more `super` lead to the root.
 fn heads<'a>(tokens: &[&'a str], at: usize, up: usize, found: &mut Vec<&'a str>) {
     match tokens.get(at) {
-        Some(&"super") if tokens.get(at + 1) == Some(&"::") => {
-            if up > 0 {
-                heads(tokens, at + 2, up - 1, found);
-            }
-        }
+        Some(&"super") if up > 0 && tokens.get(at + 1) == Some(&"::") => heads(tokens, at + 2, up - 1, found),
         Some(&"{") => {
             let mut depth = 0;
             for i in at..tokens.len() {
