@@ -61,10 +61,7 @@ fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
 
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Found, Failure> {
-    let begin = std::time::Instant::now();
-    let enough = std::time::Duration::from_nanos(low);
-    let cut = || (stage.cut)() || begin.elapsed() > enough;
-    let stage = Stage { cut: &cut, ..*stage };
+    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), ..*stage };
     let took = run(&stage, cell, &Amount { count, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_| {})?;
     let nanos = (took.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     Ok(Found { amount: Amount { count, passes: 1, timed: timed(cell, took.per_op), nanos }, whole: false })

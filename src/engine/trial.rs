@@ -23,6 +23,8 @@ pub(super) struct Stage<'a> {
     pub stop: &'a std::sync::atomic::AtomicBool,
     /// Whether to end the trial now.
     pub cut: &'a dyn Fn() -> bool,
+    /// Ends the trial so long after its lanes began.
+    pub limit: Option<std::time::Duration>,
 }
 
 /// A trial that ran.
@@ -47,6 +49,7 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut dyn 
         passes: amount.passes,
         seed: stage.seed,
         timed: amount.timed,
+        limit: stage.limit,
     };
     let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
     let mut before = Counters::default();

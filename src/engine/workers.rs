@@ -31,6 +31,8 @@ pub(super) struct Spec {
     pub passes: u64,
     pub seed: u64,
     pub timed: Timed,
+    /// Ends the trial so long after its lanes began.
+    pub limit: Option<Duration>,
 }
 
 /// What one lane did, and when, on CLOCK_MONOTONIC.
@@ -154,7 +156,7 @@ fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<(
 
 /// The life of a worker.
 fn work(shared: &Shared, lane: u32) -> Done {
-    let Spec { backend, job, target, count, passes, seed, timed } = &shared.spec;
+    let Spec { backend, job, target, count, passes, seed, timed, .. } = &shared.spec;
     let unshared = threads::unshare_files();
     let mut open = backend.open(target, job, lane)?;
     let syncing = if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
@@ -240,6 +242,10 @@ impl Waiter<'_> {
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => self.look()?,
+            }
+            // Not a stop of the run: no system call is left behind for it.
+            if self.shared.spec.limit.is_some_and(|limit| begin.elapsed() > limit) {
+                self.shared.stop.store(true, Relaxed);
             }
             if begin.elapsed() >= due {
                 due = begin.elapsed() + SAMPLE;
