@@ -56,7 +56,7 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
 pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
     let backend = backend::backend(&job.backend.id).unwrap();
-    Spec { backend, count, passes, seed: 7, timed: Timed::None, target: target.clone(), job }
+    Spec { backend, count, passes, seed: 7, timed: Timed::None, limit: None, target: target.clone(), job }
 }
 
 /// Runs to the end.
