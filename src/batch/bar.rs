@@ -46,9 +46,7 @@ impl Bar {
         let cell = progress.cell.map(|c| self.label(c)).unwrap_or_default();
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
-            Phase::Walk => "looking at the file".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
-            Phase::WarmUp | Phase::Prepare => format!("preparing {cell}"),
             Phase::Trial => format!("trial {}: {cell}", progress.round),
         }
     }

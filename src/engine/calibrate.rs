@@ -18,6 +18,7 @@ pub(super) struct Found {
 /// Chooses count, passes and which operations are timed.
 pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<Found, Failure> {
     let low = u64::try_from(time.low.as_nanos()).unwrap_or(u64::MAX);
+    let high = u64::try_from(time.high.as_nanos()).unwrap_or(u64::MAX);
     if let Some(count) = fixed_count(&cell.job) {
         return warm_up(stage, cell, count, low);
     }
@@ -29,7 +30,13 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
         if took.trial.short {
             return Err(Failure::Stopped);
         }
-        let nanos = took.trial.nanos;
+        let mut nanos = took.trial.nanos;
+        if nanos > high && time.low < time.high && count > 1 {
+            // Two powers of two may lie on both sides of a narrow range.
+            let middle = low / 2 + high / 2;
+            count = (u128::from(count) * u128::from(middle) / u128::from(nanos)).clamp(1, u128::from(count)) as u64;
+            nanos = middle;
+        }
         if nanos >= low || count >= blocks {
             let whole = count >= blocks && nanos < low;
             let passes = if whole { repeats(cell, nanos, low) } else { 1 };
