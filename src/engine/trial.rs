@@ -152,7 +152,7 @@ fn pass_bytes(lane: &LaneDone, pass: u64, ops: u64) -> u64 {
         let range = share.range();
         return range.end - range.start;
     }
-    let odd = share.span % share.block != 0 && share.range().end == share.span;
+    let odd = !share.span.is_multiple_of(share.block) && share.range().end == share.span;
     let mut bytes = ops * share.block;
     if odd && visits_last(lane, pass, ops) {
         bytes = bytes - share.block + share.span % share.block;
