@@ -56,7 +56,7 @@ impl UringLane {
         let align = target.align(job);
         let file = target.open(job)?;
         let buffer = slots_buffer(job, align, job.depth, lane)?;
-        let ring = ring(job, job.depth).map_err(|error| BackendError::Ring { step: "io_uring_setup", error })?;
+        let ring = ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
             ring,
             file,
@@ -137,7 +137,11 @@ impl UringLane {
         // SAFETY: `drop` keeps the buffer until nothing is in flight, for ever if need be.
         match unsafe { submitter.register_buffers(&[part]) } {
             Ok(()) => self.fixed_buffer = true,
-            Err(error) => self.refused.push(format!("buffer: {error}")),
+            Err(_) if self.buffer.len() > MOST_REGISTERED => {
+                let len = crate::units::show_bytes(self.buffer.len() as u64);
+                self.refused.push(format!("buffer: {len}, and 1 GiB is the most that can be registered; use less depth or smaller blocks"));
+            }
+            Err(error) => self.refused.push(format!("buffer: {error}; the locked-memory limit (ulimit -l) may be too low")),
         }
         Ok(())
     }
@@ -278,5 +282,12 @@ impl Lane for UringLane {
     }
 }
 
+/// The kernel's limit for one registered buffer.
+const MOST_REGISTERED: usize = 1 << 30;
+
 /// Waits in a row that brought nothing, before a refusal counts as a failure.
 const MOST_VAIN: u32 = 1000;
+
+#[cfg(test)]
+#[path = "uring_tests.rs"]
+mod tests;

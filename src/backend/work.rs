@@ -183,8 +183,7 @@ impl<'a> Work<'a> {
     /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose work *is* touching
     /// the data.
     #[inline(always)]
-    #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the signature of design §3.1: only lanes hold a Work")]
-    pub fn fold(&mut self, slot: u32, data: *const u8) {
+    pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
         let form = self.given.fold.unwrap_or_else(super::fold::widest);
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or mapped.
@@ -226,7 +225,7 @@ impl<'a> Work<'a> {
             1.. if result as u64 <= most => return self.done(slot, left as isize, 0, data),
             0 => return self.fail(slot, IoFault::End),
             _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result) && entry.retries < MOST_RETRIES => entry.retries += 1,
-            ..0 => return self.fail(slot, IoFault::Errno(-result as i32)),
+            ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
         }
         let Slot { offset, len, at, .. } = self.slots[slot as usize];

@@ -3,7 +3,12 @@
 mod calls;
 mod conform;
 mod direct;
+mod faults;
+mod faulty;
+mod latency;
 mod shrink;
+mod stop;
+mod strace;
 mod writes;
 
 use super::error::Failure;
