@@ -22,6 +22,7 @@ use crate::record::{End, Event, MachineEvidence, Severity};
 use crate::report::{self, Format, failed};
 use crate::session::{self, Recorder, Session};
 use crate::sys::signals;
+use crate::sys::tell::tell;
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
@@ -96,15 +97,15 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     let made = session::folder().and_then(|dir| Recorder::create(&dir, args.save.as_deref(), &slug, host, plan, SystemTime::now()));
     match made {
         Ok(recorder) => {
-            if recorder.renamed() {
-                eprintln!("iotui: there is a session of that name: this one is {}", recorder.name());
+            if recorder.renamed() && !args.quiet {
+                tell(format_args!("iotui: there is a session of that name: this one is {}", recorder.name()));
             }
             Ok(Some(recorder))
         }
         // What was asked for by name must be kept; otherwise the run is worth more than its file.
         Err(error) if args.save.is_some() => Err(error.into()),
         Err(error) => {
-            eprintln!("iotui: this run is not saved: {error}");
+            tell(format_args!("iotui: this run is not saved: {error}"));
             Ok(None)
         }
     }
@@ -123,8 +124,8 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
         recorder.finish(reason);
         let path = recorder.path().display();
         match recorder.unsaved() {
-            Some(why) => eprintln!("iotui: not all of this run is saved: {why}"),
-            None if !args.quiet => eprintln!("saved   {path}"),
+            Some(why) => tell(format_args!("iotui: not all of this run is saved: {why}")),
+            None if !args.quiet => tell(format_args!("saved   {path}")),
             None => {}
         }
     }
@@ -133,7 +134,7 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
         return Err(report::Failed(code, error.unwrap_or_default()).into());
     }
     if let Some(error) = &error {
-        eprintln!("iotui: {error}");
+        tell(format_args!("iotui: {error}"));
     }
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     args.out

@@ -27,6 +27,7 @@ mod sample;
 pub mod scratch;
 mod seek;
 pub mod signals;
+pub mod tell;
 #[cfg(test)]
 mod testing;
 pub mod text;
