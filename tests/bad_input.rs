@@ -269,11 +269,11 @@ fn a_disk_that_fills_up_while_it_is_written() {
     let home = Home::new();
     let at = home.path("disk");
     kernel::with_tmpfs(&at, "256m", || {
-        let watch = kernel::Created::watch(&at);
+        let mut watch = kernel::Watch::of(&at);
         let mut command = home.std(&format!("--batch --op write disk/new.bin --size 200m {QUICK} -o out"));
         let mut run = Run::start(command.stderr(Stdio::piped()));
         // It exists, so the room was looked at; now somebody else takes it.
-        watch.wait();
+        watch.until(|| at.join("new.bin").exists());
         let other = fs::File::create(at.join("other")).unwrap();
         nix::fcntl::posix_fallocate(&other, 0, 240 << 20).map_err(|_| ()).unwrap_or(());
         let status = run.end(std::time::Duration::from_secs(60)).expect("the run ends");

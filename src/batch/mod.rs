@@ -96,7 +96,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     let made = session::folder().and_then(|dir| Recorder::create(&dir, args.save.as_deref(), &slug, host, plan, SystemTime::now()));
     match made {
         Ok(recorder) => {
-            if recorder.renamed() {
+            if recorder.renamed() && !args.quiet {
                 say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
             }
             Ok(Some(recorder))

@@ -1,5 +1,6 @@
 //! `sweep`: every combination of the axes that were asked for.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{Asked, Experiment, PlanError};
@@ -21,13 +22,15 @@ impl Experiment for Sweep {
 
     fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let axes = Axes::of(settings, asked)?;
-        let (mut cells, mut skipped) = (Vec::new(), Vec::new());
+        let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         axes.each(|info, job| {
             let job = sensible(info, job);
+            if !seen.insert(job.clone()) {
+                return;
+            }
             match refusal(info, &job, asked) {
-                None if !cells.contains(&job) => cells.push(job),
-                Some(reason) if !skipped.iter().any(|s: &Skipped| s.cell == job) => skipped.push(Skipped { cell: job, reason }),
-                _ => {}
+                None => cells.push(job),
+                Some(reason) => skipped.push(Skipped { cell: job, reason }),
             }
         });
         Ok((cells, skipped))

@@ -1,8 +1,8 @@
 //! A run that is watched: lines as they come, signals, and its end within a time.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -11,36 +11,66 @@ use nix::unistd::Pid;
 /// A child process that does not outlive the test.
 pub struct Run {
     child: Child,
-    pub stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
 }
 
 impl Run {
     /// Starts it with a pipe at its stdout.
     pub fn start(command: &mut Command) -> Run {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let stdout = child.stdout.take().map(BufReader::new);
         Run { child, stdout }
+    }
+
+    /// As [`Run::start`], with a pipe at its stdin, which ends when dropped.
+    pub fn start_with_stdin(command: &mut Command) -> (Run, ChildStdin) {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().map(BufReader::new));
+        (Run { child, stdout }, stdin)
     }
 
     /// The next line of its stdout; empty at the end. Waits for it.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
+        self.stdout.as_mut().expect("its stdout was closed").read_line(&mut line).unwrap();
         line
+    }
+
+    /// Waits for the line of its stdout that holds `text`, and returns it.
+    pub fn until(&mut self, text: &str) -> String {
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "it ended without a line with {text:?}: {}", self.stderr());
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Closes the pipe at its stdout, as `head` does.
+    pub fn close_stdout(&mut self) {
+        self.stdout = None;
     }
 
     /// The rest of its stdout, to its end.
     pub fn rest(&mut self) -> String {
         let mut text = String::new();
-        std::io::Read::read_to_string(&mut self.stdout, &mut text).unwrap();
+        if let Some(stdout) = &mut self.stdout {
+            stdout.read_to_string(&mut text).unwrap();
+        }
         text
+    }
+
+    /// Closes the pipe at its stderr.
+    pub fn close_stderr(&mut self) {
+        self.child.stderr = None;
     }
 
     /// What it wrote to stderr, where that is a pipe; call it when it has ended.
     pub fn stderr(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {
-            std::io::Read::read_to_string(&mut stderr, &mut text).unwrap();
+            stderr.read_to_string(&mut text).unwrap();
         }
         text
     }

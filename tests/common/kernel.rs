@@ -1,8 +1,9 @@
 //! Circumstances that only the kernel can make: a forbidden call, a full disk, a user without rights, a failing device.
 
 use std::ffi::CString;
-use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::FromRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -124,23 +125,29 @@ impl Drop for Loop {
     }
 }
 
-/// Waits for a new file in a folder.
-pub struct Created {
-    inotify: OwnedFd,
+/// Waits for what happens in a folder.
+pub struct Watch {
+    inotify: File,
 }
 
-impl Created {
-    pub fn watch(dir: &Path) -> Created {
+impl Watch {
+    /// New files in it, and what is written to its files.
+    pub fn of(dir: &Path) -> Watch {
         let path = CString::new(dir.as_os_str().as_bytes()).unwrap();
         // SAFETY: inotify_init1 touches no memory; its descriptor is new and ours; the path lives until the call returns.
         unsafe {
             let fd = libc::inotify_init1(libc::IN_CLOEXEC);
-            assert!(fd >= 0 && libc::inotify_add_watch(fd, path.as_ptr(), libc::IN_CREATE) >= 0, "{}", io::Error::last_os_error());
-            Created { inotify: OwnedFd::from_raw_fd(fd) }
+            let added = libc::inotify_add_watch(fd, path.as_ptr(), libc::IN_CREATE | libc::IN_MODIFY);
+            assert!(fd >= 0 && added >= 0, "{}", io::Error::last_os_error());
+            Watch { inotify: File::from_raw_fd(fd) }
         }
     }
 
-    pub fn wait(&self) {
-        assert!(super::child::ready(&self.inotify, Duration::from_secs(60)), "no file was made");
+    /// Waits until it is so; looks whenever something happened.
+    pub fn until(&mut self, mut so: impl FnMut() -> bool) {
+        while !so() {
+            assert!(super::child::ready(&self.inotify, Duration::from_secs(60)), "nothing happens any more");
+            let _ = self.inotify.read(&mut [0; 4096]).unwrap();
+        }
     }
 }
