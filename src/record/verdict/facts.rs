@@ -53,6 +53,14 @@ impl<'a> CellEvidence<'a> {
         (self.job.span as f64 * share) as u64
     }
 
+    /// `1 trial`, `5 trials`.
+    pub(super) fn count(&self) -> String {
+        match self.trials.len() {
+            1 => "1 trial".into(),
+            n => format!("{n} trials"),
+        }
+    }
+
     /// The trials, one by one.
     pub(super) fn trials(&self) -> impl Iterator<Item = &'a Trial> + Clone {
         self.trials.iter().map(|trial| &**trial)

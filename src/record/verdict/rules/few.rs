@@ -30,7 +30,7 @@ fn few(evidence: &CellEvidence) -> Option<Warning> {
     }
     FEW.warn(
         Severity::Misleading,
-        format!("{count} trials are too few for a confidence interval"),
+        format!("{} cannot give a confidence interval", evidence.count()),
         format!("{} are needed", Plan::ROUNDS),
         "use --trials 5 or more, or a longer --budget",
     )
@@ -76,7 +76,7 @@ fn few_operations(evidence: &CellEvidence) -> Option<Warning> {
     FEW_OPERATIONS.warn(
         Severity::Misleading,
         format!("{ops} operations were timed: too few for a mean latency"),
-        format!("over {} trials; {MEAN} are needed", evidence.trials.len()),
+        format!("over {}; {MEAN} are needed", evidence.count()),
         "use a smaller --block-size, a larger --size or more --trials",
     )
 }
