@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -254,6 +254,7 @@ impl Lane for UringLane {
             work.note(Note::UringPlain(why));
         }
         work.rounds_up(self.mask);
+        tell_small_pages(work, &self.buffer, self.mask > 0);
         // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
