@@ -88,6 +88,7 @@ fn numbers_that_make_no_sense() {
         ("-s 4k -n 257", &["the largest count that fits is 256"]),
         ("-s 7 -n 1000000000000", &["the largest count that fits is 149797"]),
         ("-s 4k --size 10000 -n 4", &["the largest count that fits is 3"]),
+        ("-s 1..1000+1 -n 1..100+1", &["100000 combinations", "at most 10000"]),
         ("-n some", &["--count", "'some'"]),
         ("-n -5", &["--count", "'-5'"]),
         ("--size 0", &["nothing to measure"]),

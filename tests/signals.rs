@@ -58,7 +58,7 @@ fn a_signal_stops_the_run_and_keeps_what_was_measured() {
 
 #[test]
 fn a_stopped_run_prints_in_the_asked_format() {
-    for (format, check) in [("table", "GiB/s"), ("json", "\"results\""), ("csv", "session,backend")] {
+    for (format, check) in [("table", "throughput"), ("json", "\"results\""), ("csv", "session,backend")] {
         let home = Home::new();
         fs::create_dir_all(home.sessions_dir()).unwrap();
         let mut watch = kernel::Watch::of(&home.sessions_dir());

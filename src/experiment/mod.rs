@@ -25,6 +25,9 @@ pub struct Asked<'a> {
     pub seed: u64,
 }
 
+/// The most combinations of one preset: two long ranges crossed would end in memory instead of in results.
+pub const MOST_CELLS: u64 = 10_000;
+
 /// A rule that turns settings into cells.
 pub trait Experiment: Sync {
     fn id(&self) -> &'static str;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::{Asked, Experiment, PlanError};
+use super::{Asked, Experiment, MOST_CELLS, PlanError};
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings, Skipped, Sync, TargetSpec, TrialTime, nearest,
 };
@@ -99,6 +99,11 @@ impl Axes {
         }
         if self.direct && self.caches == [Cache::Warm] {
             return Err(PlanError::WarmDirect);
+        }
+        let lens = [self.backends.len(), self.blocks.len(), self.counts.len(), self.threads.len(), self.depths.len()];
+        let all = lens.into_iter().chain([self.caches.len(), self.spans.len()]).fold(1u64, |all, len| all.saturating_mul(len as u64));
+        if all > MOST_CELLS {
+            return Err(PlanError::TooMany(all));
         }
         match self.blocks.iter().find(|b| **b > Job::MAX_BLOCK) {
             Some(block) => Err(PlanError::HugeBlock(*block)),
