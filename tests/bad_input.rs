@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use common::child::Run;
 use common::{Home, QUICK, data, kernel, output, skip};
+use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 
 /// A refusal: its code, one line that holds the words, and nothing else anywhere.
@@ -265,6 +266,17 @@ fn a_disk_without_room() {
     });
 }
 
+/// Makes the file so large that nothing is left.
+fn take_all_room(file: &fs::File) {
+    let (mut len, mut step) = (0, 256 << 20);
+    while step >= 4096 {
+        match nix::fcntl::posix_fallocate(file, len, step) {
+            Ok(()) => len += step,
+            Err(_) => step /= 2,
+        }
+    }
+}
+
 #[test]
 fn a_disk_that_fills_up_while_it_is_written() {
     let home = Home::new();
@@ -275,8 +287,9 @@ fn a_disk_that_fills_up_while_it_is_written() {
         let mut run = Run::start(command.stderr(Stdio::piped()));
         // It exists, so the room was looked at; now somebody else takes it.
         watch.until(|| at.join("new.bin").exists());
-        let other = fs::File::create(at.join("other")).unwrap();
-        nix::fcntl::posix_fallocate(&other, 0, 240 << 20).map_err(|_| ()).unwrap_or(());
+        run.signal(Signal::SIGSTOP);
+        take_all_room(&fs::File::create(at.join("other")).unwrap());
+        run.signal(Signal::SIGCONT);
         let status = run.end(std::time::Duration::from_secs(60)).expect("the run ends");
         let (stdout, stderr) = (run.rest(), run.stderr());
         assert_eq!((status.code(), stdout.as_str()), (Some(1), ""), "{stderr}");
