@@ -104,7 +104,7 @@ fn numbers_that_make_no_sense() {
         ("--seed x", &["--seed"]),
     ] {
         // The words of QUICK would come twice.
-        let quick = if line.contains("--trial") { "" } else { QUICK };
+        let quick = if line.contains("--trial") || line.contains("--budget") { "" } else { QUICK };
         assert_refused(&home, &mut home.std(&format!("--batch data.bin -b read -c warm {quick} {line}")), 2, words);
     }
 }
