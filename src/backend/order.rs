@@ -198,6 +198,21 @@ mod tests {
         }
 
         #[test]
+        fn the_reach_holds_every_visited_byte_and_no_more_where_the_order_is_straight(span in 1u64..5000, block in 1u64..700, threads in 1u32..9, pattern in pattern(), count in 0u64..50) {
+            let job = Job { span, block, threads, pattern, ..testing::job() };
+            for lane in 0..threads {
+                let share = Share::of(&job, lane, count, 1);
+                let (mut bytes, reach) = (0, share.reach());
+                share.replay(0, u64::MAX, |offset, len| {
+                    assert!(reach.start <= offset && offset + len <= reach.end);
+                    bytes += len;
+                });
+                let exact = matches!(pattern, Pattern::Seq | Pattern::Reverse) || bytes == 0;
+                prop_assert!(bytes <= reach.end - reach.start && (!exact || bytes == reach.end - reach.start), "{:?} {}", reach, bytes);
+            }
+        }
+
+        #[test]
         fn a_count_is_split_without_exceeding_any_lane(span in 1u64..5000, block in 1u64..700, threads in 1u32..9, part in 0.0f64..1.0) {
             let job = Job { span, block, threads, ..testing::job() };
             let count = (job.blocks() as f64 * part) as u64;

@@ -24,12 +24,13 @@ fn direct(op: Op, target: &Target) -> Vec<Job> {
     let mut jobs = Vec::new();
     for choice in choices().into_iter().filter(|c| info(c).direct && info(c).ops.contains(&op)) {
         for (depth, pattern) in depths(&choice).into_iter().flat_map(|d| PATTERNS.map(|p| (d, p))) {
-            let job = Job { direct: true, ..job(&choice, op, pattern, 8192, 2, depth) };
+            let job = Job { direct: true, span: 8192 * 7, ..job(&choice, op, pattern, 8192, 2, depth) };
             if supported(target, &job) {
                 jobs.push(job);
             }
         }
     }
+    assert!(!jobs.is_empty(), "no backend takes direct I/O");
     jobs
 }
 
