@@ -35,6 +35,8 @@ pub(super) struct Meter {
     phase: u64,
     chained: bool,
     last: u64,
+    /// What a reading adds to an interval between two, nanoseconds; a chained reading is part of the work.
+    own: u64,
     pub histogram: Histogram,
 }
 
@@ -46,7 +48,8 @@ impl Meter {
             Timed::Chained | Timed::Precise => (0, 0),
             Timed::OneIn(n) => (u64::from(n.next_power_of_two()) - 1, 0),
         };
-        Meter { clock, mask, phase, chained: timed == Timed::Chained, last: clock.now(), histogram: Histogram::new() }
+        let own = if matches!(timed, Timed::Precise | Timed::OneIn(_)) { clock.reading() } else { 0 };
+        Meter { clock, mask, phase, chained: timed == Timed::Chained, last: clock.now(), own, histogram: Histogram::new() }
     }
 
     /// Restarts the chain: the lane begins now.
@@ -70,7 +73,7 @@ impl Meter {
     pub fn end(&mut self, start: u64) {
         if start != 0 {
             let now = self.clock.now();
-            self.histogram.record(self.clock.nanos(start, now));
+            self.histogram.record(self.clock.nanos(start, now).saturating_sub(self.own));
             self.last = now;
         }
     }

@@ -27,7 +27,7 @@ use crate::sys::signals;
 pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
     let format = report::format(&args.out.format)?;
     if let Some(path) = &args.out.output {
-        report::probe(path).with_context(|| format!("cannot write {}", path.display()))?;
+        report::probe(path)?;
     }
     let plan = Arc::new(make::plan(args, settings)?);
     if args.dry_run {
@@ -96,7 +96,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     let made = session::folder().and_then(|dir| Recorder::create(&dir, args.save.as_deref(), &slug, host, plan, SystemTime::now()));
     match made {
         Ok(recorder) => {
-            if recorder.renamed() {
+            if recorder.renamed() && !args.quiet {
                 say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
             }
             Ok(Some(recorder))

@@ -29,9 +29,9 @@ pub enum PlaceError {
         "no folder for a scratch file: neither here nor TMPDIR, /var/tmp, HOME is a writable folder on a disk; name one with --dir, or a file"
     )]
     Nowhere,
-    #[error("{}: {error}; choose another folder with --dir", .dir.display())]
+    #[error("{}: {error}; choose another folder, for a scratch file with --dir", .dir.display())]
     Folder { dir: PathBuf, error: std::io::Error },
-    #[error("{} are to be written and {} has {} free: use a smaller --size or another --dir", show_bytes(*.need), .dir.display(), show_bytes(*.free))]
+    #[error("{} are to be written and {} has {} free: use a smaller --size or another folder (scratch files: --dir)", show_bytes(*.need), .dir.display(), show_bytes(*.free))]
     Full { dir: PathBuf, need: u64, free: u64 },
 }
 
@@ -53,7 +53,7 @@ pub fn place(file: Option<&Path>, dir: Option<&Path>, size: Option<u64>, write: 
             Err(_) if !write => Err(PlaceError::Missing(path.into())),
             Err(_) => {
                 let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let size = room(dir, size)?;
+                let size = room(&scratch_dir(Some(dir))?, size)?;
                 Ok(TargetSpec::New { path: path.into(), size })
             }
         },

@@ -23,6 +23,8 @@ pub(super) struct Stage<'a> {
     pub stop: &'a std::sync::atomic::AtomicBool,
     /// Whether to end the trial now.
     pub cut: &'a dyn Fn() -> bool,
+    /// Ends the trial so long after its lanes began.
+    pub limit: Option<std::time::Duration>,
 }
 
 /// A trial that ran.
@@ -47,6 +49,7 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut dyn 
         passes: amount.passes,
         seed: stage.seed,
         timed: amount.timed,
+        limit: stage.limit,
     };
     let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
     let mut before = Counters::default();
@@ -130,7 +133,7 @@ fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origi
     let start = starts().min().unwrap_or(0);
     evidence.started = start.saturating_sub(origin);
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
-    evidence.lane_nanos = lanes.iter().map(|l| l.end - l.start).sum();
+    evidence.lane_nanos = lanes.iter().map(|l| l.ran - l.start).sum();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
     let moves = spec.backend.info().moves == crate::plan::Moves::Data;
     for lane in lanes {

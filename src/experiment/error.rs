@@ -17,6 +17,8 @@ pub enum PlanError {
     HugeBlock(u64),
     #[error("the file is empty: there is nothing to measure")]
     Empty,
+    #[error("{0} combinations are more than anyone waits for: at most {most}; use shorter ranges", most = super::MOST_CELLS)]
+    TooMany(u64),
     #[error("there is nothing to do: no backend was named")]
     Nothing,
     #[error("--sync is for writes: add --op write")]

@@ -1,8 +1,9 @@
 //! `sweep`: every combination of the axes that were asked for.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use super::{Asked, Experiment, PlanError};
+use super::{Asked, Experiment, MOST_CELLS, PlanError};
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings, Skipped, Sync, TargetSpec, TrialTime, nearest,
 };
@@ -21,13 +22,15 @@ impl Experiment for Sweep {
 
     fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let axes = Axes::of(settings, asked)?;
-        let (mut cells, mut skipped) = (Vec::new(), Vec::new());
+        let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         axes.each(|info, job| {
             let job = sensible(info, job);
+            if !seen.insert(job.clone()) {
+                return;
+            }
             match refusal(info, &job, asked) {
-                None if !cells.contains(&job) => cells.push(job),
-                Some(reason) if !skipped.iter().any(|s: &Skipped| s.cell == job) => skipped.push(Skipped { cell: job, reason }),
-                _ => {}
+                None => cells.push(job),
+                Some(reason) => skipped.push(Skipped { cell: job, reason }),
             }
         });
         Ok((cells, skipped))
@@ -96,6 +99,11 @@ impl Axes {
         }
         if self.direct && self.caches == [Cache::Warm] {
             return Err(PlanError::WarmDirect);
+        }
+        let lens = [self.backends.len(), self.blocks.len(), self.counts.len(), self.threads.len(), self.depths.len()];
+        let all = lens.into_iter().chain([self.caches.len(), self.spans.len()]).fold(1u64, |all, len| all.saturating_mul(len as u64));
+        if all > MOST_CELLS {
+            return Err(PlanError::TooMany(all));
         }
         match self.blocks.iter().find(|b| **b > Job::MAX_BLOCK) {
             Some(block) => Err(PlanError::HugeBlock(*block)),

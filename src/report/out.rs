@@ -72,7 +72,7 @@ impl Out {
     /// Writes data to `-o` atomically, else to stdout. A reader that left early is no error.
     pub fn write(&self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => to_file(path, data).map_err(|e| failed(format!("cannot write {}: {e}", path.display()))),
+            Some(path) => to_file(path, data).map_err(failed),
             None => {
                 let mut stdout = io::BufWriter::new(io::stdout().lock());
                 match data(&mut stdout).and_then(|()| stdout.flush()) {

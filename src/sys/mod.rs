@@ -28,7 +28,7 @@ pub mod scratch;
 mod seek;
 pub mod signals;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod text;
 pub mod threads;
 pub mod usage;

@@ -8,6 +8,7 @@ mod source;
 mod testing;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +92,7 @@ pub struct CellEvidence<'a> {
     pub info: &'a Info,
     pub target: &'a TargetEvidence,
     pub machine: &'a MachineEvidence,
-    pub trials: &'a [Trial],
+    pub trials: &'a [Arc<Trial>],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
     /// Cost of iotui's own loop per operation, nanoseconds, measured in this session.

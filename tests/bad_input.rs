@@ -1,0 +1,300 @@
+//! Every bad input: one line that says what to do, the exit code, nothing on stdout, nothing lost, nothing left behind.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use common::child::Run;
+use common::{Home, QUICK, data, kernel, output, skip};
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+
+/// A refusal: its code, one line that holds the words, and nothing else anywhere.
+fn assert_refused(home: &Home, command: &mut Command, code: i32, words: &[&str]) {
+    let names = home.names();
+    let output = output(command);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let told = format!("{command:?}\nexit {:?}\nstdout: {stdout}\nstderr: {stderr}", output.status);
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    assert_eq!(stdout, "", "{told}");
+    // Wrong usage may add a hint of its own.
+    let usage = stderr.starts_with("error: ");
+    assert!(stderr.ends_with('\n') && (usage || stderr.lines().count() == 1), "one line: {told}");
+    assert!(usage || stderr.starts_with("iotui: "), "{told}");
+    assert!(!stderr.contains("panicked"), "{told}");
+    for word in words {
+        assert!(stderr.contains(word), "{word:?} is missing: {told}");
+    }
+    assert_eq!(home.names(), names, "something was left or lost: {told}");
+    assert!(home.sessions().is_empty(), "a session was kept: {told}");
+}
+
+fn refused(home: &Home, line: &str, words: &[&str]) {
+    assert_refused(home, &mut home.std(&format!("--batch {QUICK} {line}")), 2, words);
+}
+
+#[test]
+fn targets_that_cannot_be_measured() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    fs::write(home.path("empty.bin"), "").unwrap();
+    fs::create_dir(home.path("folder")).unwrap();
+    nix::unistd::mkfifo(&home.path("pipe"), Mode::S_IRWXU).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(home.path("socket"));
+    let before = data::Print::of(&home.path("data.bin"));
+    for (line, words) in [
+        ("missing.bin", &["missing.bin: no such file", "--op write"][..]),
+        ("folder/missing.bin", &["folder/missing.bin: no such file"]),
+        ("data.bin/below", &["data.bin/below: "]),
+        ("empty.bin", &["empty.bin is empty"]),
+        ("folder", &["folder is a directory", "--dir"]),
+        ("pipe", &["pipe is a pipe (FIFO)"]),
+        ("socket", &["socket is a socket"]),
+        ("/dev/null", &["/dev/null is a character device"]),
+        ("data.bin --op write", &["data.bin exists", "iotui writes only"]),
+        ("/dev/null --op write", &["/dev/null exists"]),
+        ("missing/new.bin --op write", &["missing: "]),
+        ("data.bin --dir .", &["--dir and --keep", "data.bin"]),
+        ("--dir missing", &["missing: ", "--dir"]),
+        ("--dir data.bin", &["data.bin: "]),
+    ] {
+        refused(&home, line, words);
+        // The same before anything is run.
+        refused(&home, &format!("--dry-run {line}"), words);
+    }
+    assert_eq!(data::Print::of(&home.path("data.bin")), before);
+}
+
+#[test]
+fn numbers_that_make_no_sense() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for (line, words) in [
+        ("-s 0", &["block size of 0"][..]),
+        ("-s 2m", &["2 MiB", "larger than the 1 MiB"]),
+        ("-s many", &["--block-size", "'many'"]),
+        ("-s 4x", &["--block-size", "4x"]),
+        ("-s -1", &["--block-size", "'-1'"]),
+        ("-s 8m..1k", &["--block-size", "runs backwards"]),
+        ("-s 1..1g+1", &["--block-size", "more than"]),
+        ("-s 0..8k", &["--block-size", "never ends"]),
+        ("-s 4k,,8k", &["--block-size", "empty"]),
+        ("-s 2g", &["2 GiB", "largest is 1 GiB"]),
+        ("-s 99999999999999999999", &["--block-size"]),
+        ("-s 18446744073709551615 -n 18446744073709551615", &["the largest is"]),
+        ("-s 512m -n 18446744073709551615", &["larger than the 1 MiB"]),
+        ("-s 4k -n 18446744073709551615", &["the largest count that fits is 256"]),
+        ("-s 4k -n 257", &["the largest count that fits is 256"]),
+        ("-s 7 -n 1000000000000", &["the largest count that fits is 149797"]),
+        ("-s 4k --size 10000 -n 4", &["the largest count that fits is 3"]),
+        ("-s 1..1000+1 -n 1..100+1", &["100000 combinations", "at most 10000"]),
+        ("-n some", &["--count", "'some'"]),
+        ("-n -5", &["--count", "'-5'"]),
+        ("--size 0", &["nothing to measure"]),
+        ("--size 2m", &["2 MiB", "the file's 1 MiB"]),
+        ("-t 0", &["--threads", "between 1 and 1024"]),
+        ("-t 100000", &["--threads", "between 1 and 1024"]),
+        ("-q 0", &["--depth", "between 1 and 4096"]),
+        ("--trials 0", &["--trials"]),
+        ("--trials many", &["--trials", "'many'"]),
+        ("--budget 0s", &["--budget", "above 0"]),
+        ("--trial-time 9s..1s", &["--trial-time", "backwards"]),
+        ("--seed x", &["--seed"]),
+    ] {
+        // The words of QUICK would come twice.
+        let quick = if line.contains("--trial") || line.contains("--budget") { "" } else { QUICK };
+        assert_refused(&home, &mut home.std(&format!("--batch data.bin -b read -c warm {quick} {line}")), 2, words);
+    }
+}
+
+#[test]
+fn names_that_nobody_knows_come_with_the_nearest() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for (line, words) in [
+        ("-b raed", &["unknown backend 'raed'", "did you mean read"][..]),
+        ("-b read,nap", &["unknown backend 'nap'"]),
+        ("-b read+libcc", &["libcc", "did you mean libc"]),
+        ("-b stdio+buf", &["stdio+buf=SIZE"]),
+        ("-b mmap+huge=2m", &["takes no value"]),
+        ("-p quik", &["unknown preset 'quik'", "did you mean quick"]),
+        ("--format jsno", &["unknown format 'jsno'", "did you mean json"]),
+        ("--op reed", &["--op", "did you mean read"]),
+        ("--pattern sek", &["--pattern", "seq"]),
+        ("--pattern stride:1", &["--pattern", "stride"]),
+        ("--cache colt", &["--cache", "did you mean cold"]),
+        ("--sync ent --op write", &["--sync", "did you mean end"]),
+        ("--color sometimes", &["--color", "always"]),
+        ("--blok-size 4k", &["--blok-size", "--block-size"]),
+    ] {
+        refused(&home, &format!("data.bin {line}"), words);
+    }
+    for (line, words) in [
+        ("--list backend", &["--list", "backends"][..]),
+        ("--generate pash", &["--generate", "bash"]),
+        ("--list backends --format csv", &["csv"]),
+    ] {
+        assert_refused(&home, &mut home.std(line), 2, words);
+    }
+}
+
+#[test]
+fn combinations_that_cannot_be() {
+    let home = Home::new();
+    home.file("data.bin", (1 << 20) + 1);
+    for (line, words) in [
+        ("-b pread -q 32", &["depth 32", "synchronous", "--depth 1 or -b uring"][..]),
+        ("-b mmap --direct", &["mmap cannot do direct I/O"]),
+        ("-b read --direct -c warm", &["warm", "--direct"]),
+        ("-b mmap --op write", &[]),
+        ("--sync end", &["--sync is for writes", "--op write"]),
+        ("--save a --no-save", &["--no-save"]),
+    ] {
+        let line = if line.contains("--op write") { line.to_string() } else { format!("data.bin {line}") };
+        refused(&home, &line, words);
+    }
+    let direct = fs::OpenOptions::new().read(true).custom_flags_direct().open(home.path("data.bin"));
+    match direct {
+        Ok(_) => refused(&home, "data.bin -b pread --direct -s 1000", &["multiple of", "1000"]),
+        Err(error) => skip(&format!("no direct I/O here: {error}")),
+    }
+    // Among others it is only left out, and said so.
+    let document = home.json(&format!("--batch data.bin -b pread,uring -q 1,32 -c warm -s 4k,4m {QUICK}"));
+    let reasons = document["skipped"].to_string();
+    assert!(reasons.contains("synchronous") && reasons.contains("larger than"), "{reasons}");
+}
+
+/// O_DIRECT by its name.
+trait Direct {
+    fn custom_flags_direct(&mut self) -> &mut Self;
+}
+
+impl Direct for fs::OpenOptions {
+    fn custom_flags_direct(&mut self) -> &mut Self {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(self, libc::O_DIRECT)
+    }
+}
+
+#[test]
+fn uring_forbidden() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let run = |line: &str| {
+        let mut command = home.std(&format!("--batch data.bin -s 64k -c warm --no-save {QUICK} {line}"));
+        kernel::forbid_uring(&mut command);
+        command
+    };
+    assert_refused(&home, &mut run("-b uring"), 2, &["io_uring: EPERM"]);
+    let output = output(&mut run("-b pread,uring --format json"));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(document["results"].as_array().unwrap().len(), 1);
+    assert_eq!(document["skipped"][0]["cell"]["backend"], "uring");
+    assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("io_uring: EPERM"));
+}
+
+#[test]
+fn a_file_that_may_not_be_read() {
+    let home = Home::new();
+    let file = home.file("data.bin", 1 << 20);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
+    let user = |line: &str| {
+        let mut command = home.std(&format!("--batch {QUICK} {line}"));
+        kernel::without_override(&mut command);
+        command
+    };
+    if fs::File::open(&file).is_ok() && !common::is_root() {
+        return skip("this user may read everything");
+    }
+    assert_refused(&home, &mut user("data.bin"), 2, &["data.bin: Permission denied"]);
+    fs::create_dir(home.path("locked")).unwrap();
+    fs::set_permissions(home.path("locked"), fs::Permissions::from_mode(0o500)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
+    for line in ["--dir locked", "--op write locked/new.bin", "data.bin -o locked/out", "--op write -o locked/out"] {
+        assert_refused(&home, &mut user(line), 2, &["locked", "Permission denied"]);
+    }
+    // A file that may only be read is measured.
+    let ran = output(user("data.bin -b read -s 64k --no-save").stderr(Stdio::piped()));
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    fs::create_dir(home.path("folder")).unwrap();
+    for (to, words) in [
+        ("missing/out", &["missing/out", "does not exist"][..]),
+        ("folder", &["folder"]),
+        ("data.bin/out", &["data.bin/out"]),
+        ("folder/", &["folder"]),
+    ] {
+        // Found before the run: a scratch file of this size would take its time.
+        refused(&home, &format!("-o {to}"), words);
+        refused(&home, &format!("data.bin -o {to} --dry-run"), words);
+    }
+}
+
+#[test]
+fn a_read_only_file_system() {
+    let home = Home::new();
+    let at = home.path("disk");
+    kernel::with_tmpfs(&at, "8m", || {
+        data::write(&at.join("data.bin"), &data::random(1 << 20, 1));
+        kernel::remount_read_only(&at);
+        for line in ["--dir disk", "--op write disk/new.bin", "data.bin -o disk/out"] {
+            data::write(&home.path("data.bin"), &data::random(1 << 20, 1));
+            refused(&home, line, &["disk", "Read-only file system"]);
+        }
+        // Reading it is fine.
+        home.cmd(&format!("--batch disk/data.bin -b read -s 64k --no-save {QUICK}")).assert().success();
+    });
+}
+
+#[test]
+fn a_disk_without_room() {
+    let home = Home::new();
+    let at = home.path("disk");
+    kernel::with_tmpfs(&at, "8m", || {
+        refused(&home, "--dir disk --size 9m", &["9 MiB", "8 MiB free", "--size", "--dir"]);
+        refused(&home, "--op write disk/new.bin --size 1g", &["1 GiB", "free"]);
+        assert_eq!(common::names(&at), [""; 0]);
+        data::write(&at.join("other"), &data::random(8 << 20, 1));
+        refused(&home, "--dir disk", &["disk", "free"]);
+    });
+}
+
+/// Makes the file so large that nothing is left.
+fn take_all_room(file: &fs::File) {
+    let (mut len, mut step) = (0, 256 << 20);
+    while step >= 4096 {
+        match nix::fcntl::posix_fallocate(file, len, step) {
+            Ok(()) => len += step,
+            Err(_) => step /= 2,
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_while_it_is_written() {
+    let home = Home::new();
+    let at = home.path("disk");
+    kernel::with_tmpfs(&at, "256m", || {
+        let mut watch = kernel::Watch::of(&at);
+        let mut command = home.std(&format!("--batch --op write disk/new.bin --size 200m {QUICK} -o out"));
+        let mut run = Run::start(command.stderr(Stdio::piped()));
+        // It exists, so the room was looked at; now somebody else takes it.
+        watch.until(|| at.join("new.bin").exists());
+        run.signal(Signal::SIGSTOP);
+        take_all_room(&fs::File::create(at.join("other")).unwrap());
+        run.signal(Signal::SIGCONT);
+        let status = run.end(std::time::Duration::from_secs(60)).expect("the run ends");
+        let (stdout, stderr) = (run.rest(), run.stderr());
+        assert_eq!((status.code(), stdout.as_str()), (Some(1), ""), "{stderr}");
+        assert!(stderr.contains("the disk is full") && stderr.contains("--size"), "{stderr}");
+        assert_eq!(common::names(&at), ["other"], "what was made of the file is gone");
+        assert_eq!(home.names(), ["disk"]);
+    });
+}

@@ -1,0 +1,119 @@
+//! Lists, completions, the host, help: everything that measures nothing.
+
+mod common;
+
+use std::process::Command as StdCommand;
+
+use common::{Home, each, has, output, skip};
+use predicates::prelude::*;
+
+#[test]
+fn lists_hold_every_entry_once() {
+    let home = Home::new();
+    use iotui::{backend::BACKENDS, experiment::EXPERIMENTS, plan::PRESETS};
+    let backends: Vec<&str> = BACKENDS.iter().map(|b| b.info().id).collect();
+    let presets: Vec<&str> = PRESETS.iter().map(|p| p.0).collect();
+    let experiments: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id()).collect();
+    for (what, ids) in [("backends", backends), ("presets", presets), ("experiments", experiments)] {
+        let list = home.json(&format!("--list {what}"));
+        assert_eq!(each(&list, "id"), ids, "{what}");
+        assert!(each(&list, "about").iter().all(|a| !a.as_str().unwrap().is_empty()), "{what}");
+        let text = home.stdout(&format!("--list {what}"));
+        for id in &ids {
+            let lines = text.lines().filter(|line| line.split_whitespace().next() == Some(id));
+            assert_eq!(lines.count(), 1, "{what}: {id} in\n{text}");
+        }
+    }
+    assert!(home.names().is_empty() && home.sessions().is_empty());
+}
+
+#[test]
+fn what_is_not_to_be_had_is_listed_with_the_reason() {
+    let home = Home::new();
+    let mut command = home.std("--list backends --format json");
+    common::kernel::forbid_uring(&mut command);
+    let list: serde_json::Value = serde_json::from_slice(&output(&mut command).stdout).unwrap();
+    let uring = list.as_array().unwrap().iter().find(|b| b["id"] == "uring").unwrap();
+    assert!(uring["unavailable"].as_str().unwrap().contains("EPERM"), "{uring}");
+    let read = list.as_array().unwrap().iter().find(|b| b["id"] == "read").unwrap();
+    assert!(read["unavailable"].is_null(), "{read}");
+}
+
+#[test]
+fn completions_and_man_page_are_made() {
+    let home = Home::new();
+    for (what, start) in [("man", ".ie"), ("bash", "_iotui"), ("zsh", "#compdef iotui"), ("fish", "#")] {
+        let text = home.stdout(&format!("--generate {what}"));
+        assert!(text.trim_start().starts_with(start), "{what} begins with {:?}", text.lines().next());
+        // Options of a measurement come from another table than the rest.
+        assert!(["block", "trial", "sessions"].iter().all(|word| text.contains(word)), "{what}");
+    }
+    for (shell, what) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
+        if !has(shell) {
+            skip(&format!("no {shell} to check its completions"));
+            continue;
+        }
+        let file = home.path("completion");
+        std::fs::write(&file, home.stdout(&format!("--generate {what}"))).unwrap();
+        let checked = output(StdCommand::new(shell).arg("-n").arg(&file));
+        assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
+    }
+}
+
+#[test]
+fn the_host_is_told() {
+    let home = Home::new();
+    let file = home.file("data.bin", 1 << 20);
+    let before = common::data::Print::of(&file);
+    let text = home.stdout("host");
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert!(text.contains(kernel.trim()), "{text}");
+    let json = home.json("host data.bin");
+    assert_eq!(
+        json["host"]["kernel"]["release"].as_str().or(json["host"]["kernel"].as_str()).map(|k| k.contains(kernel.trim())),
+        Some(true)
+    );
+    assert_eq!(json["target"]["size"], 1 << 20, "{}", json["target"]);
+    assert!(json["findings"].is_array());
+    assert!(home.stdout("host data.bin").contains("data.bin"));
+    assert_eq!(common::data::Print::of(&file), before);
+    for missing in ["host nothing.bin", "host data.bin more"] {
+        home.cmd(missing).assert().code(2).stdout("");
+    }
+}
+
+#[test]
+fn help_and_version_are_data() {
+    let home = Home::new();
+    let version = home.stdout("--version");
+    assert_eq!(version.trim(), format!("iotui {}", env!("CARGO_PKG_VERSION")));
+    for line in ["--help", "-h", "help sessions", "sessions --help", "host --help"] {
+        assert!(home.stdout(line).contains("Usage: iotui"), "{line}");
+    }
+    assert!(["--block-size", "--trials", "--batch", "--save"].iter().all(|o| home.stdout("--help").contains(o)));
+}
+
+#[test]
+fn without_a_terminal_batch_is_pointed_to() {
+    let home = Home::new();
+    home.cmd("").assert().code(2).stdout("").stderr(predicate::str::contains("--batch"));
+    home.cmd("data.bin").assert().code(2).stdout("").stderr(predicate::str::contains("--batch"));
+}
+
+#[test]
+fn sessions_of_nobody() {
+    let home = Home::new();
+    assert_eq!(home.json("sessions list"), serde_json::json!([]));
+    home.cmd("sessions list").assert().success().stdout(predicate::str::contains("no sessions"));
+    for line in ["sessions show x", "sessions delete x", "sessions rename x y", "sessions import x"] {
+        home.cmd(line).assert().code(1).stdout("").stderr(predicate::function(|e: &str| e.lines().count() == 1));
+    }
+    // What is no session is no session, and stays as it was.
+    std::fs::write(home.path("no.jsonl"), "{\"iotui\":1,\"kind\":\"session\"").unwrap();
+    for line in ["sessions show no.jsonl", "sessions import no.jsonl"] {
+        home.cmd(line).assert().code(1).stdout("").stderr(predicate::function(|e: &str| e.lines().count() == 1));
+    }
+    std::fs::write(home.path("new.jsonl"), "{\"iotui\":999,\"kind\":\"session\",\"id\":\"a\",\"name\":\"\"}\n").unwrap();
+    home.cmd("sessions show new.jsonl").assert().code(1).stdout("").stderr(predicate::str::contains("newer"));
+    assert!(home.sessions().is_empty());
+}

@@ -1,0 +1,138 @@
+//! A run that is watched: lines as they come, signals, and its end within a time.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// A child process that does not outlive the test.
+pub struct Run {
+    child: Child,
+    stdout: Option<BufReader<ChildStdout>>,
+}
+
+impl Run {
+    /// Starts it with a pipe at its stdout.
+    pub fn start(command: &mut Command) -> Run {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().map(BufReader::new);
+        Run { child, stdout }
+    }
+
+    /// As [`Run::start`], with a pipe at its stdin, which ends when dropped.
+    pub fn start_with_stdin(command: &mut Command) -> (Run, ChildStdin) {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().map(BufReader::new));
+        (Run { child, stdout }, stdin)
+    }
+
+    /// The next line of its stdout; empty at the end. Waits for it.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.as_mut().expect("its stdout was closed").read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Waits for the line of its stdout that holds `text`, and returns it.
+    pub fn until(&mut self, text: &str) -> String {
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "it ended without a line with {text:?}: {}", self.stderr());
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Closes the pipe at its stdout, as `head` does.
+    pub fn close_stdout(&mut self) {
+        self.stdout = None;
+    }
+
+    /// The rest of its stdout, to its end.
+    pub fn rest(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(stdout) = &mut self.stdout {
+            stdout.read_to_string(&mut text).unwrap();
+        }
+        text
+    }
+
+    /// Closes the pipe at its stderr.
+    pub fn close_stderr(&mut self) {
+        self.child.stderr = None;
+    }
+
+    /// What it wrote to stderr, where that is a pipe; call it when it has ended.
+    pub fn stderr(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut text).unwrap();
+        }
+        text
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
+    /// Its end, for which this waits at most so long.
+    pub fn end(&mut self, most: Duration) -> Option<ExitStatus> {
+        wait(&mut self.child, most)
+    }
+
+    /// All it writes to stdout and how it ends.
+    pub fn finish(mut self, most: Duration) -> (String, ExitStatus) {
+        let text = self.rest();
+        let status = self.end(most).expect("the run goes on and on");
+        (text, status)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // One that has ended by now cannot be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for the end of a child, without polling: its descriptor becomes readable.
+fn wait(child: &mut Child, most: Duration) -> Option<ExitStatus> {
+    if let Some(status) = child.try_wait().unwrap() {
+        return Some(status);
+    }
+    // SAFETY: pidfd_open touches no memory; what it returns is a new descriptor or an error.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) } as i32;
+    assert!(fd >= 0, "pidfd_open: {}", std::io::Error::last_os_error());
+    // SAFETY: the descriptor is new and ours.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    ready(&fd, most).then(|| child.wait().unwrap())
+}
+
+/// Waits until there is something to read; false when the time is over.
+pub fn ready(fd: &impl AsFd, most: Duration) -> bool {
+    let begin = Instant::now();
+    loop {
+        let left = most.saturating_sub(begin.elapsed()).as_millis() as i32;
+        let mut poll = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one live struct, and a descriptor that is open.
+        match unsafe { libc::poll(&raw mut poll, 1, left) } {
+            -1 if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            -1 => panic!("poll: {}", std::io::Error::last_os_error()),
+            count => return count > 0,
+        }
+    }
+}
+
+/// Runs it to its end with all it says.
+pub fn output(command: &mut Command) -> Output {
+    command.stdin(Stdio::null()).output().unwrap()
+}

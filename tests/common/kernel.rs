@@ -1,0 +1,153 @@
+//! Circumstances that only the kernel can make: a forbidden call, a full disk, a user without rights, a failing device.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::FromRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, unshare};
+
+use super::skip;
+
+/// The child's io_uring_setup returns EPERM, as under a container's filter.
+pub fn forbid_uring(command: &mut Command) {
+    let filter = [
+        // The number of the call; then EPERM for that one, and leave to go on for all others.
+        libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
+        libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: libc::SYS_io_uring_setup as u32 },
+        libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO | libc::EPERM as u32 },
+        libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW },
+    ];
+    let forbid = move || {
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+        // SAFETY: prctl only reads the program, which lives until it returns.
+        let set = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+        };
+        if set { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec it makes two system calls and nothing else.
+    unsafe { command.pre_exec(forbid) };
+}
+
+/// The child is held to permissions as an ordinary user is: root without the rights to pass over them.
+pub fn without_override(command: &mut Command) {
+    const OVERRIDE: [i32; 2] = [1, 2]; // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    let drop = || {
+        // SAFETY: prctl with plain numbers touches no memory.
+        let dropped = OVERRIDE.iter().all(|right| unsafe { libc::prctl(libc::PR_CAPBSET_DROP, *right, 0, 0, 0) } == 0);
+        // An ordinary user has none, and may not drop any.
+        if dropped || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec it makes system calls and nothing else.
+    unsafe { command.pre_exec(drop) };
+}
+
+/// Files of the child cannot grow beyond so many bytes: EFBIG, a disk that fails while it is written.
+pub fn limit_files(command: &mut Command, bytes: u64) {
+    let limit = move || {
+        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+        // SAFETY: reads one struct; an ignored signal stays ignored over exec.
+        let set = unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN) != libc::SIG_ERR && libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) == 0
+        };
+        if set { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec it makes two system calls and nothing else.
+    unsafe { command.pre_exec(limit) };
+}
+
+/// Runs `test` on a thread with mounts of its own: a tmpfs of `size` at `at`, gone with the thread.
+pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
+    std::fs::create_dir_all(at).unwrap();
+    let mounted = || -> io::Result<()> {
+        unshare(CloneFlags::CLONE_NEWNS)?;
+        mount("", Path::new("/"), "", libc::MS_REC | libc::MS_PRIVATE, "")?;
+        mount("none", at, "tmpfs", 0, &format!("size={size}"))
+    };
+    let on_thread = || match mounted() {
+        Ok(()) => test(),
+        Err(error) => skip(&format!("no tmpfs can be mounted here: {error}")),
+    };
+    std::thread::scope(|scope| {
+        if let Err(panic) = scope.spawn(on_thread).join() {
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
+/// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`].
+pub fn remount_read_only(at: &Path) {
+    mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "").unwrap();
+}
+
+fn mount(source: &str, at: &Path, kind: &str, flags: libc::c_ulong, options: &str) -> io::Result<()> {
+    let text = |text: &[u8]| CString::new(text).unwrap();
+    let (source, at) = (text(source.as_bytes()), text(at.as_os_str().as_bytes()));
+    let (kind, options) = (text(kind.as_bytes()), text(options.as_bytes()));
+    // SAFETY: four strings that live until it returns.
+    let done = unsafe { libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A loop device over a file; taken away when dropped.
+pub struct Loop {
+    pub device: PathBuf,
+}
+
+impl Loop {
+    /// None, and why, where it cannot be made.
+    pub fn over(file: &Path) -> Option<Loop> {
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
+        match made {
+            Ok(made) if made.status.success() => Some(Loop { device: String::from_utf8_lossy(&made.stdout).trim().into() }),
+            Ok(made) => {
+                skip(&format!("losetup: {}", String::from_utf8_lossy(&made.stderr).trim()));
+                None
+            }
+            Err(error) => {
+                skip(&format!("losetup: {error}"));
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
+    }
+}
+
+/// Waits for what happens in a folder.
+pub struct Watch {
+    inotify: File,
+}
+
+impl Watch {
+    /// New files in it, and what is written to its files.
+    pub fn of(dir: &Path) -> Watch {
+        let path = CString::new(dir.as_os_str().as_bytes()).unwrap();
+        // SAFETY: inotify_init1 touches no memory; its descriptor is new and ours; the path lives until the call returns.
+        unsafe {
+            let fd = libc::inotify_init1(libc::IN_CLOEXEC);
+            let added = libc::inotify_add_watch(fd, path.as_ptr(), libc::IN_CREATE | libc::IN_MODIFY);
+            assert!(fd >= 0 && added >= 0, "{}", io::Error::last_os_error());
+            Watch { inotify: File::from_raw_fd(fd) }
+        }
+    }
+
+    /// Waits until it is so; looks whenever something happened.
+    pub fn until(&mut self, mut so: impl FnMut() -> bool) {
+        while !so() {
+            assert!(super::child::ready(&self.inotify, Duration::from_secs(60)), "nothing happens any more");
+            let _ = self.inotify.read(&mut [0; 4096]).unwrap();
+        }
+    }
+}

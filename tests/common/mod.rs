@@ -1,0 +1,142 @@
+//! What the whole-program tests share: a home of their own on a real disk, and the binary run in it.
+#![allow(dead_code, unused_imports)] // every test file uses a part of it
+
+pub mod child;
+pub mod data;
+pub mod kernel;
+
+pub use child::output;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command as StdCommand;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The shortest run that measures something.
+pub const QUICK: &str = "--trials 1 --trial-time 1ms --budget 10m";
+
+/// No run of these tests takes long; one that hangs is ended and fails.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Says why a test (or a part of it) did not run.
+pub fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// A HOME with nothing in it and a folder to work in, on the disk where cargo builds; both gone when dropped.
+pub struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Home {
+        let dir = tempfile::Builder::new().prefix("home-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        for name in ["home", "data", "work"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        Home { dir }
+    }
+
+    /// HOME itself.
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    /// A path in the folder where the binary runs.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("work").join(name)
+    }
+
+    pub fn sessions_dir(&self) -> PathBuf {
+        self.dir.path().join("data/iotui/sessions")
+    }
+
+    /// iotui with these words, for tests that watch it run.
+    pub fn std(&self, line: &str) -> StdCommand {
+        let mut command = StdCommand::new(env!("CARGO_BIN_EXE_iotui"));
+        command.args(line.split_whitespace()).current_dir(self.path("")).env_clear();
+        command.env("HOME", self.home()).env("XDG_DATA_HOME", self.dir.path().join("data")).env("LANG", "C.UTF-8");
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+    }
+
+    /// iotui with these words, for tests that look at what it left.
+    pub fn cmd(&self, line: &str) -> Command {
+        let mut command = Command::from_std(self.std(line));
+        command.timeout(PATIENCE);
+        command
+    }
+
+    /// stdout of a run that ends well.
+    pub fn stdout(&self, line: &str) -> String {
+        let output = self.cmd(line).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).expect("stdout is text")
+    }
+
+    /// The JSON of a run that ends well; `--format json` is added.
+    pub fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.stdout(&format!("{line} --format json"))).expect("stdout is JSON")
+    }
+
+    /// The lines of a run with `--format jsonl`, which is added.
+    pub fn jsonl(&self, line: &str) -> Vec<Value> {
+        let text = self.stdout(&format!("{line} --format jsonl"));
+        text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    /// A file of random bytes in the folder where the binary runs, written to the disk.
+    pub fn file(&self, name: &str, len: usize) -> PathBuf {
+        let path = self.path(name);
+        data::write(&path, &data::random(len, len as u64));
+        path
+    }
+
+    /// The names in the folder where the binary runs, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        names(&self.path(""))
+    }
+
+    /// The files of the sessions that were kept.
+    pub fn sessions(&self) -> Vec<PathBuf> {
+        names(&self.sessions_dir()).iter().map(|name| self.sessions_dir().join(name)).collect()
+    }
+}
+
+/// The names in a folder; none where there is no such folder.
+pub fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into()).collect();
+    names.sort();
+    names
+}
+
+/// `value[key]` of every item.
+pub fn each<'a>(items: &'a Value, key: &str) -> Vec<&'a Value> {
+    items.as_array().unwrap_or_else(|| panic!("no array: {items}")).iter().map(|item| &item[key]).collect()
+}
+
+/// The ids of the warnings of a result.
+pub fn warnings(result: &Value) -> Vec<&str> {
+    each(&result["warnings"], "id").into_iter().filter_map(Value::as_str).collect()
+}
+
+/// The warning of that id.
+pub fn warning<'a>(result: &'a Value, id: &str) -> &'a Value {
+    let found = result["warnings"].as_array().unwrap().iter().find(|w| w["id"] == id);
+    found.unwrap_or_else(|| panic!("no warning {id} among {:?}", warnings(result)))
+}
+
+/// Whether a program can be run here.
+pub fn has(program: impl AsRef<OsStr>) -> bool {
+    let quiet = || std::process::Stdio::null();
+    StdCommand::new(program).arg("--version").stdin(quiet()).stdout(quiet()).stderr(quiet()).status().is_ok()
+}
+
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}

@@ -1,0 +1,233 @@
+//! The house: who may import whom, where unsafe code may stand, how long a file may be, what a registry holds.
+
+mod common;
+#[path = "common/source.rs"]
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use source::{File, paths, tokens};
+
+/// Floors from the top down; a module imports from lower floors, and within its own where `->` says so.
+const FLOORS: &str = "
+7  main lib app cli config             main -> app, app -> cli config, cli -> config
+6  tui batch commands
+5  report
+4  session
+3  engine
+2  backend probe peer experiment
+1  host
+0  units sys plan record stats        plan -> units, record -> plan units, stats -> units, sys -> units
+";
+
+/// Rooms that may hold unsafe code.
+const UNSAFE: [&str; 3] = ["sys", "backend", "probe"];
+const MOST_LINES: usize = 500;
+
+/// The floors block, read.
+struct House {
+    floors: BTreeMap<String, u32>,
+    arrows: BTreeSet<(String, String)>,
+}
+
+impl House {
+    fn read(text: &str) -> House {
+        let (mut floors, mut arrows) = (BTreeMap::new(), BTreeSet::new());
+        for row in text.lines().filter(|row| !row.trim().is_empty()) {
+            let arrow = row.find("->").map_or(row.len(), |at| row[..at].trim_end().rfind(' ').unwrap());
+            let (rooms, sideways) = row.split_at(arrow);
+            let mut rooms = rooms.split_whitespace();
+            let floor = rooms.next().unwrap().parse().unwrap_or_else(|_| panic!("a row begins with its floor: {row}"));
+            floors.extend(rooms.map(|room| (room.to_string(), floor)));
+            for item in sideways.split(',').filter(|item| !item.trim().is_empty()) {
+                let (from, to) = item.split_once("->").unwrap_or_else(|| panic!("an arrow is missing: {row}"));
+                arrows.extend(to.split_whitespace().map(|to| (from.trim().to_string(), to.to_string())));
+            }
+        }
+        House { floors, arrows }
+    }
+
+    /// What is wrong with an import; nothing where it is allowed.
+    fn wrong(&self, from: &str, to: &str) -> Option<String> {
+        let floor = |room: &str| self.floors.get(room).ok_or_else(|| format!("{room} is on no floor"));
+        match (floor(from), floor(to)) {
+            (Err(why), _) | (_, Err(why)) => Some(why),
+            _ if from == to => None,
+            (Ok(here), Ok(there)) if there < here => None,
+            _ if self.arrows.contains(&(from.into(), to.into())) => None,
+            (Ok(here), Ok(there)) if there == here => Some(format!("{from} may not import sideways from {to}")),
+            _ => Some(format!("{from} may not import upwards from {to}")),
+        }
+    }
+}
+
+/// Every wrong import of these files (path under src and text).
+fn wrong_imports(house: &House, files: &[(PathBuf, String)]) -> Vec<String> {
+    let read: Vec<(File, Vec<&str>)> = files.iter().map(|(path, text)| (File::of(path), tokens(text))).collect();
+    // A macro is exported to the root of the crate, wherever it is written.
+    let mut macros = BTreeMap::new();
+    for (file, tokens) in &read {
+        for words in tokens.windows(3).filter(|w| w[0] == "macro_rules" && w[1] == "!") {
+            macros.insert(words[2], file.room.clone());
+        }
+    }
+    let mut wrong = Vec::new();
+    for (file, tokens) in &read {
+        for to in paths(tokens, file.depth) {
+            let to = macros.get(to).map_or(to, String::as_str);
+            wrong.extend(house.wrong(&file.room, to).map(|why| format!("{}: {why}", file.path.display())));
+        }
+    }
+    wrong
+}
+
+fn wrong_unsafe(files: &[(PathBuf, String)]) -> Vec<String> {
+    let outside = files.iter().filter(|(path, _)| !UNSAFE.contains(&File::of(path).room.as_str()));
+    let told = |(path, text): &(PathBuf, String)| {
+        let tokens = tokens(text);
+        let allows = tokens.windows(3).any(|w| matches!(w, ["allow" | "expect", "(", "unsafe_code"]));
+        (allows || tokens.contains(&"unsafe")).then(|| format!("{}: unsafe code belongs into {UNSAFE:?}", path.display()))
+    };
+    outside.filter_map(told).collect()
+}
+
+fn too_long(files: &[(PathBuf, String)]) -> Vec<String> {
+    let long = |(path, text): &(PathBuf, String)| {
+        let lines = text.lines().count();
+        (lines > MOST_LINES).then(|| format!("{}: {lines} lines, {MOST_LINES} are the most", path.display()))
+    };
+    files.iter().filter_map(long).collect()
+}
+
+/// Every source file under `dir`, its path taken from there.
+fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
+    let (mut found, mut folders) = (Vec::new(), vec![dir.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path.strip_prefix(dir).unwrap().into(), text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn assert_none(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn imports_go_downwards() {
+    let files = sources(&root().join("src"));
+    assert!(files.len() > 100, "the sources were not found");
+    assert_none(wrong_imports(&House::read(FLOORS), &files));
+}
+
+#[test]
+fn unsafe_code_stays_in_its_rooms() {
+    assert_none(wrong_unsafe(&sources(&root().join("src"))));
+}
+
+#[test]
+fn files_are_short() {
+    assert_none(too_long(&sources(&root().join("src"))));
+    assert_none(too_long(&sources(&root().join("tests"))));
+}
+
+/// One file of made-up source in room `from`: what the checker says.
+fn says(path: &str, text: &str) -> String {
+    let raw = (PathBuf::from("sys/raw.rs"), "#[macro_export] macro_rules! with_fill { () => {} }".to_string());
+    wrong_imports(&House::read(FLOORS), &[raw, (path.into(), text.into())]).join("; ")
+}
+
+#[test]
+fn the_checker_finds_wrong_imports() {
+    for (path, text, wanted) in [
+        ("plan/job.rs", "use crate::sys::fd;", "plan may not import sideways from sys"),
+        ("units.rs", "use crate::{plan::Job, stats};", "units may not import sideways from plan"),
+        ("units.rs", "use crate::{\n  units::{Bytes, Rate},\n  stats::Summary,\n};", "sideways from stats"),
+        ("session/mod.rs", "fn f() { crate::report::json(); }", "session may not import upwards from report"),
+        ("session/mod.rs", "use super::report;", "upwards from report"),
+        ("session/answer/mod.rs", "use super::super::report::x;", "upwards from report"),
+        ("session/answer/text.rs", "mod a { mod b { use super::super::super::super::super::report; } }", "upwards from report"),
+        ("sys/fd.rs", "use super::{fill, super::{host::Host}};", "upwards from host"),
+        ("backend/null.rs", "macro_rules! m { () => { $crate::engine::run() } }", "upwards from engine"),
+        ("stats/mod.rs", "crate::with_fill!(FILL => 1);", "stats may not import sideways from sys"),
+        ("plan/mod.rs", "use crate::attic;", "attic is on no floor"),
+        ("attic.rs", "use crate::units;", "attic is on no floor"),
+        ("main.rs", "fn main() { iotui::attic::main() }", "attic is on no floor"),
+    ] {
+        let found = says(path, text);
+        assert!(found.contains(wanted), "{path}: {text}\n  wanted: {wanted}\n  found:  {found}");
+    }
+}
+
+#[test]
+fn the_checker_lets_good_imports_pass() {
+    for (path, text) in [
+        ("session/mod.rs", "use crate::{engine::run, host, units::{self, Bytes}};"),
+        ("record/trial.rs", "use crate::plan::Job; pub(crate) fn f() {} pub(super) fn g() {}"),
+        ("sys/fd.rs", "use super::fill; mod tests { use super::*; use super::super::clock; }"),
+        ("sys/fd_tests.rs", "use super::super::super::units;"),
+        (
+            "plan/job.rs",
+            "// use crate::tui;\n/* crate::tui /* nested */ crate::tui */ const A: &str = \"crate::tui\"; const B: &str = r#\"\"crate::tui\"#;",
+        ),
+        ("plan/job.rs", "fn f<'a>(x: &'a str) -> char { '\"' } // \" use crate::tui;\nconst C: char = '\\''; use crate::units;"),
+        ("backend/read.rs", "crate::with_fill!(FILL => 1);"),
+        ("lib.rs", "pub mod tui; pub mod attic;"),
+        ("main.rs", "fn main() { iotui::app::main() }"),
+        ("app.rs", "use crate::cli::{self, Asked};"),
+    ] {
+        assert_eq!(says(path, text), "", "{path}: {text}");
+    }
+}
+
+#[test]
+fn the_checker_finds_unsafe_code_and_long_files() {
+    let file = |path: &str, text: &str| [(PathBuf::from(path), text.to_string())];
+    assert_eq!(wrong_unsafe(&file("plan/job.rs", "fn f() { unsafe { g() } }")).len(), 1);
+    assert_eq!(wrong_unsafe(&file("plan/job.rs", "#![allow(unsafe_code)]")).len(), 1);
+    assert_eq!(wrong_unsafe(&file("plan/job.rs", "// unsafe\nfn f() { \"unsafe\"; }")).len(), 0);
+    assert_eq!(wrong_unsafe(&file("sys/raw.rs", "fn f() { unsafe { g() } }")).len(), 0);
+    assert_eq!(too_long(&file("plan/job.rs", &"\n".repeat(501))).len(), 1);
+    assert_eq!(too_long(&file("plan/job.rs", &"\n".repeat(500))).len(), 0);
+}
+
+/// The ids of a registry: each once, and as many as there are entries in the sources.
+fn assert_registry(what: &str, ids: &[&str], written: usize) {
+    let once: BTreeSet<_> = ids.iter().collect();
+    assert_eq!(once.len(), ids.len(), "an id of {what} is listed twice: {ids:?}");
+    assert_eq!(ids.len(), written, "{what}: something is written and not listed, or listed twice: {ids:?}");
+}
+
+/// How often these words stand in the sources of a room, in this order.
+fn written(room: &str, words: &[&str]) -> usize {
+    let files = sources(&root().join("src").join(room));
+    files.iter().map(|(_, text)| tokens(text).windows(words.len()).filter(|w| w == &words).count()).sum()
+}
+
+#[test]
+fn registries_list_everything_once() {
+    use iotui::{backend::BACKENDS, experiment::EXPERIMENTS, plan::PRESETS, report::FORMATS};
+    let ids: Vec<_> = BACKENDS.iter().map(|b| b.info().id).collect();
+    assert_registry("backends", &ids, written("backend", &["impl", "Backend", "for"]));
+    let ids: Vec<_> = EXPERIMENTS.iter().map(|e| e.id()).collect();
+    assert_registry("experiments", &ids, written("experiment", &["impl", "Experiment", "for"]));
+    let ids: Vec<_> = FORMATS.iter().map(|f| f.id).collect();
+    assert_registry("formats", &ids, written("report", &["const", "FORMAT", ":", "Format"]));
+    let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
+    let files = fs::read_dir(root().join("assets/presets")).unwrap();
+    assert_registry("presets", &ids, files.count());
+}

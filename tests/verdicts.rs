@@ -1,0 +1,291 @@
+//! Where the bytes came from: files and circumstances that fool other tools must be seen through.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::child::Run;
+use common::{Home, QUICK, data, skip, warning, warnings};
+use serde_json::Value;
+
+const LEN: usize = 4 << 20;
+
+/// The fields of a trial (design §3.6).
+const FIELDS: [&str; 17] = [
+    "bytes",
+    "ops",
+    "syscalls",
+    "nanos",
+    "passes",
+    "xor",
+    "user_nanos",
+    "system_nanos",
+    "device_bytes",
+    "hole_bytes",
+    "resident_before",
+    "resident_after",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "short",
+];
+
+/// The results of a run on `data.bin`; what holds for every result is looked at here.
+fn results(home: &Home, line: &str) -> Vec<Value> {
+    let document = home.json(&format!("--batch --no-save {QUICK} {line}"));
+    let results = document["results"].as_array().unwrap().clone();
+    assert!(!results.is_empty(), "{line}");
+    results.iter().for_each(assert_sound);
+    results
+}
+
+fn assert_sound(result: &Value) {
+    let cell = &result["cell"];
+    assert!(result["error"].is_null(), "{cell}: {}", result["error"]);
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no number: {value} in {result:#}"));
+    for trial in result["trials"].as_array().unwrap() {
+        let keys = trial.as_object().unwrap();
+        assert!(FIELDS.iter().all(|field| keys.contains_key(*field)), "{cell}: {:?}", keys.keys());
+        assert!(number(&trial["bytes"]) <= number(&trial["ops"]) * number(&cell["block"]), "{cell}: {trial}");
+        assert!(number(&trial["nanos"]) > 0.0 && number(&trial["ops"]) > 0.0, "{cell}: {trial}");
+    }
+    if let Some(source) = result["source"].as_object() {
+        let sum: f64 = source.values().map(number).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "the sources of {cell} add up to {sum}: {source:?}");
+        assert!(source.values().all(|part| (0.0..=1.0).contains(&number(part))), "{source:?}");
+        assert!(!result["source_reason"].as_str().unwrap_or_default().is_empty());
+    }
+    for warning in result["warnings"].as_array().unwrap() {
+        for key in ["id", "severity", "message", "evidence", "remedy"] {
+            assert!(warning[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {warning}");
+        }
+    }
+}
+
+fn source(result: &Value, part: &str) -> f64 {
+    result["source"][part].as_f64().unwrap_or_else(|| panic!("no source in {result:#}"))
+}
+
+/// Drops what is cached of a file that has been written back.
+fn drop_cached(file: &File) {
+    file.sync_all().unwrap();
+    // SAFETY: fadvise touches no memory.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+/// Whether a cold read of this file is charged to the thread that reads it.
+fn device_counted(path: &Path) -> bool {
+    let charged = || {
+        let io = fs::read_to_string("/proc/thread-self/io").ok()?;
+        io.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.parse::<u64>().ok()
+    };
+    let mut file = File::open(path).unwrap();
+    drop_cached(&file);
+    let before = charged();
+    let read = file.read_to_end(&mut Vec::new()).unwrap() as u64;
+    let counted = before.zip(charged()).is_some_and(|(before, after)| after - before >= read);
+    if !counted {
+        skip("device bytes are not charged to processes on this file system");
+    }
+    counted
+}
+
+#[test]
+fn cold_comes_from_the_device_and_warm_from_the_cache() {
+    let home = Home::new();
+    let file = home.file("data.bin", LEN);
+    let counted = device_counted(&file);
+    for result in results(&home, "data.bin -b all -s 64k,1m -c cold,warm --count 0 -t 1,2") {
+        let (cell, trial) = (&result["cell"], &result["trials"][0]);
+        if trial["bytes"] == 0 || cell["backend"] == "null" {
+            continue;
+        }
+        let cold = cell["cache"] == "cold";
+        assert_eq!((trial["bytes"].as_u64(), trial["hole_bytes"].as_u64()), (Some(LEN as u64), Some(0)), "{cell}");
+        assert!(!warnings(&result).contains(&"not-cold"), "{cell}: {}", result["warnings"]);
+        if let Some(before) = trial["resident_before"].as_u64() {
+            let wanted = if cold { 0..=LEN as u64 / 100 } else { LEN as u64 / 100 * 99..=LEN as u64 };
+            assert!(wanted.contains(&before), "{cell}: {before} of {LEN} were resident");
+        }
+        if counted {
+            let part = if cold { "device" } else { "page_cache" };
+            assert!(source(&result, part) >= 0.98, "{cell}: {}", result["source"]);
+        }
+        if !cold {
+            assert!(trial["device_bytes"].as_u64().is_none_or(|bytes| bytes <= LEN as u64 / 1000), "{cell}: {trial}");
+        }
+    }
+}
+
+#[test]
+fn a_dirty_file_is_made_cold_properly() {
+    let home = Home::new();
+    let counted = device_counted(&home.file("data.bin", LEN));
+    let mut dirty = fs::OpenOptions::new().write(true).open(home.path("data.bin")).unwrap();
+    dirty.write_all(&data::random(LEN, 9)).unwrap();
+    let result = &results(&home, "data.bin -b pread -s 256k -c cold --count 0 --xor")[0];
+    assert!(!warnings(result).contains(&"not-cold"), "{}", result["warnings"]);
+    // What was read is what was written last.
+    assert_eq!(result["trials"][0]["xor"], data::xor(&data::random(LEN, 9)));
+    if counted {
+        assert!(source(result, "device") >= 0.98, "{}", result["source"]);
+    }
+}
+
+/// Whether the file system tells holes: the whole file is one.
+fn is_all_hole(file: &File) -> bool {
+    // SAFETY: lseek touches no memory.
+    let data = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_DATA) };
+    data == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ENXIO)
+}
+
+/// Every cell of a run on a file that stores nothing says so.
+fn assert_all_holes(home: &Home, line: &str) {
+    for result in results(home, line) {
+        assert_eq!(source(&result, "hole"), 1.0, "{line}: {} {}", result["cell"], result["source"]);
+        assert_eq!(result["trials"][0]["hole_bytes"], result["trials"][0]["bytes"], "{line}");
+        let holes = warning(&result, "holes");
+        let wanted = if result["cell"]["cache"] == "warm" { "misleading" } else { "wrong" };
+        assert_eq!(holes["severity"], wanted, "{line}: {holes}");
+    }
+}
+
+#[test]
+fn a_sparse_file_is_holes() {
+    let home = Home::new();
+    let file = File::create(home.path("data.bin")).unwrap();
+    file.set_len(LEN as u64).unwrap();
+    if !is_all_hole(&file) {
+        return skip("no holes on this file system");
+    }
+    assert_all_holes(&home, "data.bin -b read,mmap,uring -s 4k,1m -c cold,warm");
+    assert_all_holes(&home, "data.bin -b pread -s 4k -c asis --pattern random -t 2");
+    home.cmd(&format!("--batch data.bin -b read -s 64k -c cold --strict --no-save {QUICK}")).assert().code(4);
+}
+
+#[test]
+fn half_a_file_is_half_holes() {
+    let home = Home::new();
+    let file = File::create(home.path("data.bin")).unwrap();
+    file.set_len(LEN as u64).unwrap();
+    if !is_all_hole(&file) {
+        return skip("no holes on this file system");
+    }
+    (&file).write_all(&data::random(LEN / 2, 3)).unwrap();
+    file.sync_all().unwrap();
+    for result in results(&home, "data.bin -b pread,mmap -s 64k -c cold --count 0 -t 2 --pattern random") {
+        assert_eq!(source(&result, "hole"), 0.5, "{}", result["source"]);
+        assert_eq!(warning(&result, "holes")["severity"], "wrong");
+    }
+    // The part that is used is stored in full.
+    let size = LEN / 2;
+    let result = &results(&home, &format!("data.bin -b pread -s 64k -c cold --count 0 --size {size}"))[0];
+    assert_eq!(source(result, "hole"), 0.0, "{}", result["source"]);
+    assert!(!warnings(result).contains(&"holes"), "{}", result["warnings"]);
+}
+
+#[test]
+fn a_preallocated_file_is_holes_even_when_cached() {
+    let home = Home::new();
+    let file = File::options().read(true).write(true).create_new(true).open(home.path("data.bin")).unwrap();
+    // SAFETY: fallocate touches no memory. Not posix_fallocate, which may write zeros.
+    if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, LEN as libc::off_t) } != 0 || !is_all_hole(&file) {
+        return skip("no unwritten extents on this file system");
+    }
+    assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c cold,warm --count 0");
+    // SAFETY: a private mapping of a file that nobody changes meanwhile.
+    let map = unsafe { memmap2::Mmap::map(&file).unwrap() };
+    assert!(map.iter().all(|byte| *byte == 0));
+    assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c asis --count 0");
+    drop(map);
+    assert_all_holes(&home, "data.bin -b pread -s 64k -c asis,cold --count 0");
+}
+
+#[test]
+fn tmpfs_is_memory() {
+    let home = Home::new();
+    let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else { return skip("no /dev/shm") };
+    file.write_all(&data::random(LEN, 1)).unwrap();
+    let path = file.path().display();
+    for result in results(&home, &format!("{path} -b read,mmap,uring -s 64k -c cold,warm")) {
+        if !result["source_reason"].as_str().unwrap().contains("is memory") {
+            return skip("/dev/shm is not tmpfs");
+        }
+        assert_eq!(source(&result, "page_cache"), 1.0);
+        let severity = if result["cell"]["cache"] == "cold" { "wrong" } else { "misleading" };
+        assert_eq!(warning(&result, "memory")["severity"], severity);
+    }
+    // Kernels that let direct I/O pass there serve it from memory.
+    let line = format!("--batch {path} -b pread -s 64k --direct --no-save {QUICK} --format json");
+    let output = common::output(&mut home.std(&line));
+    match output.status.code() {
+        Some(0) => {
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(warning(&document["results"][0], "not-direct")["severity"], "wrong");
+        }
+        code => assert_eq!((code, output.stdout.is_empty()), (Some(2), true), "{}", String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+/// Not a test: a process that maps a file, touches it, says so, and ends when its stdin does.
+#[test]
+fn hold_a_mapping() {
+    let Some(path) = std::env::var_os("TEST_MAPS") else { return };
+    // SAFETY: nobody changes the file.
+    let map = unsafe { memmap2::Mmap::map(&File::open(path).unwrap()).unwrap() };
+    println!("\nholding {}", map.iter().map(|b| u64::from(*b)).sum::<u64>());
+    let _ = std::io::stdin().read(&mut [0]);
+    drop(map);
+}
+
+#[test]
+fn a_file_mapped_by_another_process_is_not_cold() {
+    let home = Home::new();
+    let file = home.file("data.bin", LEN);
+    let mut holder = Command::new(std::env::current_exe().unwrap());
+    holder.args(["--exact", "hold_a_mapping", "--nocapture"]).env("TEST_MAPS", &file);
+    let (mut holder, keep) = Run::start_with_stdin(holder.stderr(Stdio::null()));
+    holder.until("holding");
+    let pid = holder.pid().to_string();
+    for result in results(&home, "data.bin -b read,mmap -s 64k -c cold --count 0") {
+        let not_cold = warning(&result, "not-cold");
+        assert_eq!(not_cold["severity"], "wrong");
+        assert!(not_cold["message"].as_str().unwrap().contains("another process maps it"), "{not_cold}");
+        assert!(not_cold["evidence"].as_str().unwrap().contains(&pid), "process {pid}: {not_cold}");
+        assert!(source(&result, "page_cache") > 0.9, "{}", result["source"]);
+    }
+    drop(keep);
+    holder.end(std::time::Duration::from_secs(60)).expect("the holder ends");
+    let result = &results(&home, "data.bin -b read -s 64k -c cold --count 0")[0];
+    assert!(!warnings(result).contains(&"not-cold"), "{}", result["warnings"]);
+}
+
+#[test]
+fn a_write_that_stays_in_memory_is_told() {
+    let home = Home::new();
+    for result in results(&home, "--op write --size 8m -b read,pread,mmap-copy,uring -s 64k --count 0") {
+        let warning = warning(&result, "not-on-device");
+        assert_ne!(warning["severity"], "note", "{warning}");
+        assert!(warning["remedy"].as_str().unwrap().contains("--sync"), "{warning}");
+    }
+    // Waited for, it is on the device; counters may be missing, but nothing is known to be left in memory.
+    for result in results(&home, "--op write --size 8m -b pread,uring -s 64k --count 0 --sync end") {
+        assert!(!warnings(&result).contains(&"not-on-device"), "{}", result["warnings"]);
+    }
+    assert!(home.names().is_empty());
+}
+
+#[test]
+fn a_cell_as_it_is_says_that_memory_was_measured() {
+    let home = Home::new();
+    home.file("data.bin", LEN);
+    // The run that finds out the count has read the file into the cache.
+    let result = &results(&home, "data.bin -b pread -s 64k -c asis --count 0")[0];
+    assert!(source(result, "page_cache") > 0.9, "{}", result["source"]);
+    assert!(warning(result, "from-cache")["message"].as_str().unwrap().contains("page cache"));
+}
