@@ -150,31 +150,46 @@ impl UringLane {
     fn entry(&self, request: Request) -> squeue::Entry {
         let at = self.buffer.at(request.slot as usize * self.stride + request.at as usize);
         let len = if self.write { request.len } else { (request.len + self.mask) & !self.mask };
-        let entry = match (self.write, self.fixed_buffer, self.fixed_file) {
-            (false, true, true) => opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(request.offset).build(),
-            (false, true, false) => opcode::ReadFixed::new(self.fd(), at, len, 0).offset(request.offset).build(),
-            (false, false, true) => opcode::Read::new(types::Fixed(0), at, len).offset(request.offset).build(),
-            (false, false, false) => opcode::Read::new(self.fd(), at, len).offset(request.offset).build(),
-            (true, true, true) => opcode::WriteFixed::new(types::Fixed(0), at, len, 0).offset(request.offset).build(),
-            (true, true, false) => opcode::WriteFixed::new(self.fd(), at, len, 0).offset(request.offset).build(),
-            (true, false, true) => opcode::Write::new(types::Fixed(0), at, len).offset(request.offset).build(),
-            (true, false, false) => opcode::Write::new(self.fd(), at, len).offset(request.offset).build(),
+        let Request { offset, slot, .. } = request;
+        // Not a `match` of all eight: its jump table would cost more than the rest.
+        let entry = if !(self.fixed_buffer && self.fixed_file) {
+            self.plain_entry(at, len, offset)
+        } else if self.write {
+            opcode::WriteFixed::new(types::Fixed(0), at, len, 0).offset(offset).build()
+        } else {
+            opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(offset).build()
         };
-        entry.user_data(request.slot.into())
+        entry.user_data(slot.into())
     }
 
-    fn fd(&self) -> types::Fd {
-        types::Fd(self.file.as_raw_fd())
+    /// Where the file or the buffer could not be registered.
+    #[cold]
+    fn plain_entry(&self, at: *mut u8, len: u32, offset: u64) -> squeue::Entry {
+        let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
+        match (self.write, self.fixed_buffer, self.fixed_file) {
+            (false, true, _) => opcode::ReadFixed::new(fd, at, len, 0).offset(offset).build(),
+            (false, false, true) => opcode::Read::new(fixed, at, len).offset(offset).build(),
+            (false, false, false) => opcode::Read::new(fd, at, len).offset(offset).build(),
+            (true, true, _) => opcode::WriteFixed::new(fd, at, len, 0).offset(offset).build(),
+            (true, false, true) => opcode::Write::new(fixed, at, len).offset(offset).build(),
+            (true, false, false) => opcode::Write::new(fd, at, len).offset(offset).build(),
+        }
     }
 
-    /// Queues the request; false when there is no place, which cannot be: there is one for every slot.
+    /// Queues what there is to do; false when there is no place, which cannot be: there is one for every slot.
     #[inline(always)]
-    fn push(&mut self, request: Request) -> bool {
-        let entry = self.entry(request);
-        // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
-        let pushed = unsafe { self.ring.submission().push(&entry) }.is_ok();
-        self.flying += u32::from(pushed);
-        pushed
+    fn queue(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) -> bool {
+        // SAFETY: the only handle on the queue while it lives. One for all entries: each would load and store its ends.
+        let mut queue = unsafe { self.ring.submission_shared() };
+        while let Some(request) = rest.pop().or_else(|| fill(free, work)) {
+            let entry = self.entry(request);
+            // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
+            if unsafe { queue.push(&entry) }.is_err() {
+                return false;
+            }
+            self.flying += 1;
+        }
+        true
     }
 
     /// Submits what is queued and waits for a completion; the system calls it took.
@@ -260,11 +275,8 @@ impl Lane for UringLane {
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut vain = 0;
         loop {
-            while let Some(request) = rest.pop().or_else(|| fill(&mut free, work)) {
-                if !self.push(request) {
-                    work.abort(BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() });
-                    break;
-                }
+            if !self.queue(&mut free, &mut rest, work) {
+                work.abort(BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() });
             }
             if self.flying == 0 {
                 return work.finish();
