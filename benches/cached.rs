@@ -18,7 +18,7 @@ use iotui::with_fill;
 /// Stays in the page cache, and its larger blocks do not all fit the CPU's.
 const SPAN: u64 = 64 << 20;
 const ROUNDS: usize = 12;
-const SAMPLES: usize = 20;
+const SAMPLES: usize = 30;
 
 /// Block sizes of `pread` and operations of a sample: about a millisecond each.
 const BLOCKS: [(u64, u64, &str); 3] = [(4 << 10, 2048, "4 KiB"), (128 << 10, 128, "128 KiB"), (1 << 20, 24, "1 MiB")];

@@ -41,7 +41,7 @@ fn request(slot: u32) -> Request {
 }
 
 fn push(lane: &mut UringLane, request: Request) -> bool {
-    let entry = lane.entry(request);
+    let entry = lane.entry(request, lane.part(request));
     lane.flying += 1;
     // SAFETY: `drop` keeps the buffer until nothing is in flight.
     unsafe { lane.ring.submission().push(&entry) }.is_ok()
