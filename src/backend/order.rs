@@ -66,8 +66,9 @@ impl Share {
     /// The order of pass `pass`.
     pub fn order(&self, pass: u64) -> Order {
         let kind = match self.pattern {
-            Pattern::Seq => Kind::Forward,
-            Pattern::Reverse => Kind::Backward,
+            Pattern::Seq => Kind::Straight { from: self.first, step: 1 },
+            // Backwards is forwards by -1, modulo 2^64.
+            Pattern::Reverse => Kind::Straight { from: (self.first + self.blocks).wrapping_sub(1), step: u64::MAX },
             Pattern::Stride(step) => Kind::Stride { step: step.min(self.blocks.max(1)) },
             Pattern::Random => Kind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass))),
         };
@@ -92,10 +93,10 @@ pub struct Order {
     blocks: u64,
 }
 
+/// Three kinds: a `match` of four would become a jump table, which costs more than the rest after a system call.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    Forward,
-    Backward,
+    Straight { from: u64, step: u64 },
     Stride { step: u64 },
     Shuffled(Shuffle),
 }
@@ -104,13 +105,11 @@ impl Order {
     /// The block that comes at `index`, `index` below the lane's blocks.
     #[inline(always)]
     pub fn block(&self, index: u64) -> u64 {
-        self.first
-            + match self.kind {
-                Kind::Forward => index,
-                Kind::Backward => self.blocks - 1 - index,
-                Kind::Stride { step } => strided(index, step, self.blocks),
-                Kind::Shuffled(shuffle) => shuffle.at(index),
-            }
+        match self.kind {
+            Kind::Straight { from, step } => from.wrapping_add(index.wrapping_mul(step)),
+            Kind::Stride { step } => self.first + strided(index, step, self.blocks),
+            Kind::Shuffled(shuffle) => self.first + shuffle.at(index),
+        }
     }
 }
 
