@@ -94,11 +94,11 @@ impl Run<'_> {
         for index in order(&self.plan.cells, self.plan.seed, 0) {
             self.halted()?;
             let Some(cell) = self.take(index) else { continue };
-            let (plan, stop) = (Arc::clone(self.plan), self.control.stop);
+            let plan = Arc::clone(self.plan);
             self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 0)));
             let (deadline, control) = (self.deadline, self.control);
             let cut = || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline;
-            let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(plan.seed), stop, cut: &cut, limit: None };
+            let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(plan.seed), cut: &cut, limit: None };
             let found = calibrate(&stage, &cell, plan.trial_time);
             self.pace.calibrated();
             let cell = self.settle(index, cell, found, |run, cell, found| {
@@ -140,7 +140,7 @@ impl Run<'_> {
         let (deadline, control) = (self.deadline, self.control);
         let cut = || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline;
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage = Stage { bench: &self.bench, origin: self.origin, seed, stop: control.stop, cut: &cut, limit: None };
+        let stage = Stage { bench: &self.bench, origin: self.origin, seed, cut: &cut, limit: None };
         let sink = &mut *self.sink;
         let took = trial::run(&stage, &cell, &amount, &mut |sample| sink.event(Event::Sample { cell: index as u32, round, sample }));
         cell.every = amount.timed.every();
