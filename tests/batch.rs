@@ -323,3 +323,15 @@ fn the_budget_ends_a_run_and_says_so() {
     let cut = results.iter().any(|r| r["trials"].as_array().unwrap().iter().any(|t| t["short"] == true));
     assert!(cut || skipped.len() == 1, "{document:#}");
 }
+
+#[test]
+fn the_budget_bounds_the_reading_into_the_cache_too() {
+    let home = Home::new();
+    let huge = fs::File::create(home.path("huge.bin")).unwrap().set_len(1 << 40);
+    if let Err(error) = huge {
+        return common::skip(&format!("no file of 1 TiB here: {error}"));
+    }
+    let begin = std::time::Instant::now();
+    home.json("--batch huge.bin -b pread -s 1m -c warm --budget 100ms --no-save");
+    assert!(begin.elapsed().as_secs() < 10, "the budget is over long since");
+}

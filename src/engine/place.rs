@@ -1,7 +1,7 @@
 //! Where a target is: the user's path looked at, or a folder for a scratch file chosen.
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
@@ -57,6 +57,19 @@ pub fn place(file: Option<&Path>, dir: Option<&Path>, size: Option<u64>, write: 
                 Ok(TargetSpec::New { path: path.into(), size })
             }
         },
+    }
+}
+
+/// Whether `path` is the target's own file, under this or another name.
+pub fn is_target(spec: &TargetSpec, path: &Path) -> bool {
+    let (TargetSpec::File { path: own, .. } | TargetSpec::New { path: own, .. }) = spec else { return false };
+    let file = |path: &Path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+    // A new file has only its name yet, in a folder that may have several.
+    let folder = |path: &Path| file(path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    match (file(own), file(path)) {
+        (Some(own), Some(other)) => own == other,
+        (None, None) => own.file_name() == path.file_name() && folder(own) == folder(path),
+        _ => false,
     }
 }
 

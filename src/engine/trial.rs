@@ -20,7 +20,6 @@ pub(super) struct Stage<'a> {
     pub origin: u64,
     /// Seed of this trial's random offsets.
     pub seed: u64,
-    pub stop: &'a std::sync::atomic::AtomicBool,
     /// Whether to end the trial now.
     pub cut: &'a dyn Fn() -> bool,
     /// Ends the trial so long after its lanes began.
@@ -39,7 +38,7 @@ pub(super) struct Took {
 pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut dyn FnMut(Sample)) -> Result<Took, Failure> {
     let (bench, job) = (stage.bench, &cell.job);
     let began = monotonic_nanos();
-    let ready = prepare(bench, job, stage.stop)?;
+    let ready = prepare(bench, job, stage.cut)?;
     let prepared = monotonic_nanos();
     let spec = Spec {
         backend: cell.backend,
