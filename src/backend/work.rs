@@ -3,6 +3,8 @@
 //! A concrete type: nothing here is called through a pointer, so a lane's loop is one inlined function (design §3.1).
 #![allow(unsafe_code)]
 
+mod whole;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::fold::{FoldFn, at_offset};
