@@ -9,7 +9,6 @@ use crate::cli::{self, Asked, Sub};
 use crate::commands;
 use crate::report;
 use crate::session;
-use crate::sys::tell::tell;
 
 /// Exit code of wrong usage: nothing was run.
 pub const USAGE: u8 = 2;
@@ -28,7 +27,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // One line, whatever is in the names of files.
-            tell(format_args!("iotui: {}", session::clean_text(&format!("{error:#}"))));
+            report::say(format!("iotui: {}", session::clean_text(&format!("{error:#}"))));
             ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
         }
     }

@@ -1,4 +1,22 @@
 //! iotui measures how fast storage is, by which way and block size, and proves where the bytes came from.
+//!
+//! Data flows one way: settings -> **plan** -> **engine** -> **events** -> **session** (kept) and **front end** (seen).
+//! A module imports only from lower floors; within the lowest, only as written. `tests/layers.rs` holds it to that.
+//!
+//! | floor | modules | what is there |
+//! |---|---|---|
+//! | 7 | [`app`] [`cli`] | argv to settings, and to a front end or command |
+//! | 6 | [`batch`] [`commands`] | the headless front end; sessions, host, lists, completions |
+//! | 5 | [`report`] | what a session looks like: table, json, jsonl, csv; one file each |
+//! | 4 | [`session`] | the log of a run: written as it goes, found, loaded; results and the answer in words |
+//! | 3 | [`engine`] | runs any plan: target, calibration, cold and warm, workers, trials |
+//! | 2 | [`backend`] [`experiment`] | ways to do I/O, one file each; rules that turn settings into a plan |
+//! | 1 | [`host`] | what this machine and this target are; the doctor |
+//! | 0 | [`units`] [`sys`] [`plan`] [`record`] [`stats`] | numbers in and out; kernel facts and calls; what to measure; what was measured and its verdict; statistics |
+//!
+//! On the lowest floor `plan` uses `units`, `record` uses `plan` and `units`, `stats` and `sys` may use `units`.
+//!
+//! `unsafe` stands in `sys` and `backend` only, each block with its reason.
 #![deny(unsafe_code)]
 
 pub mod app;

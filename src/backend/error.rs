@@ -22,6 +22,8 @@ pub enum BackendError {
     Memory { len: u64, error: io::Error },
     #[error("io_uring: {step}: {error}")]
     Ring { step: &'static str, error: io::Error },
+    #[error("fflush: {0}")]
+    Flush(#[source] io::Error),
     #[error("fdatasync: {0}")]
     Sync(#[source] io::Error),
     #[error("the worker panicked: this is a bug in iotui, please report it")]

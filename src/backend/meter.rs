@@ -30,19 +30,26 @@ impl Timed {
 #[derive(Debug)]
 pub(super) struct Meter {
     clock: Clock,
-    timed: Timed,
+    /// Operation `index` is timed when `index & mask == phase`: one compare, where a `match` would become a jump table.
     mask: u64,
+    phase: u64,
+    chained: bool,
     last: u64,
+    /// What a reading adds to an interval between two, nanoseconds; a chained reading is part of the work.
+    own: u64,
     pub histogram: Histogram,
 }
 
 impl Meter {
     pub fn new(clock: Clock, timed: Timed) -> Meter {
-        let mask = match timed {
-            Timed::OneIn(n) => u64::from(n.next_power_of_two()) - 1,
-            _ => 0,
+        let (mask, phase) = match timed {
+            // No index is 1 under an empty mask.
+            Timed::None => (0, 1),
+            Timed::Chained | Timed::Precise => (0, 0),
+            Timed::OneIn(n) => (u64::from(n.next_power_of_two()) - 1, 0),
         };
-        Meter { clock, timed, mask, last: clock.now(), histogram: Histogram::new() }
+        let own = if matches!(timed, Timed::Precise | Timed::OneIn(_)) { clock.reading() } else { 0 };
+        Meter { clock, mask, phase, chained: timed == Timed::Chained, last: clock.now(), own, histogram: Histogram::new() }
     }
 
     /// Restarts the chain: the lane begins now.
@@ -53,17 +60,12 @@ impl Meter {
     /// The start of operation `index`; 0 where it is not timed.
     #[inline(always)]
     pub fn start(&self, index: u64) -> u64 {
-        match self.timed {
-            Timed::None => 0,
-            Timed::Chained => self.last,
-            Timed::Precise => self.clock.now(),
-            Timed::OneIn(_) => {
-                if index & self.mask == 0 {
-                    self.clock.now()
-                } else {
-                    0
-                }
-            }
+        if index & self.mask != self.phase {
+            0
+        } else if self.chained {
+            self.last
+        } else {
+            self.clock.now()
         }
     }
 
@@ -71,7 +73,7 @@ impl Meter {
     pub fn end(&mut self, start: u64) {
         if start != 0 {
             let now = self.clock.now();
-            self.histogram.record(self.clock.nanos(start, now));
+            self.histogram.record(self.clock.nanos(start, now).saturating_sub(self.own));
             self.last = now;
         }
     }

@@ -7,8 +7,9 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
+use crate::sys::fd::page_size;
 use crate::sys::guard::{self, Guard};
 
 pub struct Mmap;
@@ -78,6 +79,9 @@ impl Backend for MmapCopy {
 
 /// Advice is probed on a page of our own: what the kernel does not know it refuses there too.
 fn check_options(job: &Job) -> Result<(), Unsupported> {
+    if job.op == Op::Write && job.sync == Sync::Each {
+        return Err(Unsupported("stores into a mapping wait for nothing: --sync each cannot be had; use --sync end, or pread".into()));
+    }
     let probe = |advice, name: &str| {
         let page = MmapOptions::new().len(4096).map_anon().map_err(|e| Unsupported(e.to_string()))?;
         page.advise(advice).map_err(|e| Unsupported(format!("{name}: {e}")))
@@ -115,15 +119,21 @@ impl Mapping {
         Ok(Mapping { guard, map, populate: job.backend.has("populate").then_some(advice) })
     }
 
-    /// Timed: it is the reading, where it is asked for. Only the lane's own part.
+    /// Timed: it is the reading, where it is asked for. Only what the lane will visit.
     fn populate(&self, work: &mut Work) {
-        let Some(advice) = self.populate else { return };
-        let range = work.range();
-        let start = range.start / 4096 * 4096;
+        let (Some(advice), range) = (self.populate, work.reach()) else { return };
+        if range.is_empty() {
+            return;
+        }
+        let start = range.start / page_size() * page_size();
         let done = self.map.advise_range(advice, start as usize, (range.end - start) as usize);
         work.add_syscalls(1);
-        if done.is_err() {
-            work.abort(BackendError::Mapped { offset: range.start });
+        if let Err(error) = done {
+            work.abort(match error.raw_os_error() {
+                // What a touch would have answered with SIGBUS.
+                Some(libc::EFAULT | libc::EHWPOISON) => BackendError::Mapped { offset: range.start },
+                _ => BackendError::Map(error),
+            });
         }
     }
 

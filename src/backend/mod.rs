@@ -23,6 +23,7 @@ pub use target::Target;
 pub use work::Work;
 
 use crate::plan::{Info, Job, Op, Unknown, nearest};
+use crate::record::Note;
 use crate::sys::buffer::Buffer;
 
 /// A way to do I/O.
@@ -68,4 +69,11 @@ fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, 
 /// The one buffer of a synchronous lane.
 fn lane_buffer(job: &Job, align: u32, lane: u32) -> Result<Buffer, BackendError> {
     slots_buffer(job, align, 1, lane)
+}
+
+/// Direct I/O from 2 MiB on is up to 2.6 times slower where its buffer is not on huge pages.
+fn tell_small_pages(work: &mut Work, buffer: &Buffer, direct: bool) {
+    if direct && buffer.len() >= 2 << 20 && !buffer.huge {
+        work.note(Note::SmallPages);
+    }
 }

@@ -45,6 +45,18 @@ impl Share {
         (self.first * self.block).min(self.span)..end.min(self.span)
     }
 
+    /// The lane's bytes from the first to the last that a pass visits: all of them where a count ends an order that jumps.
+    pub fn reach(&self) -> Range<u64> {
+        let Range { start, end } = self.range();
+        let left_out = self.blocks - self.quota.min(self.blocks);
+        match self.pattern {
+            _ if self.quota == 0 => start..start,
+            Pattern::Seq => start..end.min(start + self.quota.saturating_mul(self.block)),
+            Pattern::Reverse => start + left_out.saturating_mul(self.block)..end,
+            Pattern::Stride(_) | Pattern::Random => start..end,
+        }
+    }
+
     /// Bytes of the block that starts at `offset`.
     #[inline(always)]
     pub fn len_at(&self, offset: u64) -> u64 {
@@ -54,8 +66,9 @@ impl Share {
     /// The order of pass `pass`.
     pub fn order(&self, pass: u64) -> Order {
         let kind = match self.pattern {
-            Pattern::Seq => Kind::Forward,
-            Pattern::Reverse => Kind::Backward,
+            Pattern::Seq => Kind::Straight { from: self.first, step: 1 },
+            // Backwards is forwards by -1, modulo 2^64.
+            Pattern::Reverse => Kind::Straight { from: (self.first + self.blocks).wrapping_sub(1), step: u64::MAX },
             Pattern::Stride(step) => Kind::Stride { step: step.min(self.blocks.max(1)) },
             Pattern::Random => Kind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass))),
         };
@@ -80,10 +93,10 @@ pub struct Order {
     blocks: u64,
 }
 
+/// Three kinds: a `match` of four would become a jump table, which costs more than the rest after a system call.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    Forward,
-    Backward,
+    Straight { from: u64, step: u64 },
     Stride { step: u64 },
     Shuffled(Shuffle),
 }
@@ -92,13 +105,11 @@ impl Order {
     /// The block that comes at `index`, `index` below the lane's blocks.
     #[inline(always)]
     pub fn block(&self, index: u64) -> u64 {
-        self.first
-            + match self.kind {
-                Kind::Forward => index,
-                Kind::Backward => self.blocks - 1 - index,
-                Kind::Stride { step } => strided(index, step, self.blocks),
-                Kind::Shuffled(shuffle) => shuffle.at(index),
-            }
+        match self.kind {
+            Kind::Straight { from, step } => from.wrapping_add(index.wrapping_mul(step)),
+            Kind::Stride { step } => self.first + strided(index, step, self.blocks),
+            Kind::Shuffled(shuffle) => self.first + shuffle.at(index),
+        }
     }
 }
 
@@ -183,6 +194,21 @@ mod tests {
             }
             prop_assert!(seen.iter().all(|n| *n == 1));
             prop_assert_eq!(bytes, span);
+        }
+
+        #[test]
+        fn the_reach_holds_every_visited_byte_and_no_more_where_the_order_is_straight(span in 1u64..5000, block in 1u64..700, threads in 1u32..9, pattern in pattern(), count in 0u64..50) {
+            let job = Job { span, block, threads, pattern, ..testing::job() };
+            for lane in 0..threads {
+                let share = Share::of(&job, lane, count, 1);
+                let (mut bytes, reach) = (0, share.reach());
+                share.replay(0, u64::MAX, |offset, len| {
+                    assert!(reach.start <= offset && offset + len <= reach.end);
+                    bytes += len;
+                });
+                let exact = matches!(pattern, Pattern::Seq | Pattern::Reverse) || bytes == 0;
+                prop_assert!(bytes <= reach.end - reach.start && (!exact || bytes == reach.end - reach.start), "{:?} {}", reach, bytes);
+            }
         }
 
         #[test]

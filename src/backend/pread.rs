@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -98,6 +98,8 @@ pub(super) fn or_errno(result: isize) -> isize {
 
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        work.rounds_up(self.mask as u32);
+        tell_small_pages(work, &self.buffer, self.mask > 0);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use super::pread::{LIBC, or_errno};
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -123,6 +123,8 @@ impl ReadLane {
 
 impl Lane for ReadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        work.rounds_up(self.mask as u32);
+        tell_small_pages(work, &self.buffer, self.mask > 0);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

@@ -7,9 +7,9 @@ use std::ptr::NonNull;
 use super::pread::or_errno;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
-use crate::sys::process_io::ProcessIo;
+use crate::sys::process_io::ThreadCalls;
 
 pub struct Stdio;
 
@@ -21,7 +21,7 @@ impl Backend for Stdio {
             about: "the C library's buffered streams: many small reads from one system call",
             doc: "One fread (or fwrite) per block on a FILE of the C library; fseek first where the order jumps. Its own buffer is one block of \
                   the file system (4 KiB); +buf=SIZE hands setvbuf a buffer of that size, since glibc ignores the size with a null one. \
-                  System calls are counted by the kernel (/proc/thread-self/io).",
+                  System calls are those that the kernel counts (/proc/thread-self/io) and one lseek for each fseek.",
             moves: Moves::Data,
             ops: &[Op::Read, Op::Write],
             depth: Depth::Synchronous,
@@ -31,16 +31,19 @@ impl Backend for Stdio {
         }
     }
 
-    fn check(&self, _: &Target, _: &Job) -> Result<(), Unsupported> {
-        match ProcessIo::thread() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Unsupported(format!("system calls cannot be counted: /proc/thread-self/io: {error}"))),
+    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+        if job.op == Op::Write && job.sync == Sync::Each {
+            return Err(Unsupported(
+                "fwrite(3) gathers blocks before it writes: --sync each cannot be had; use --sync end, or pread".into(),
+            ));
         }
+        ThreadCalls::new().map(drop).map_err(|error| Unsupported(uncounted(&error)))
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let file = target.open(job)?;
-        let mode = if job.op == Op::Write { c"r+" } else { c"r" };
+        // Not "r+": with it glibc reads a block of the file at each fseek. fdopen never truncates.
+        let mode = if job.op == Op::Write { c"w" } else { c"r" };
         // SAFETY: the descriptor is open in that mode and handed over with its ownership.
         let stream = NonNull::new(unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) });
         let Some(stream) = stream else { return Err(BackendError::Open(std::io::Error::last_os_error())) };
@@ -51,7 +54,8 @@ impl Backend for Stdio {
             block: lane_buffer(job, 1, lane)?,
             write: job.op == Op::Write,
             position: 0,
-            counting: counting(),
+            seeks: 0,
+            calls: ThreadCalls::new().map_err(|error| Unsupported(uncounted(&error)))?,
         };
         if let Some(size) = job.backend.size("buf") {
             let len = usize::try_from(size).unwrap_or(usize::MAX);
@@ -64,14 +68,19 @@ impl Backend for Stdio {
     }
 }
 
+fn uncounted(error: &std::io::Error) -> String {
+    format!("system calls cannot be counted: /proc/thread-self/io: {error}")
+}
+
 struct StdioLane {
     stream: NonNull<libc::FILE>,
     own: Option<Buffer>,
     block: Buffer,
     write: bool,
     position: u64,
-    /// What counting itself adds to the count.
-    counting: u64,
+    /// Calls of fseek: one lseek each, also inside the buffer (glibc, musl), and not in the kernel's count.
+    seeks: u64,
+    calls: ThreadCalls,
 }
 
 impl StdioLane {
@@ -79,21 +88,35 @@ impl StdioLane {
         let stream = self.stream.as_ptr();
         let (at, len) = (self.block.at(request.at as usize), request.len as usize);
         // SAFETY: the stream is open until drop; the block buffer holds `len` bytes at `at`.
-        let done = unsafe {
-            if request.offset != self.position && libc::fseeko(stream, request.offset as libc::off_t, libc::SEEK_SET) != 0 {
-                return or_errno(-1);
+        unsafe {
+            if request.offset != self.position {
+                self.seeks += 1;
+                if libc::fseeko(stream, request.offset as libc::off_t, libc::SEEK_SET) != 0 {
+                    return or_errno(-1);
+                }
             }
-            if self.write { libc::fwrite(at.cast(), 1, len, stream) } else { libc::fread(at.cast(), 1, len, stream) }
-        };
-        self.position = request.offset + done as u64;
-        // SAFETY: as above. A short count is an error or the end of the file; `done` bytes did arrive.
-        if done == 0 && len > 0 && unsafe { libc::ferror(stream) } != 0 { or_errno(-1) } else { done as isize }
+            let done = if self.write { libc::fwrite(at.cast(), 1, len, stream) } else { libc::fread(at.cast(), 1, len, stream) };
+            self.position = request.offset + done as u64;
+            if done == len { done as isize } else { self.short(done) }
+        }
+    }
+
+    /// An error or the end of the file; `done` bytes did arrive.
+    #[cold]
+    fn short(&mut self, done: usize) -> isize {
+        let error = or_errno(-1);
+        let stream = self.stream.as_ptr();
+        // SAFETY: the stream is open until drop.
+        let failed = unsafe { libc::ferror(stream) } != 0;
+        // SAFETY: as above. A flag that stayed up would make a later end of the file look like this error.
+        unsafe { libc::clearerr(stream) };
+        if done == 0 && failed { error } else { done as isize }
     }
 }
 
 impl Lane for StdioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let before = ProcessIo::thread().unwrap_or_default();
+        let before = self.calls.now();
         let data = self.block.ptr().cast_const();
         while let Some(mut request) = work.next(0) {
             loop {
@@ -106,20 +129,14 @@ impl Lane for StdioLane {
         }
         // SAFETY: the stream is open; what fwrite still holds belongs to the timed work.
         if self.write && unsafe { libc::fflush(self.stream.as_ptr()) } != 0 {
-            work.abort(BackendError::Open(std::io::Error::last_os_error()));
+            work.abort(BackendError::Flush(std::io::Error::last_os_error()));
         }
-        let after = ProcessIo::thread().unwrap_or_default();
-        let calls = (after.syscr + after.syscw).saturating_sub(before.syscr + before.syscw);
-        work.add_syscalls(calls.saturating_sub(self.counting));
+        match (before, self.calls.now()) {
+            // The first taking of the count is in the second.
+            (Ok(before), Ok(after)) => work.add_syscalls(after.saturating_sub(before + 1) + self.seeks),
+            (Err(error), _) | (_, Err(error)) => work.abort(Unsupported(uncounted(&error)).into()),
+        }
         work.finish()
-    }
-}
-
-/// Read calls that two readings of the counters in a row show: those of reading them.
-fn counting() -> u64 {
-    match (ProcessIo::thread(), ProcessIo::thread()) {
-        (Ok(before), Ok(after)) => (after.syscr + after.syscw).saturating_sub(before.syscr + before.syscw),
-        _ => 0,
     }
 }
 

@@ -3,12 +3,13 @@
 
 use std::fs::File;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -32,7 +33,7 @@ impl Backend for Uring {
             options: &[Opt {
                 name: "sqpoll",
                 value: None,
-                about: "a kernel thread takes submissions, so that submitting needs no system call",
+                about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms",
             }],
         }
     }
@@ -46,32 +47,47 @@ impl Backend for Uring {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        Ok(Box::new(UringLane::open(target, job, lane)?))
+    }
+}
+
+impl UringLane {
+    fn open(target: &Target, job: &Job, lane: u32) -> Result<UringLane, BackendError> {
         let align = target.align(job);
         let file = target.open(job)?;
         let buffer = slots_buffer(job, align, job.depth, lane)?;
-        let ring = ring(job, job.depth).map_err(|error| BackendError::Ring { step: "io_uring_setup", error })?;
+        let ring = ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
             ring,
             file,
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
             mask: align - 1,
-            buffer,
+            buffer: ManuallyDrop::new(buffer),
+            flying: 0,
             write: job.op == Op::Write,
+            polled: polled(job),
             fixed_file: false,
             fixed_buffer: false,
-            refused: None,
+            refused: Vec::new(),
         };
-        lane.register();
-        Ok(Box::new(lane))
+        lane.register()?;
+        Ok(lane)
     }
 }
 
-fn ring(job: &Job, entries: u32) -> io::Result<IoUring> {
+fn polled(job: &Job) -> bool {
+    job.backend.has("sqpoll")
+}
+
+fn ring(job: &Job, depth: u32) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
-    if job.backend.has("sqpoll") {
+    let mut entries = depth.next_power_of_two();
+    if polled(job) {
         builder.setup_sqpoll(50);
+        // Its thread frees the places of a batch only after the completions of that batch can be seen.
+        entries *= 2;
     }
-    builder.build(entries.next_power_of_two())
+    builder.build(entries)
 }
 
 /// The refusal with the switch that is behind it, where there is one.
@@ -87,34 +103,47 @@ fn refusal(error: &io::Error) -> String {
 }
 
 struct UringLane {
-    // Dropped first: closing the ring ends what it still does with the buffer.
     ring: IoUring,
     file: File,
-    buffer: Buffer,
+    /// Given back in `drop`, when nothing writes into it any more.
+    buffer: ManuallyDrop<Buffer>,
+    /// Operations handed to the ring whose completion was not seen.
+    flying: u32,
     /// Bytes from one slot's buffer to the next.
     stride: usize,
     /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
     mask: u32,
     write: bool,
+    /// A kernel thread takes the submissions.
+    polled: bool,
     fixed_file: bool,
     fixed_buffer: bool,
-    refused: Option<String>,
+    refused: Vec<String>,
 }
 
 impl UringLane {
     /// Registers file and buffer; a refusal is told, and the plain path measured under its own name.
-    fn register(&mut self) {
+    fn register(&mut self) -> Result<(), BackendError> {
         let submitter = self.ring.submitter();
         match submitter.register_files(&[self.file.as_raw_fd()]) {
             Ok(()) => self.fixed_file = true,
-            Err(error) => self.refused = Some(format!("file: {error}")),
+            // Before Linux 5.11 the polling thread knows registered files only.
+            Err(error) if self.polled && !self.ring.params().is_feature_sqpoll_nonfixed() => {
+                return Err(BackendError::Ring { step: "registering the file, which +sqpoll needs before Linux 5.11", error });
+            }
+            Err(error) => self.refused.push(format!("file: {error}")),
         }
         let part = libc::iovec { iov_base: self.buffer.ptr().cast(), iov_len: self.buffer.len() };
-        // SAFETY: the buffer lives as long as the ring, which is dropped before it.
+        // SAFETY: `drop` keeps the buffer until nothing is in flight, for ever if need be.
         match unsafe { submitter.register_buffers(&[part]) } {
             Ok(()) => self.fixed_buffer = true,
-            Err(error) => self.refused = Some(format!("buffer: {error}")),
+            Err(_) if self.buffer.len() > MOST_REGISTERED => {
+                let len = crate::units::show_bytes(self.buffer.len() as u64);
+                self.refused.push(format!("buffer: {len}, and 1 GiB is the most that can be registered; use less depth or smaller blocks"));
+            }
+            Err(error) => self.refused.push(format!("buffer: {error}; the locked-memory limit (ulimit -l) may be too low")),
         }
+        Ok(())
     }
 
     #[inline(always)]
@@ -137,6 +166,73 @@ impl UringLane {
     fn fd(&self) -> types::Fd {
         types::Fd(self.file.as_raw_fd())
     }
+
+    /// Queues the request; false when there is no place, which cannot be: there is one for every slot.
+    #[inline(always)]
+    fn push(&mut self, request: Request) -> bool {
+        let entry = self.entry(request);
+        // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
+        let pushed = unsafe { self.ring.submission().push(&entry) }.is_ok();
+        self.flying += u32::from(pushed);
+        pushed
+    }
+
+    /// Submits what is queued and waits for a completion; the system calls it took.
+    #[inline(always)]
+    fn wait(&mut self) -> io::Result<u32> {
+        if self.polled && !self.ring.submission().need_wakeup() && !self.ring.completion().is_empty() {
+            return Ok(0);
+        }
+        self.ring.submit_and_wait(1).map(|_| 1)
+    }
+
+    /// Takes every completion; the first bears the system calls of the wait. The number taken.
+    #[inline(always)]
+    fn take(&mut self, mut calls: u32, work: &mut Work, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> u32 {
+        let before = self.flying;
+        for done in self.ring.completion() {
+            let slot = done.user_data() as u32;
+            self.flying -= 1;
+            let data = self.buffer.at(slot as usize * self.stride);
+            match work.done(slot, done.result() as isize, calls, data) {
+                None => free.push(slot),
+                Some(request) => rest.push(request),
+            }
+            calls = 0;
+        }
+        if calls > 0 {
+            work.add_syscalls(calls.into());
+        }
+        before - self.flying
+    }
+
+    /// Waits until the kernel is done with the buffer; false when that cannot be known.
+    fn drain(&mut self) -> bool {
+        // What was never submitted is not in flight, unless a thread of the kernel may still take it.
+        let queued = if self.polled { 0 } else { self.ring.submission().len() };
+        while self.flying as usize > queued {
+            let flags = EnterFlags::GETEVENTS.bits();
+            // SAFETY: no argument is passed. Submits nothing.
+            let plain = || unsafe { self.ring.submitter().enter::<libc::sigset_t>(0, 1, flags, None) };
+            let waited = if self.polled { self.ring.submit_and_wait(1) } else { plain() };
+            if waited.is_err_and(|error| error.raw_os_error() != Some(libc::EINTR)) {
+                return false;
+            }
+            self.flying -= self.ring.completion().count() as u32;
+        }
+        true
+    }
+}
+
+impl Drop for UringLane {
+    fn drop(&mut self) {
+        // A lane that failed leaves operations behind, and closing the ring does not wait for them: where the kernel may
+        // still write, the memory is never given back.
+        if self.drain() {
+            // SAFETY: dropped once, here; nothing uses it afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.buffer) };
+        }
+    }
 }
 
 /// The next request for a free slot; the slot stays free when there is none.
@@ -147,49 +243,52 @@ fn fill(free: &mut Vec<u32>, work: &mut Work) -> Option<Request> {
     Some(request)
 }
 
+/// The kernel has no room at the moment, or a signal came: what completes meanwhile makes room.
+fn passes(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
+}
+
 impl Lane for UringLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        if let Some(why) = self.refused.take() {
+        for why in self.refused.drain(..) {
             work.note(Note::UringPlain(why));
         }
+        work.rounds_up(self.mask);
+        tell_small_pages(work, &self.buffer, self.mask > 0);
         // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
-        let mut flying = 0u32;
+        let mut vain = 0;
         loop {
             while let Some(request) = rest.pop().or_else(|| fill(&mut free, work)) {
-                let entry = self.entry(request);
-                // SAFETY: the entry's buffer and file live as long as the ring; the queue has a place for every slot.
-                if unsafe { self.ring.submission().push(&entry) }.is_err() {
+                if !self.push(request) {
                     work.abort(BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() });
                     break;
                 }
-                flying += 1;
             }
-            if flying == 0 {
+            if self.flying == 0 {
                 return work.finish();
             }
-            work.flying(flying);
-            if let Err(error) = self.ring.submit_and_wait(1)
-                && error.raw_os_error() != Some(libc::EINTR)
-            {
-                work.abort(BackendError::Ring { step: "io_uring_enter", error });
-                return work.finish();
-            }
-            let mut calls = 1;
-            for done in self.ring.completion() {
-                let slot = done.user_data() as u32;
-                flying -= 1;
-                let data = self.buffer.at(slot as usize * self.stride);
-                match work.done(slot, done.result() as isize, calls, data) {
-                    None => free.push(slot),
-                    Some(request) => rest.push(request),
+            work.flying(self.flying);
+            let calls = match self.wait() {
+                Ok(calls) => calls,
+                Err(error) if passes(&error) && vain < MOST_VAIN => 1,
+                Err(error) => {
+                    work.abort(BackendError::Ring { step: "io_uring_enter", error });
+                    return work.finish();
                 }
-                calls = 0;
-            }
-            if calls == 1 {
-                work.add_syscalls(1);
-            }
+            };
+            vain = if self.take(calls, work, &mut free, &mut rest) > 0 { 0 } else { vain + 1 };
         }
     }
 }
+
+/// The kernel's limit for one registered buffer.
+const MOST_REGISTERED: usize = 1 << 30;
+
+/// Waits in a row that brought nothing, before a refusal counts as a failure.
+const MOST_VAIN: u32 = 1000;
+
+#[cfg(test)]
+#[path = "uring_tests.rs"]
+mod tests;

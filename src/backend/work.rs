@@ -55,6 +55,8 @@ struct Slot {
     start: u64,
     len: u32,
     at: u32,
+    /// Vain tries in a row.
+    retries: u32,
     later_pass: bool,
 }
 
@@ -80,7 +82,8 @@ pub struct Work<'a> {
     order: Order,
     index: u64,
     pass: u64,
-    retries: u32,
+    /// Alignment - 1 of what the lane asks for; see [`Work::rounds_up`].
+    mask: u32,
     slots: Vec<Slot>,
     bytes: u64,
     ops: u64,
@@ -99,7 +102,7 @@ impl<'a> Work<'a> {
             order: given.share.order(0),
             index: 0,
             pass: 0,
-            retries: 0,
+            mask: 0,
             slots: vec![Slot::default(); given.depth.max(1) as usize],
             bytes: 0,
             ops: 0,
@@ -118,9 +121,9 @@ impl<'a> Work<'a> {
         self.meter.begin();
     }
 
-    /// The lane's own bytes of the span.
-    pub fn range(&self) -> std::ops::Range<u64> {
-        self.given.share.range()
+    /// The part of the span that a pass of the lane visits.
+    pub fn reach(&self) -> std::ops::Range<u64> {
+        self.given.share.reach()
     }
 
     pub fn depth(&self) -> u32 {
@@ -139,7 +142,7 @@ impl<'a> Work<'a> {
         let offset = self.order.block(self.index) * self.given.share.block;
         let len = if self.given.moves { self.given.share.len_at(offset) as u32 } else { 0 };
         let start = self.meter.start(self.index);
-        self.slots[slot as usize] = Slot { offset, start, len, at: 0, later_pass: self.pass > 0 };
+        self.slots[slot as usize] = Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0 };
         self.index += 1;
         Some(Request { offset, len, slot, at: 0 })
     }
@@ -165,7 +168,7 @@ impl<'a> Work<'a> {
         self.syscalls += u64::from(syscalls);
         let Slot { start, len, at, .. } = self.slots[slot as usize];
         if result != (len - at) as isize {
-            return self.odd(slot, result);
+            return self.odd(slot, result, data);
         }
         self.meter.end(start);
         if !data.is_null() && self.given.fold.is_some() {
@@ -180,8 +183,7 @@ impl<'a> Work<'a> {
     /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose work *is* touching
     /// the data.
     #[inline(always)]
-    #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the signature of design §3.1: only lanes hold a Work")]
-    pub fn fold(&mut self, slot: u32, data: *const u8) {
+    pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
         let form = self.given.fold.unwrap_or_else(super::fold::widest);
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or mapped.
@@ -196,20 +198,34 @@ impl<'a> Work<'a> {
         self.given.published.syscalls.store(self.syscalls, Relaxed);
     }
 
+    /// The lane asks for lengths rounded up to a multiple of `mask` + 1 (direct I/O): what comes back beyond the block is
+    /// no fault, and the rest of a short operation begins at such a multiple again.
+    pub fn rounds_up(&mut self, mask: u32) {
+        self.mask = mask;
+    }
+
     /// Everything but a whole block: interrupted, short, end of file, failed.
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, slot: u32, result: isize) -> Option<Request> {
+    fn odd(&mut self, slot: u32, result: isize, data: *const u8) -> Option<Request> {
+        let mask = self.mask;
         let entry = &mut self.slots[slot as usize];
         let left = entry.len - entry.at;
+        let most = (u64::from(left) + u64::from(mask)) & !u64::from(mask);
         match result {
             1.. if (result as u64) < u64::from(left) => {
-                entry.at += result as u32;
-                self.retries = 0;
+                let at = (entry.at + result as u32) & !mask;
+                // Less than the unit of direct I/O comes only at the end of the file.
+                if at == entry.at {
+                    return self.fail(slot, IoFault::End);
+                }
+                entry.at = at;
+                entry.retries = 0;
             }
+            1.. if result as u64 <= most => return self.done(slot, left as isize, 0, data),
             0 => return self.fail(slot, IoFault::End),
-            _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result) && self.retries < MOST_RETRIES => self.retries += 1,
-            ..0 => return self.fail(slot, IoFault::Errno(-result as i32)),
+            _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result) && entry.retries < MOST_RETRIES => entry.retries += 1,
+            ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
         }
         let Slot { offset, len, at, .. } = self.slots[slot as usize];

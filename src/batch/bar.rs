@@ -12,6 +12,9 @@ use crate::units;
 pub(super) struct Bar {
     bar: ProgressBar,
     labels: Vec<String>,
+    /// What runs now and the time left, as the last progress said.
+    now: String,
+    left: String,
 }
 
 impl Bar {
@@ -21,22 +24,24 @@ impl Bar {
         let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
         let style = ProgressStyle::with_template("{bar:20.cyan/dim} {percent:>3}%  {wide_msg}");
         let bar = ProgressBar::with_draw_target(Some(1000), target).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Bar { bar, labels: plan.cells.iter().map(|c| c.label()).collect() }
+        Bar { bar, labels: plan.cells.iter().map(|c| c.label()).collect(), now: String::new(), left: String::new() }
     }
 
-    pub fn show(&self, event: &Event) {
+    pub fn show(&mut self, event: &Event) {
         match event {
             Event::Progress(progress) => {
                 self.bar.set_position((progress.share * 1000.0) as u64);
-                self.bar.set_message(format!("{}  {} left", self.what(progress), units::show_wait(Duration::from_nanos(progress.left))));
+                self.now = self.what(progress);
+                self.left = units::show_wait(Duration::from_nanos(progress.left));
+                self.bar.set_message(format!("{}  {} left", self.now, self.left));
             }
-            Event::Sample { cell, sample, .. } if sample.nanos > 0 => {
+            Event::Sample { sample, .. } if sample.nanos > 0 => {
                 let per_second = |n: u64| n as f64 * 1e9 / sample.nanos as f64;
                 let rate = match sample.bytes {
                     0 => format!("{}/s", units::show_count(per_second(sample.ops))),
                     bytes => units::show_rate(per_second(bytes)),
                 };
-                self.bar.set_message(format!("{}  {rate}", self.label(*cell)));
+                self.bar.set_message(format!("{}  {rate}  {} left", self.now, self.left));
             }
             _ => {}
         }
@@ -46,9 +51,7 @@ impl Bar {
         let cell = progress.cell.map(|c| self.label(c)).unwrap_or_default();
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
-            Phase::Walk => "looking at the file".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
-            Phase::WarmUp | Phase::Prepare => format!("preparing {cell}"),
             Phase::Trial => format!("trial {}: {cell}", progress.round),
         }
     }

@@ -33,8 +33,14 @@ pub(super) fn text(plan: &Plan) -> String {
         let count = cell.count.map_or(String::new(), |n| if n == 0 { ", one pass".into() } else { format!(", {n} operations") });
         let _ = writeln!(text, "  {}{count}", cell.label());
     }
-    for skipped in &plan.skipped {
-        let _ = writeln!(text, "  skipped: {}: {}", skipped.cell.label(), skipped.reason);
+    let mut reasons: Vec<&str> = plan.skipped.iter().map(|s| s.reason.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let mut cells = plan.skipped.iter().filter(|s| s.reason == reason).map(|s| s.cell.label());
+        let (first, more) = (cells.next().unwrap_or_default(), cells.count());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let _ = writeln!(text, "  skipped: {first}{more}: {reason}");
     }
     text
 }

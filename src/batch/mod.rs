@@ -19,10 +19,9 @@ use crate::engine::{self, Control, place};
 use crate::host::Host;
 use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Severity};
-use crate::report::{self, Format, failed};
+use crate::report::{self, Format, failed, say};
 use crate::session::{self, Recorder, Session};
 use crate::sys::signals;
-use crate::sys::tell::tell;
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
@@ -101,14 +100,14 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     match made {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
-                tell(format_args!("iotui: there is a session of that name: this one is {}", recorder.name()));
+                say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
             }
             Ok(Some(recorder))
         }
         // What was asked for by name must be kept; otherwise the run is worth more than its file.
         Err(error) if args.save.is_some() => Err(error.into()),
         Err(error) => {
-            tell(format_args!("iotui: this run is not saved: {error}"));
+            say(format!("iotui: this run is not saved: {error}"));
             Ok(None)
         }
     }
@@ -122,13 +121,14 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     let Outcome { mut session, error, signal } = outcome;
     let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
+    let mut saved = None;
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         recorder.finish(reason);
         let path = recorder.path().display();
         match recorder.unsaved() {
-            Some(why) => tell(format_args!("iotui: not all of this run is saved: {why}")),
-            None if !args.quiet => tell(format_args!("saved   {path}")),
+            Some(why) => say(format!("iotui: not all of this run is saved: {why}")),
+            None if !args.quiet => saved = Some(format!("saved   {path}")),
             None => {}
         }
     }
@@ -137,12 +137,16 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
         return Err(report::Failed(code, error.unwrap_or_default()).into());
     }
     if let Some(error) = &error {
-        tell(format_args!("iotui: {error}"));
+        say(format!("iotui: {error}"));
     }
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     args.out
         .write(|to| if streamed { report::jsonl::write_results(&session, to) } else { (format.write)(&session, &args.out.look(), to) })?;
     std::io::stdout().flush().or_else(|e| if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(failed(e)) })?;
+    // Last, where the eye is when the run is over; nothing to complain about where nobody reads it.
+    if let Some(saved) = saved {
+        say(saved);
+    }
     let wrong = session.worst() == Some(Severity::Wrong);
     Ok(match signal {
         Some(signal) => 128 + signal as u8,

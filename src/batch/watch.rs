@@ -22,7 +22,7 @@ pub(super) enum Told {
 const PATIENCE: Duration = Duration::from_millis(1100);
 
 pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, mut session: Session) -> Outcome {
-    let bar = Bar::new(args.quiet, &session.plan);
+    let mut bar = Bar::new(args.quiet, &session.plan);
     let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
     let mut since: Option<Instant> = None;
     let mut error = None;

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::Sessions;
-use crate::report::{self, Out, failed};
+use crate::report::{self, Out, failed, say};
 use crate::session::{self, Listed, SessionError};
-use crate::sys::tell::tell;
 use crate::units;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
@@ -19,17 +18,17 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;
-            tell(format_args!("now named {got}"));
+            say(format!("now named {got}"));
         }
         Sessions::Delete { session } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             session::delete(&dir, &path).map_err(failed)?;
-            tell(format_args!("deleted {}", path.display()));
+            say(format!("deleted {}", path.display()));
         }
         Sessions::Import { file } => {
             let imported = session::import(&dir, file).map_err(failed)?;
             let name = if imported.renamed { format!(", named {}", imported.name) } else { String::new() };
-            tell(format_args!("imported as {}{name}", imported.id));
+            say(format!("imported as {}{name}", imported.id));
         }
     }
     Ok(0)

@@ -6,7 +6,7 @@ use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::trial::{Stage, fixed_count, run};
 use crate::backend::meter::Timed;
-use crate::plan::{Cache, Op, TrialTime};
+use crate::plan::{Cache, Op, Sync, TrialTime};
 
 /// What calibration found.
 pub(super) struct Found {
@@ -18,6 +18,7 @@ pub(super) struct Found {
 /// Chooses count, passes and which operations are timed.
 pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<Found, Failure> {
     let low = u64::try_from(time.low.as_nanos()).unwrap_or(u64::MAX);
+    let high = u64::try_from(time.high.as_nanos()).unwrap_or(u64::MAX);
     if let Some(count) = fixed_count(&cell.job) {
         return warm_up(stage, cell, count, low);
     }
@@ -29,7 +30,13 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
         if took.trial.short {
             return Err(Failure::Stopped);
         }
-        let nanos = took.trial.nanos;
+        let mut nanos = took.trial.nanos;
+        if nanos > high && time.low < time.high && count > 1 {
+            // Two powers of two may lie on both sides of a narrow range.
+            let middle = low / 2 + high / 2;
+            count = (u128::from(count) * u128::from(middle) / u128::from(nanos)).clamp(1, u128::from(count)) as u64;
+            nanos = middle;
+        }
         if nanos >= low || count >= blocks {
             let whole = count >= blocks && nanos < low;
             let passes = if whole { repeats(cell, nanos, low) } else { 1 };
@@ -51,10 +58,12 @@ fn next(count: u64, nanos: u64, low: u64) -> u64 {
     double.max(if quarter.is_power_of_two() { quarter } else { quarter.next_power_of_two() / 2 })
 }
 
-/// Whole passes that fill the trial time. A cold trial never wraps around: its second pass would be warm.
+/// Whole passes that fill the trial time. A cold trial never wraps around: its second pass would be warm; nor does a
+/// buffered write: its second pass would overwrite what no device has seen.
 fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
-    let cold = cell.job.cache == Cache::Cold && !cell.job.direct;
-    if cold { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
+    let job = &cell.job;
+    let once = !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each));
+    if once { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
 }
 
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.

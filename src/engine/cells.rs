@@ -1,5 +1,7 @@
 //! What the engine knows of each cell while it runs: its calibrated work, its trials, its latencies, its failure.
 
+use std::sync::Arc;
+
 use crate::backend::meter::Timed;
 use crate::backend::{self, Backend};
 use crate::plan::{Job, Plan};
@@ -20,7 +22,7 @@ pub(super) struct Cell {
     pub job: Job,
     pub backend: &'static dyn Backend,
     pub amount: Option<Amount>,
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
     pub every: u32,
     /// Out of the run: failed or skipped by the user.
@@ -65,13 +67,13 @@ impl Cell {
 }
 
 /// Bytes per second of the trials that were not cut, or operations where no bytes move.
-fn rates(trials: &[Trial]) -> Vec<f64> {
+fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     let moves = trials.iter().any(|t| t.bytes > 0);
     trials.iter().filter(|t| !t.short).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
 }
 
 /// The verdict on the trials of one job; nothing for a backend that this iotui does not know.
-pub fn verdict(job: &Job, trials: &[Trial], latency: Option<&Latency>, grounds: &Grounds) -> Verdict {
+pub fn verdict(job: &Job, trials: &[Arc<Trial>], latency: Option<&Latency>, grounds: &Grounds) -> Verdict {
     let Ok(backend) = backend::backend(&job.backend.id) else { return Verdict::default() };
     let rates = rates(trials);
     judge(&CellEvidence {

@@ -15,6 +15,8 @@ mod progress;
 mod run;
 mod schedule;
 mod target;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod workers;
 

@@ -13,26 +13,21 @@ pub(super) struct Pace {
     cells: u32,
     /// Rounds that are planned; a run without `--trials` may go on to its budget.
     rounds: Option<u32>,
-    calibrated: u32,
     trials: u32,
-    trials_began: Option<Instant>,
+    /// Since calibration is over for all cells: the pace of trials alone.
+    second_round: Option<(Instant, u32)>,
 }
 
 impl Pace {
     pub fn new(begin: Instant, deadline: Instant, cells: usize, rounds: Option<u32>) -> Pace {
-        Pace { begin, deadline, cells: cells as u32, rounds, calibrated: 0, trials: 0, trials_began: None }
-    }
-
-    pub fn calibrated(&mut self) {
-        self.calibrated += 1;
+        Pace { begin, deadline, cells: cells as u32, rounds, trials: 0, second_round: None }
     }
 
     pub fn tried(&mut self) {
         self.trials += 1;
-    }
-
-    pub fn trials_begin(&mut self) {
-        self.trials_began.get_or_insert_with(Instant::now);
+        if self.trials == self.cells {
+            self.second_round = Some((Instant::now(), self.trials));
+        }
     }
 
     /// Where the run is now.
@@ -47,13 +42,11 @@ impl Pace {
     /// The rest of the budget, or less where the asked trials end before it.
     fn left(&self) -> Duration {
         let budget = self.deadline.saturating_duration_since(Instant::now());
-        let (Some(rounds), Some(began)) = (self.rounds, self.trials_began) else { return budget };
-        if self.trials == 0 {
-            return budget;
-        }
-        let each = began.elapsed() / self.trials;
-        let to_do = u64::from(rounds) * u64::from(self.cells);
-        let rest = to_do.saturating_sub(self.trials.into());
+        let Some(rounds) = self.rounds.filter(|_| self.trials > 0) else { return budget };
+        // The first round calibrates too, so its pace is too slow a guess for the others.
+        let (began, before) = self.second_round.filter(|(_, before)| self.trials > *before).unwrap_or((self.begin, 0));
+        let each = began.elapsed() / (self.trials - before);
+        let rest = (u64::from(rounds) * u64::from(self.cells)).saturating_sub(self.trials.into());
         budget.min(each.saturating_mul(u32::try_from(rest).unwrap_or(u32::MAX)))
     }
 }
@@ -66,7 +59,6 @@ mod tests {
     fn the_share_stays_within_its_ends_and_the_rest_within_the_budget() {
         let begin = Instant::now();
         let mut pace = Pace::new(begin, begin + Duration::from_secs(9), 3, Some(2));
-        pace.trials_begin();
         for _ in 0..8 {
             let progress = pace.at(Phase::Trial, Some(0), 1);
             assert!((0.0..=1.0).contains(&progress.share) && progress.left <= 9_000_000_000);

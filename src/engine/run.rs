@@ -72,7 +72,7 @@ struct Run<'a> {
     origin: u64,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn make_cells(&mut self) {
         for (index, cell) in Cell::all(self.plan).into_iter().enumerate() {
             let cell = cell.and_then(|c| c.backend.check(&self.bench.target, &c.job).map(|()| c).map_err(|e| e.0));
@@ -82,43 +82,24 @@ impl Run<'_> {
     }
 
     fn all(&mut self) -> End {
-        let halt = self.calibrate_all().and_then(|()| self.rounds());
-        match halt {
+        match self.rounds() {
             Ok(end) => end,
             Err(Halt::Stopped) => End::Interrupted,
             Err(Halt::Budget) => End::Budget,
         }
     }
 
-    fn calibrate_all(&mut self) -> Result<(), Halt> {
-        for index in order(&self.plan.cells, self.plan.seed, 0) {
-            self.halted()?;
-            let Some(cell) = self.take(index) else { continue };
-            let plan = Arc::clone(self.plan);
-            self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 0)));
-            let (deadline, control) = (self.deadline, self.control);
-            let cut = || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline;
-            let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(plan.seed), cut: &cut, limit: None };
-            let found = calibrate(&stage, &cell, plan.trial_time);
-            self.pace.calibrated();
-            let cell = self.settle(index, cell, found, |run, cell, found| {
-                cell.amount = Some(found.amount);
-                let super::cells::Amount { count, passes, nanos, .. } = found.amount;
-                run.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole: found.whole });
-            })?;
-            self.cells[index] = Some(cell);
-        }
-        Ok(())
-    }
-
+    /// In the first round a cell is calibrated just before its trial, so that a budget too short for all still gives
+    /// results for the cells that were reached.
     fn rounds(&mut self) -> Result<End, Halt> {
-        self.pace.trials_begin();
-        for round in 1..=self.plan.trials.unwrap_or(Plan::MOST_ROUNDS) {
+        for round in 1..=self.plan.most_rounds() {
             for index in order(&self.plan.cells, self.plan.seed, round) {
-                self.halted()?;
-                if let Some(cell) = self.take(index) {
-                    let cell = self.one(index, cell, round)?;
-                    self.cells[index] = Some(cell);
+                for step in [Self::calibrated, Self::tried] {
+                    self.halted()?;
+                    if let Some(cell) = self.take(index) {
+                        let cell = step(self, index, cell, round)?;
+                        self.cells[index] = Some(cell);
+                    }
                 }
                 self.pace.tried();
             }
@@ -133,15 +114,30 @@ impl Run<'_> {
         Ok(End::Finished)
     }
 
-    /// One trial of one cell.
-    fn one(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<Cell, Halt> {
+    /// The cell with its amount of work, found now where it is not known.
+    fn calibrated(&mut self, index: usize, cell: Cell, _: u32) -> Result<Cell, Halt> {
+        if cell.amount.is_some() {
+            return Ok(cell);
+        }
+        self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
+        let cut = self.cut();
+        let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &cut, limit: None };
+        let found = calibrate(&stage, &cell, self.plan.trial_time);
+        self.settle(index, cell, found, |run, cell, found| {
+            cell.amount = Some(found.amount);
+            let super::cells::Amount { count, passes, nanos, .. } = found.amount;
+            run.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole: found.whole });
+        })
+    }
+
+    /// The cell with one trial more.
+    fn tried(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<Cell, Halt> {
         let Some(amount) = cell.amount else { return Ok(cell) };
         self.sink.event(Event::Progress(self.pace.at(Phase::Trial, Some(index as u32), round)));
-        let (deadline, control) = (self.deadline, self.control);
-        let cut = || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline;
+        let cut = self.cut();
+        let (bench, sink) = (&self.bench, &mut *self.sink);
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage = Stage { bench: &self.bench, origin: self.origin, seed, cut: &cut, limit: None };
-        let sink = &mut *self.sink;
+        let stage = Stage { bench, origin: self.origin, seed, cut: &cut, limit: None };
         let took = trial::run(&stage, &cell, &amount, &mut |sample| sink.event(Event::Sample { cell: index as u32, round, sample }));
         cell.every = amount.timed.every();
         self.settle(index, cell, took, |run, cell, mut took| {
@@ -151,9 +147,16 @@ impl Run<'_> {
             took.trial.cell = index as u32;
             took.trial.round = round;
             cell.histogram.merge(&took.histogram);
-            cell.trials.push(took.trial.clone());
-            run.sink.event(Event::Trial { trial: Arc::new(took.trial), samples: took.samples });
+            let trial = Arc::new(took.trial);
+            cell.trials.push(Arc::clone(&trial));
+            run.sink.event(Event::Trial { trial, samples: took.samples });
         })
+    }
+
+    /// Whether a step under way must end.
+    fn cut(&self) -> impl Fn() -> bool + use<'a> {
+        let (deadline, control) = (self.deadline, self.control);
+        move || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline
     }
 
     /// Takes the cell out of its place while it runs; `None` where it is out of the run.

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::error::Failure;
@@ -40,6 +41,8 @@ pub(super) struct LaneDone {
     pub share: Share,
     pub tally: Tally,
     pub start: u64,
+    /// When the last operation ended; `end` comes after the fdatasync where one was asked for.
+    pub ran: u64,
     pub end: u64,
     pub usage: Usage,
 }
@@ -85,18 +88,17 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, 
         changed: Condvar::new(),
     });
     let (to, from) = channel();
-    for lane in 0..threads {
-        let spawned = spawn(&shared, lane, to.clone());
-        if let Err(error) = spawned {
-            shared.open_gate(false);
-            return Err(Failure::Cell(format!("cannot start thread {} of {threads}: {error}; use fewer --threads", lane + 1)));
-        }
-    }
+    let mut waiter = Waiter { shared: &shared, from, workers: Vec::new(), cut, lanes: Vec::new(), error: None, stopped: None };
+    let spawned = (0..threads).try_for_each(|lane| {
+        let refused = |error| Failure::Cell(format!("cannot start thread {} of {threads}: {error}; use fewer --threads", lane + 1));
+        waiter.workers.push(spawn(&shared, lane, to.clone()).map_err(refused)?);
+        Ok(())
+    });
     drop(to);
-    let mut waiter = Waiter { shared: &shared, from, cut, lanes: Vec::new(), error: None, stopped: None };
-    if !waiter.until_ready()? {
+    if spawned.is_err() || !waiter.until_ready()? {
         shared.open_gate(false);
         waiter.until_done(&mut |_| {})?;
+        spawned?;
         return Err(waiter.failure());
     }
     at_go();
@@ -141,7 +143,7 @@ impl Shared {
     }
 }
 
-fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<()> {
+fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
     let shared = Arc::clone(shared);
     let body = move || {
         let done = catch_unwind(AssertUnwindSafe(|| work(&shared, lane)));
@@ -149,7 +151,7 @@ fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<(
         // A waiter that left has no use for it.
         let _ = to.send(done);
     };
-    std::thread::Builder::new().name(format!("lane {lane}")).stack_size(256 << 10).spawn(body).map(drop)
+    std::thread::Builder::new().name(format!("lane {lane}")).stack_size(256 << 10).spawn(body)
 }
 
 /// The life of a worker.
@@ -183,18 +185,20 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let before = Usage::thread().unwrap_or_default();
     let start = monotonic_nanos();
     drive::run(open.as_mut(), &mut work)?;
+    let ran = monotonic_nanos();
     if let Some(file) = syncing {
         file.sync_data().map_err(BackendError::Sync)?;
     }
     let end = monotonic_nanos();
     let usage = Usage::thread().unwrap_or_default() - before;
-    Ok(LaneDone { share, tally: work.tally(), start, end, usage })
+    Ok(LaneDone { share, tally: work.tally(), start, ran, end, usage })
 }
 
 /// The thread that waits: collects lanes, takes samples, raises the stop flag.
 struct Waiter<'a> {
     shared: &'a Shared,
     from: Receiver<Done>,
+    workers: Vec<JoinHandle<()>>,
     cut: &'a dyn Fn() -> bool,
     lanes: Vec<LaneDone>,
     error: Option<BackendError>,
@@ -237,7 +241,11 @@ impl Waiter<'_> {
                     // The others need not finish what cannot count any more.
                     self.shared.stop.store(true, Relaxed);
                 }
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    // They have said their last word; panics were caught and told.
+                    self.workers.drain(..).for_each(|worker| drop(worker.join()));
+                    return Ok(());
+                }
                 Err(RecvTimeoutError::Timeout) => self.look()?,
             }
             // Not a stop of the run: no system call is left behind for it.

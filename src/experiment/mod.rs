@@ -6,6 +6,8 @@ mod sweep;
 pub use error::PlanError;
 pub use sweep::estimate;
 
+use std::collections::HashSet;
+
 use crate::plan::{Info, Job, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
 
 /// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
@@ -45,12 +47,13 @@ fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
 /// The plan of all presets together: the union of their cells, each cell once.
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let (mut cells, mut skipped) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
     let mut whole = asked.settings.clone();
     for preset in asked.presets {
         let settings = asked.settings.clone().or(&preset.settings);
         let (some, left_out) = experiment(&preset.experiment)?.cells(&settings, asked)?;
-        cells.extend(some.into_iter().filter(|c| !cells.contains(c)).collect::<Vec<_>>());
-        skipped.extend(left_out.into_iter().filter(|s| !skipped.contains(s)).collect::<Vec<_>>());
+        cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
+        skipped.extend(left_out.into_iter().filter(|skipped| seen.insert(skipped.cell.clone())));
         whole = whole.or(&preset.settings);
     }
     if cells.is_empty() {

@@ -149,6 +149,7 @@ impl TargetFacts {
         #[allow(clippy::needless_update)]
         TargetEvidence {
             fs: self.fs.clone(),
+            device: self.device_line(),
             memory: self.memory,
             remote: self.network || self.fuse,
             compresses: self.compresses.clone(),
@@ -160,6 +161,13 @@ impl TargetFacts {
             fs_used: self.used(),
             ..TargetEvidence::default()
         }
+    }
+
+    /// The devices in one line, from the mounted one to the disk: `dm-0 on nvme0n1 (model)`.
+    pub fn device_line(&self) -> String {
+        let names: Vec<&str> = self.devices.iter().map(|d| d.name.as_str()).collect();
+        let model = self.devices.last().and_then(|d| d.model.as_deref()).map(|m| format!(" ({})", clean(m))).unwrap_or_default();
+        if names.is_empty() { String::new() } else { clean(&names.join(" on ")) + &model }
     }
 
     /// Whether O_DIRECT reaches a device, as far as the file system says; memory takes the flag and ignores it.

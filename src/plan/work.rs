@@ -77,8 +77,14 @@ impl Plan {
     pub const BUDGET: Duration = Duration::from_secs(50);
     /// Rounds wanted before the goal may end a run.
     pub const ROUNDS: u32 = 5;
-    /// Rounds after which a run without `--trials` ends, goal or not: memory stays bounded.
-    pub const MOST_ROUNDS: u32 = 1000;
+    /// Trials after which a run without `--trials` ends, goal or not: memory stays bounded however long the budget.
+    const MOST_TRIALS: usize = 8192;
+
+    /// Rounds that this plan runs at most.
+    pub fn most_rounds(&self) -> u32 {
+        let fits = u32::try_from(Self::MOST_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);
+        self.trials.unwrap_or(fits.max(Self::ROUNDS))
+    }
 }
 
 /// A `Duration` as whole nanoseconds.

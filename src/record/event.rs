@@ -28,11 +28,7 @@ pub enum End {
 pub enum Phase {
     /// The scratch file is being filled.
     Fill,
-    /// The extent map is being read.
-    Walk,
     Calibrate,
-    WarmUp,
-    Prepare,
     Trial,
 }
 

@@ -23,7 +23,12 @@ pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
 
 /// Whether [`to_file`] could write there: asked before a run, leaves and changes nothing.
 pub fn probe(path: &Path) -> io::Result<()> {
-    place(path).map(drop).map_err(|error| named(path, error))
+    // Permissions do not tell all (/proc takes no new file from anyone): the file is tried.
+    let tried = place(path).and_then(|place| match place {
+        Place::Name { folder, .. } => beside(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary)),
+        Place::Into { .. } => Ok(()),
+    });
+    tried.map_err(|error| named(path, error))
 }
 
 fn named(path: &Path, error: io::Error) -> io::Error {

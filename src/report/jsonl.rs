@@ -107,7 +107,7 @@ mod tests {
         assert_eq!((&lines[0]["cell"]["backend"], &lines[0]["round"], &lines[0]["xor"]), (&"read".into(), &1.into(), &"5eed0001".into()));
         assert_eq!((&lines[1]["throughput"]["unit"], lines[1].get("trials")), (&"B/s".into(), None));
         assert_eq!((&lines[2]["reason"], &lines[2]["schema"]), (&"finished".into(), &"iotui/1".into()));
-        let stray = Trial { cell: 99, ..session.trials[0].clone() };
+        let stray = Trial { cell: 99, ..Trial::clone(&session.trials[0]) };
         assert!(trial_line(&session.plan, &stray).unwrap().contains("\"cell\":null"));
     }
 }

@@ -42,6 +42,11 @@ pub enum When {
 #[error("{1}")]
 pub struct Failed(pub u8, pub String);
 
+/// One line to stderr; that nobody reads it is no reason to fail.
+pub fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Exit 1 with this message.
 pub fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     Failed(1, error.to_string()).into()
@@ -67,7 +72,7 @@ impl Out {
     /// Writes data to `-o` atomically, else to stdout. A reader that left early is no error.
     pub fn write(&self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => to_file(path, data).map_err(|e| failed(format!("cannot write {}: {e}", path.display()))),
+            Some(path) => to_file(path, data).map_err(failed),
             None => {
                 let mut stdout = io::BufWriter::new(io::stdout().lock());
                 match data(&mut stdout).and_then(|()| stdout.flush()) {

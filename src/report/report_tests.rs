@@ -57,6 +57,7 @@ proptest! {
         let mut session = sample::troubled();
         session.trials.truncate(figures.len());
         for (trial, [bytes, ops, nanos, user, cell, short]) in session.trials.iter_mut().zip(figures) {
+            let trial = std::sync::Arc::make_mut(trial);
             (trial.bytes, trial.ops, trial.nanos, trial.user_nanos, trial.cell) = (bytes, ops, nanos, user, (cell % 24) as u32);
             trial.short = short % 2 == 0;
         }

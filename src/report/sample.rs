@@ -65,7 +65,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
     for round in 1..=trials {
         let scatter = 1.0 + 0.01 * f64::from((round * 7 + cell as u32) % 5) - 0.02;
         let ops = (3e8 / like.nanos_per_op) as u64 + 1;
-        session.trials.push(Trial {
+        let trial = Trial {
             cell: cell as u32,
             round,
             bytes: if moves { ops * job.block } else { 0 },
@@ -79,7 +79,8 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
             device_bytes: moves.then_some(ops * job.block),
             resident_before: moves.then_some(0),
             ..Trial::default()
-        });
+        };
+        session.trials.push(trial.into());
     }
     let latency = Latency {
         count: 50_000,
@@ -146,6 +147,7 @@ pub fn troubled() -> Session {
     session.errors[11] = Some("io_uring: ENOMEM; raise the limit of locked memory (ulimit -l)".into());
     session.trials.retain(|t| t.cell != 11 && t.cell != 23);
     let last = session.trials.iter_mut().rfind(|t| t.cell == 19).unwrap();
+    let last = std::sync::Arc::make_mut(last);
     (last.short, last.bytes, last.ops) = (true, last.bytes / 2, last.ops / 2);
     for block in [4 << 10, 32 << 10] {
         let reason = "aio: not in this kernel (ENOSYS)".into();
@@ -161,7 +163,7 @@ pub fn single() -> Session {
     let mut session = session(vec![Job { count: Some(0), xor: true, ..job("read", 512, Cache::AsIs) }]);
     measure(&mut session, 0, 1, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None });
     session.verdicts[0] = None;
-    session.trials[0].device_bytes = None;
+    std::sync::Arc::make_mut(&mut session.trials[0]).device_bytes = None;
     session.plan.trials = Some(1);
     session.end = Some(End::Finished);
     session

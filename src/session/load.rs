@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::line::{self, First, Found, SCHEMA, Start};
 use super::reader::{self, Lines};
@@ -115,7 +116,7 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
         Found::Grounds(grounds) => session.grounds = Some(*grounds),
         Found::Trial(trial) => {
             cell(trial.cell)?;
-            session.trials.push(*trial);
+            session.trials.push(Arc::from(trial));
         }
         Found::Verdict(line) => {
             let cell = cell(line.cell)?;

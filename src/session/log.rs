@@ -21,7 +21,7 @@ impl Session {
                 self.replace_plan(Plan::clone(plan));
                 self.grounds = Some(Grounds::clone(grounds));
             }
-            Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => self.trials.push(Trial::clone(trial)),
+            Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => self.trials.push(Arc::clone(trial)),
             Event::Failed { cell, error } => {
                 if let Some(slot) = self.errors.get_mut(*cell as usize) {
                     *slot = Some(error.clone());
@@ -46,7 +46,7 @@ impl Session {
     }
 
     /// The trials of each cell, in the order they were made.
-    pub fn trials_by_cell(&self) -> Vec<Vec<Trial>> {
+    pub fn trials_by_cell(&self) -> Vec<Vec<Arc<Trial>>> {
         let mut by_cell = vec![Vec::new(); self.plan.cells.len()];
         for trial in &self.trials {
             if let Some(trials) = by_cell.get_mut(trial.cell as usize) {
@@ -57,7 +57,7 @@ impl Session {
     }
 
     /// Asks `judge` (index of the cell, job, trials) for each verdict that is missing where there are trials to judge.
-    pub fn complete(&mut self, mut judge: impl FnMut(usize, &Job, &[Trial]) -> Verdict) {
+    pub fn complete(&mut self, mut judge: impl FnMut(usize, &Job, &[Arc<Trial>]) -> Verdict) {
         if self.verdicts.iter().all(Option::is_some) {
             return;
         }

@@ -34,6 +34,8 @@ pub use store::{NAME_LENGTH, find, folder, slug};
 pub use time::{parse_utc, utc};
 pub use write::Recorder;
 
+use std::sync::Arc;
+
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Grounds, Trial, Verdict};
@@ -49,7 +51,7 @@ pub struct Session {
     pub plan: Plan,
     /// What verdicts are judged by; `None` before the target was ready.
     pub grounds: Option<Grounds>,
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Arc<Trial>>,
     /// Per cell, where one was written or could be computed.
     pub verdicts: Vec<Option<Verdict>>,
     /// Per cell, why it failed.

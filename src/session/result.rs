@@ -1,5 +1,7 @@
 //! The result of a cell as every report shows it (design §3.6): every key always present, unknown is null.
 
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 
 use super::Session;
@@ -33,7 +35,7 @@ pub struct LatencyOf {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CellResult {
     pub cell: Job,
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Arc<Trial>>,
     /// `None` where nothing was measured, or where no bytes are moved.
     pub throughput: Option<SummaryOf>,
     pub operations: Option<SummaryOf>,
@@ -82,7 +84,7 @@ pub fn moves_data(job: &Job) -> bool {
 }
 
 /// The result of one cell from its trials.
-pub fn result(cell: &Job, trials: Vec<Trial>, verdict: Option<&Verdict>, error: Option<&str>) -> CellResult {
+pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, error: Option<&str>) -> CellResult {
     let verdict = verdict.cloned().unwrap_or_default();
     let mut result = CellResult {
         cell: cell.clone(),

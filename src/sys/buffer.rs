@@ -85,6 +85,14 @@ impl Buffer {
     pub fn is_empty(&self) -> bool {
         false
     }
+
+    /// The first `len` bytes, for tests that compare.
+    #[cfg(test)]
+    pub fn copied(&self, len: usize) -> Vec<u8> {
+        assert!(len <= self.len);
+        // SAFETY: within the mapping; nothing writes meanwhile.
+        unsafe { std::slice::from_raw_parts(self.ptr(), len) }.to_vec()
+    }
 }
 
 fn trim(from: usize, to: usize) {

@@ -32,6 +32,15 @@ impl Clock {
         if self.tsc { ticks() } else { monotonic_nanos() }
     }
 
+    /// Nanoseconds between two readings with nothing in between: the least of many.
+    pub fn reading(self) -> u64 {
+        let pair = || {
+            let start = self.now();
+            self.nanos(start, self.now())
+        };
+        (0..64).map(|_| pair()).min().unwrap_or(0)
+    }
+
     /// Nanoseconds of an interval in ticks. A counter that ran backwards between CPUs counts as 0.
     #[inline(always)]
     pub fn nanos(self, from: u64, to: u64) -> u64 {

@@ -27,9 +27,8 @@ mod sample;
 pub mod scratch;
 mod seek;
 pub mod signals;
-pub mod tell;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod text;
 pub mod threads;
 pub mod usage;

@@ -1,7 +1,9 @@
 //! Bytes and calls that the kernel charges to this process: /proc/self/io.
 
+use std::fs::File;
 use std::io;
 use std::ops::Sub;
+use std::os::unix::fs::FileExt;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +43,36 @@ impl ProcessIo {
     /// As [`ProcessIo::process`], for /proc/thread-self/io.
     pub fn thread() -> io::Result<Self> {
         parse(&text::read("/proc/thread-self/io")?).ok_or_else(|| text::malformed("/proc/thread-self/io"))
+    }
+}
+
+/// The calls of read(2), write(2) and their relatives that the kernel counted for one thread.
+///
+/// The file stays open: taking the count is one pread(2) into memory of our own, which the next count includes.
+#[derive(Debug)]
+pub struct ThreadCalls(File);
+
+impl ThreadCalls {
+    /// For the calling thread; to be read by that thread only.
+    ///
+    /// # Errors
+    /// The errno of open(2): ENOENT without CONFIG_TASK_IO_ACCOUNTING.
+    pub fn new() -> io::Result<Self> {
+        let calls = Self(File::open("/proc/thread-self/io")?);
+        calls.now()?;
+        Ok(calls)
+    }
+
+    /// The calls so far, this one not included.
+    ///
+    /// # Errors
+    /// The errno of pread(2); `InvalidData` for odd text.
+    pub fn now(&self) -> io::Result<u64> {
+        // Seven lines of a name and at most 20 digits.
+        let mut bytes = [0u8; 512];
+        let len = self.0.read_at(&mut bytes, 0)?;
+        let io = std::str::from_utf8(&bytes[..len]).ok().and_then(parse);
+        io.map(|io| io.syscr.saturating_add(io.syscw)).ok_or_else(|| text::malformed("/proc/thread-self/io"))
     }
 }
 
@@ -108,6 +140,17 @@ mod tests {
     fn garbage_is_no_answer() {
         for text in ["", "read_bytes", "read_bytes: x", "read_bytes: -1", "rchar: 1\n", ":::\n\0"] {
             assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_calls_contains_the_one_before_and_nothing_else() {
+        let Ok(calls) = ThreadCalls::new() else { return testing::skip("no /proc/thread-self/io") };
+        let file = tempfile::tempfile().unwrap();
+        for made in [0, 1, 2, 1000] {
+            let before = calls.now().unwrap();
+            (0..made).for_each(|_| drop(file.read_at(&mut [0u8; 8], 0)));
+            assert_eq!(calls.now().unwrap() - before, made + 1);
         }
     }
 

@@ -10,7 +10,7 @@ const CACHED: f64 = 0.01;
 /// The same where residency was sampled: 256 samples of 1 % have a standard error of 0.6 %, three of which are added.
 const CACHED_SAMPLED: f64 = 0.03;
 
-impl CellEvidence<'_> {
+impl<'a> CellEvidence<'a> {
     /// Whether bytes move at all; `null` and `seek` only make calls.
     pub(super) fn moves(&self) -> bool {
         self.info.moves == Moves::Data && self.job.op != Op::Seek
@@ -53,9 +53,22 @@ impl CellEvidence<'_> {
         (self.job.span as f64 * share) as u64
     }
 
+    /// `1 trial`, `5 trials`.
+    pub(super) fn count(&self) -> String {
+        match self.trials.len() {
+            1 => "1 trial".into(),
+            n => format!("{n} trials"),
+        }
+    }
+
+    /// The trials, one by one.
+    pub(super) fn trials(&self) -> impl Iterator<Item = &'a Trial> + Clone {
+        self.trials.iter().map(|trial| &**trial)
+    }
+
     /// The trials of which something holds.
-    pub(super) fn which(&self, holds: impl Fn(&Trial) -> bool) -> Vec<&Trial> {
-        self.trials.iter().filter(|trial| holds(trial)).collect()
+    pub(super) fn which(&self, holds: impl Fn(&Trial) -> bool) -> Vec<&'a Trial> {
+        self.trials().filter(|trial| holds(trial)).collect()
     }
 
     /// `in 2 of 5 trials`.
@@ -65,7 +78,7 @@ impl CellEvidence<'_> {
 
     /// Added up over the trials.
     pub(super) fn sum(&self, of: impl Fn(&Trial) -> u64) -> u128 {
-        self.trials.iter().map(|trial| u128::from(of(trial))).sum()
+        self.trials().map(|trial| u128::from(of(trial))).sum()
     }
 
     pub(super) fn fs(&self) -> &str {

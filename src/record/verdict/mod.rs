@@ -8,6 +8,7 @@ mod source;
 mod testing;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,8 @@ pub struct Source {
 pub struct TargetEvidence {
     /// Type of the file system as mounted: `ext4`.
     pub fs: String,
+    /// The devices below it, from the mounted one to the disk: `dm-0 on nvme0n1`; empty where none is known.
+    pub device: String,
     /// iotui made this file, so it may be written. False until shown.
     pub ours: bool,
     /// tmpfs, ramfs, a zram or brd disk: the "device" is memory.
@@ -89,7 +92,7 @@ pub struct CellEvidence<'a> {
     pub info: &'a Info,
     pub target: &'a TargetEvidence,
     pub machine: &'a MachineEvidence,
-    pub trials: &'a [Trial],
+    pub trials: &'a [Arc<Trial>],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
     /// Cost of iotui's own loop per operation, nanoseconds, measured in this session.

@@ -29,8 +29,8 @@ fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
         Sight::Memory => format!("{fs} is memory"),
         Sight::Remote => format!("{fs}: a server moves the bytes, so its device reads are not seen here"),
         Sight::Uncounted => format!("reads of {fs} are not charged to this process"),
-        Sight::Counted if evidence.trials.iter().any(|t| evidence.split(t).is_none()) => "reads and writes were not told apart".into(),
-        Sight::Counted if evidence.trials.iter().all(|t| t.device_bytes.is_none()) => {
+        Sight::Counted if evidence.trials().any(|t| evidence.split(t).is_none()) => "reads and writes were not told apart".into(),
+        Sight::Counted if evidence.trials().all(|t| t.device_bytes.is_none()) => {
             "this kernel does not tell what a process reads from the device".into()
         }
         Sight::Counted => format!("this process read {} from the device for {} of stored data", size(parts.fetched), size(parts.wanted)),
@@ -46,7 +46,7 @@ fn write_reason(evidence: &CellEvidence) -> String {
         format!("{fs}: a server moves the bytes")
     } else if !evidence.job.direct || evidence.target.direct == Some(false) {
         "buffered writes are charged when dirtied, so their device bytes are not known".into()
-    } else if !evidence.trials.iter().all(|t| reached(t).is_some()) {
+    } else if !evidence.trials().all(|t| reached(t).is_some()) {
         "no counter shows which direct writes reached the disk".into()
     } else {
         let disk = evidence.sum(|t| reached(t).unwrap_or(0));
@@ -57,7 +57,7 @@ fn write_reason(evidence: &CellEvidence) -> String {
 /// What makes the shares of reads less exact than they look.
 fn caveats(evidence: &CellEvidence, parts: &Parts) -> Vec<String> {
     let mut text = Vec::new();
-    let any = |holds: &dyn Fn(&Trial) -> bool| evidence.trials.iter().any(holds);
+    let any = |holds: &dyn Fn(&Trial) -> bool| evidence.trials().any(holds);
     let loose = any(&|t| t.repeats() > 0) || parts.fetched > parts.wanted;
     let (least, most) = (share(parts.least, parts.all()), share(parts.device, parts.all()));
     if loose && most - least > BOUND {

@@ -127,7 +127,7 @@ pub(super) fn sight(evidence: &CellEvidence) -> Sight {
 fn counts(evidence: &CellEvidence) -> bool {
     let stored = |t: &Trial| evidence.split(t).is_some_and(|(read, _)| read > holes(evidence, t, read).unwrap_or(0));
     let unseen = |t: &Trial| t.device_bytes == Some(0) && t.resident_before == Some(0) && !t.is_sampled();
-    !(evidence.trials.iter().any(stored) && evidence.trials.iter().all(unseen))
+    !(evidence.trials().any(stored) && evidence.trials().all(unseen))
 }
 
 /// Bytes of `read` in holes: as counted, or as the whole span has them.

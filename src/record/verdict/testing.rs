@@ -1,5 +1,7 @@
 //! A cell whose verdict is clean, for tests to break.
 
+use std::sync::Arc;
+
 use super::{CellEvidence, MachineEvidence, Spread, TargetEvidence};
 use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Job, Moves, Op, Pattern, Sync};
 use crate::record::{Evidence, Latency, Prepared, Residency, Trial, Warning};
@@ -27,7 +29,7 @@ pub struct Case {
     pub info: Info,
     pub target: TargetEvidence,
     pub machine: MachineEvidence,
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Arc<Trial>>,
     pub spread: Spread,
     pub latency: Option<Latency>,
     pub harness_nanos: f64,
@@ -51,8 +53,13 @@ impl Case {
         super::judge(&self.evidence()).warnings
     }
 
+    /// One trial, to change.
+    pub fn trial(&mut self, index: usize) -> &mut Trial {
+        Arc::make_mut(&mut self.trials[index])
+    }
+
     pub fn each(&mut self, change: impl Fn(&mut Trial)) {
-        self.trials.iter_mut().for_each(change);
+        self.trials.iter_mut().for_each(|trial| change(Arc::make_mut(trial)));
     }
 
     /// One more pass in each trial, with latencies to match.
@@ -144,7 +151,7 @@ pub fn cold() -> Case {
         info: PREAD,
         target,
         machine: MachineEvidence { governor: Some("performance".into()), on_battery: Some(false) },
-        trials: (1..=5).map(trial).collect(),
+        trials: (1..=5).map(trial).map(Arc::new).collect(),
         spread: Spread { half_width: Some(0.01), two_modes: None, outliers: 0 },
         latency: Some(Latency { count: 1280, every: 1, p50: Some(1e6), p99: Some(2e6), ..Latency::default() }),
         harness_nanos: 10.0,

@@ -93,8 +93,8 @@ fn a_device_share_that_is_only_an_upper_bound_says_so() {
 fn trials_are_added_up_in_bytes() {
     let mut case = warm();
     case.trials.truncate(2);
-    case.trials[0].bytes = SPAN / 4;
-    case.trials[0].device_bytes = Some(SPAN);
+    case.trial(0).bytes = SPAN / 4;
+    case.trial(0).device_bytes = Some(SPAN);
     let verdict = judge(&case.evidence());
     assert_eq!(
         verdict.source.map(|s| (s.device, s.page_cache)),
@@ -143,7 +143,7 @@ fn what_cannot_be_known_is_unknown_with_a_reason() {
         c.each(|t| (t.hole_bytes, t.device_bytes) = (Some(SPAN), Some(0)));
     });
     expect(&sparse, [0.0, 0.0, 1.0, 0.0], "0 B from the device for 0 B");
-    let some = changed(cold(), |c| c.trials[0].device_bytes = None);
+    let some = changed(cold(), |c| c.trial(0).device_bytes = None);
     expect(&some, [0.8, 0.0, 0.0, 0.2], "some trials do not tell");
     let no_map = changed(asis(), |c| {
         c.target.hole_bytes = None;
@@ -323,7 +323,7 @@ prop_compose! {
         entropy in proptest::option::of(real()), fs_used in proptest::option::of(real()),
     ) -> TargetEvidence {
         TargetEvidence {
-            fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
+            device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
             hole_bytes, hole_method: method, direct, read_ahead, fs_used,
         }
     }
@@ -340,7 +340,7 @@ prop_compose! {
         let depth = if many { Depth::UpTo(256) } else { Depth::Synchronous };
         let latency = Latency { count, p50: p[0], p90: p[1], p99: p[2], p999: p[3], ..Latency::default() };
         Case {
-            job, target, trials, info: Info { moves, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery },
+            job, target, trials: trials.into_iter().map(Into::into).collect(), info: Info { moves, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery },
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency), harness_nanos,
         }
     }

@@ -6,6 +6,8 @@ use super::grid::{Style, paint};
 use crate::plan::{Job, Skipped};
 use crate::record::{End, Severity};
 use crate::session::{CellResult, Session};
+use crate::stats::Summary;
+use crate::units;
 
 /// Lines of text under a table, wrapped and made safe.
 pub struct Page<'a> {
@@ -123,4 +125,40 @@ pub fn ending(page: &mut Page, session: &Session) {
     for note in &session.notes {
         page.paragraph("note: ", Style::Dim, &sentence(note));
     }
+}
+
+/// Cells whose trial is the whole file, since it ended before the trial time: how long one pass took.
+pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+    let mut took: Vec<(f64, &Job)> = rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
+    took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
+    took.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let time = |nanos: f64| units::show_nanos(nanos);
+    let wanted = units::short_time(session.plan.trial_time.low);
+    let body = match took.as_slice() {
+        [] => return,
+        [(nanos, job)] => format!("{} took the whole file, in {}", job.label(), time(*nanos)),
+        [(least, first), .., (most, last)] => {
+            format!(
+                "{} cells took the whole file, in {} ({}) to {} ({})",
+                took.len(),
+                time(*least),
+                first.label(),
+                time(*most),
+                last.label()
+            )
+        }
+    };
+    page.gap();
+    page.paragraph(
+        "whole file: ",
+        Style::Dim,
+        &format!("{body}, less than the trial time of {wanted}; trials that are not cold repeat it."),
+    );
+}
+
+/// Median time of one pass over the whole file, where calibration ended there and not at the trial time.
+fn pass_nanos(row: &CellResult) -> Option<f64> {
+    let whole = row.cell.count.is_none() && !row.trials.is_empty() && row.trials.iter().all(|t| t.passes > 0 || t.short);
+    let passes: Vec<f64> = row.trials.iter().filter(|t| t.passes > 0).map(|t| t.nanos as f64 / t.passes as f64).collect();
+    Summary::of(&passes).filter(|_| whole).map(|s| s.median)
 }

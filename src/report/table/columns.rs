@@ -100,7 +100,7 @@ fn time(rows: &[&CellResult]) -> Option<Column> {
 }
 
 fn middle(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
-    let values: Vec<f64> = result.trials.iter().map(value).collect();
+    let values: Vec<f64> = result.trials.iter().map(|t| value(t)).collect();
     Summary::of(&values).map(|s| s.median)
 }
 

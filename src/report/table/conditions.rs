@@ -8,21 +8,19 @@ use crate::units;
 
 /// Labels with their lines, unknown parts left out.
 pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(&'static str, String)> {
-    vec![
-        ("target", target(&session.plan.target)),
-        ("host", host(session)),
-        ("run", run(session, rows)),
-        ("cells", axes::constants(rows, tight)),
-    ]
+    vec![("target", target(session)), ("host", host(session)), ("run", run(session, rows)), ("cells", axes::constants(rows, tight))]
 }
 
-fn target(target: &TargetSpec) -> String {
+fn target(session: &Session) -> String {
+    let target = &session.plan.target;
     let size = units::show_bytes(target.size());
-    match target {
+    let file = match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
         TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
-    }
+    };
+    let (fs, device) = session.grounds.as_ref().map(|g| (g.target.fs.clone(), g.target.device.clone())).unwrap_or_default();
+    joined([file, [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on ")])
 }
 
 fn host(session: &Session) -> String {

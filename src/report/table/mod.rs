@@ -52,6 +52,7 @@ fn page(session: &Session, results: &[CellResult], skipped: &[Skipped], answer: 
     }
     below::warnings(&mut page, &findings, rows.len());
     below::missing(&mut page, &rows, skipped);
+    below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
     page.gap();
     page.plain(answer);

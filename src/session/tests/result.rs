@@ -4,7 +4,7 @@ use crate::plan::Cache;
 use crate::record::{Event, Verdict};
 
 fn read(trials: Vec<Trial>) -> CellResult {
-    result(&job("read", 4096, Cache::Warm), trials, None, None)
+    result(&job("read", 4096, Cache::Warm), trials.into_iter().map(Into::into).collect(), None, None)
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn outliers_are_flagged_by_trial_and_stay_in_the_summary() {
 fn what_moves_no_bytes_has_no_throughput() {
     let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
     for cell in [seek, job("null", 4096, Cache::AsIs)] {
-        let result = result(&cell, vec![trial(0, 1, 4096)], None, None);
+        let result = result(&cell, vec![trial(0, 1, 4096).into()], None, None);
         assert!(result.throughput.is_none() && result.operations.is_some(), "{cell:?}");
     }
     assert!(read(vec![trial(0, 1, 0)]).throughput.is_none());

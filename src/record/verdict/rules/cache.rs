@@ -120,9 +120,9 @@ const UNLIKE: f64 = 0.1;
 const UNLIKE_SAMPLED: f64 = 0.2;
 
 fn unlike(evidence: &CellEvidence) -> Option<Warning> {
-    let found = || evidence.trials.iter().filter_map(|t| t.resident_before);
+    let found = || evidence.trials().filter_map(|t| t.resident_before);
     let (least, most) = (found().min()?, found().max()?);
-    let sampled = evidence.trials.iter().any(Trial::is_sampled);
+    let sampled = evidence.trials().any(Trial::is_sampled);
     if share(most - least, evidence.job.span) <= if sampled { UNLIKE_SAMPLED } else { UNLIKE } {
         return None;
     }

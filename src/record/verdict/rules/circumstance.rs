@@ -25,7 +25,7 @@ fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> 
 
 fn file_changed(evidence: &CellEvidence) -> Option<Warning> {
     let trials = noted(evidence, |note| matches!(note, Note::FileChanged(_)))?;
-    let what = evidence.trials.iter().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
+    let what = evidence.trials().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
         Note::FileChanged(what) => Some(what.as_str()),
         _ => None,
     })?;

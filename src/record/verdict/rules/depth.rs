@@ -42,7 +42,7 @@ fn depth_unused(evidence: &CellEvidence) -> Option<Warning> {
         Some(seen) if seen < asked / 2.0 => {
             let message = format!("{asked:.0} operations were meant to be under way, the disk had {}", three_digits(seen));
             let kind = if buffered { "buffered" } else { "direct" };
-            warn(message, format!("queue of the disk averaged over {} trials; {kind}", evidence.trials.len()), remedy)
+            warn(message, format!("queue of the disk averaged over {}; {kind}", evidence.count()), remedy)
         }
         None if buffered && job.cache == Cache::Cold => {
             let message = format!("buffered requests may wait for each other: depth {} is not certain", job.depth);

@@ -45,7 +45,7 @@ fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
     UNSTEADY_HOST.warn(
         severity,
         found.join(", "),
-        format!("over {} trials", evidence.trials.len()),
+        format!("over {}", evidence.count()),
         if stolen > STEAL {
             "run where fewer machines share the CPUs, or with more --trials"
         } else {

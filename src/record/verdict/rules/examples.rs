@@ -80,8 +80,8 @@ pub static CACHE: &[Example] = &[
         "previous-trial",
         Misleading,
         asis,
-        |c| c.trials[1].resident_before = Some(SPAN),
-        |c| c.trials[1].resident_before = Some(SPAN / 2 + SPAN / 20),
+        |c| c.trial(1).resident_before = Some(SPAN),
+        |c| c.trial(1).resident_before = Some(SPAN / 2 + SPAN / 20),
     ),
     example("not-warm", Wrong, warm, |c| fetched(c, SPAN / 50), |c| fetched(c, SPAN / 2000)),
     example("not-warm", Misleading, warm, |c| fetched(c, SPAN / 200), |c| fetched(c, 0)),
@@ -308,16 +308,16 @@ pub static WORK: &[Example] = &[
         "other-path",
         Note,
         cold,
-        |c| c.trials[2].evidence.notes.push(Noted::UringPlain("ENOMEM".into())),
-        |c| c.trials[2].evidence.notes.push(Noted::SlowClock),
+        |c| c.trial(2).evidence.notes.push(Noted::UringPlain("ENOMEM".into())),
+        |c| c.trial(2).evidence.notes.push(Noted::SlowClock),
     ),
-    example("preparation-timed", Wrong, cold, |c| c.trials[0].evidence.prepared = 21, |c| c.trials[0].evidence.prepared = 20),
+    example("preparation-timed", Wrong, cold, |c| c.trial(0).evidence.prepared = 21, |c| c.trial(0).evidence.prepared = 20),
 ];
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
-    example("cut", Misleading, cold, |c| c.trials[4].short = true, |c| c.trials.truncate(5)),
-    example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trials[0].nanos = 4_000_000),
+    example("cut", Misleading, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
+    example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trial(0).nanos = 4_000_000),
     example("few-operations", Misleading, cold, |c| c.latency.iter_mut().for_each(|l| l.count = 19), |c| c.latency = None),
     example(
         "few-for-percentile",
@@ -361,15 +361,15 @@ pub static TRUST: &[Example] = &[
         "disturbed",
         Misleading,
         cold,
-        |c| c.trials[3].evidence.disk_read_bytes = Some(SPAN + SPAN / 25),
-        |c| c.trials[3].evidence.disk_read_bytes = Some(SPAN + SPAN / 100),
+        |c| c.trial(3).evidence.disk_read_bytes = Some(SPAN + SPAN / 25),
+        |c| c.trial(3).evidence.disk_read_bytes = Some(SPAN + SPAN / 100),
     ),
     example(
         "disturbed",
         Note,
         warm,
-        |c| c.trials[3].evidence.disk_write_bytes = Some(4 * MIB),
-        |c| c.trials[3].evidence.disk_write_bytes = Some(MIB),
+        |c| c.trial(3).evidence.disk_write_bytes = Some(4 * MIB),
+        |c| c.trial(3).evidence.disk_write_bytes = Some(MIB),
     ),
     example(
         "disturbed",
@@ -381,15 +381,15 @@ pub static TRUST: &[Example] = &[
             c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN))
         },
     ),
-    example("inconsistent", Wrong, cold, |c| c.trials[0].evidence.lane_bytes -= 1, |c| c.trials[0].evidence = Default::default()),
+    example("inconsistent", Wrong, cold, |c| c.trial(0).evidence.lane_bytes -= 1, |c| c.trial(0).evidence = Default::default()),
     example(
         "inconsistent",
         Wrong,
         cold,
-        |c| c.trials[0].evidence.planned_bytes += MIB,
+        |c| c.trial(0).evidence.planned_bytes += MIB,
         |c| {
-            c.trials[0].short = true;
-            c.trials[0].evidence.planned_bytes += MIB
+            c.trial(0).short = true;
+            c.trial(0).evidence.planned_bytes += MIB
         },
     ),
     example("inconsistent", Wrong, cold, |c| c.each(|t| t.ops -= 1), |c| c.each(|t| t.ops += 0)),
@@ -428,7 +428,7 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.timed_nanos *= 2),
         |c| c.each(|t| (t.evidence.timed_ops, t.evidence.timed_nanos) = (16, t.nanos / 16)),
     ),
-    example("slow-clock", Note, cold, |c| c.trials[0].evidence.notes.push(Noted::SlowClock), |c| c.trials.truncate(5)),
+    example("slow-clock", Note, cold, |c| c.trial(0).evidence.notes.push(Noted::SlowClock), |c| c.trials.truncate(5)),
     example(
         "shared-descriptors",
         Note,
@@ -447,8 +447,8 @@ pub static TRUST: &[Example] = &[
         "file-changed",
         Wrong,
         cold,
-        |c| c.trials[0].evidence.notes.push(Noted::FileChanged("size 5 -> 6".into())),
-        |c| c.trials[0].evidence.notes.push(Noted::SlowClock),
+        |c| c.trial(0).evidence.notes.push(Noted::FileChanged("size 5 -> 6".into())),
+        |c| c.trial(0).evidence.notes.push(Noted::SlowClock),
     ),
-    example("uneven-start", Note, cold, |c| c.trials[0].evidence.skew_nanos = 6_000_000, |c| c.trials[0].evidence.skew_nanos = 2_000_000),
+    example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 6_000_000, |c| c.trial(0).evidence.skew_nanos = 2_000_000),
 ];

@@ -30,7 +30,7 @@ fn few(evidence: &CellEvidence) -> Option<Warning> {
     }
     FEW.warn(
         Severity::Misleading,
-        format!("{count} trials are too few for a confidence interval"),
+        format!("{} cannot give a confidence interval", evidence.count()),
         format!("{} are needed", Plan::ROUNDS),
         "use --trials 5 or more, or a longer --budget",
     )
@@ -51,7 +51,7 @@ fn cut(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 fn short_trial(evidence: &CellEvidence) -> Option<Warning> {
-    let mut times: Vec<u64> = evidence.trials.iter().map(|t| t.nanos).collect();
+    let mut times: Vec<u64> = evidence.trials().map(|t| t.nanos).collect();
     times.sort_unstable();
     let median = *times.get(times.len() / 2)?;
     if median >= SHORT {
@@ -76,7 +76,7 @@ fn few_operations(evidence: &CellEvidence) -> Option<Warning> {
     FEW_OPERATIONS.warn(
         Severity::Misleading,
         format!("{ops} operations were timed: too few for a mean latency"),
-        format!("over {} trials; {MEAN} are needed", evidence.trials.len()),
+        format!("over {}; {MEAN} are needed", evidence.count()),
         "use a smaller --block-size, a larger --size or more --trials",
     )
 }

@@ -20,7 +20,7 @@ fn shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.moves() || evidence.job.threads < 2 {
         return None;
     }
-    let overlap = evidence.trials.iter().map(|t| t.evidence.overlap_bytes).max()?;
+    let overlap = evidence.trials().map(|t| t.evidence.overlap_bytes).max()?;
     if overlap > 0 {
         let facts = format!(
             "{} of {} {}",
@@ -63,7 +63,7 @@ fn read_twice(evidence: &CellEvidence, parts: &Parts) -> bool {
         && parts.page_cache > 0
         && parts.fetched > 0
         && parts.fetched.saturating_mul(2) <= parts.wanted + parts.wanted / 10
-        && evidence.trials.iter().all(proved)
+        && evidence.trials().all(proved)
 }
 
 fn wrapped(evidence: &CellEvidence) -> Option<Warning> {

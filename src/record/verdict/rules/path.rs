@@ -56,7 +56,7 @@ fn not_direct(evidence: &CellEvidence) -> Option<Warning> {
 /// Device bytes and a page cache that did not grow show that reads were direct, whatever the file system says.
 fn proved_direct(evidence: &CellEvidence, parts: &Parts) -> bool {
     let seen = |t: &Trial| t.resident_before.is_some() && t.resident_after.is_some() && t.device_bytes.is_some();
-    !evidence.target.memory && !evidence.writes() && parts.wanted > 0 && parts.page_cache == 0 && evidence.trials.iter().all(seen)
+    !evidence.target.memory && !evidence.writes() && parts.wanted > 0 && parts.page_cache == 0 && evidence.trials().all(seen)
 }
 
 fn memory(evidence: &CellEvidence) -> Option<Warning> {
@@ -81,7 +81,7 @@ fn other_path(evidence: &CellEvidence) -> Option<Warning> {
             _ => None,
         })
     };
-    let why = evidence.trials.iter().find_map(plain)?;
+    let why = evidence.trials().find_map(plain)?;
     let count = evidence.which(|t| plain(t).is_some()).len();
     OTHER_PATH.warn(
         Severity::Note,

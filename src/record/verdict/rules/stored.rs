@@ -61,7 +61,7 @@ fn compressible(evidence: &CellEvidence) -> Option<Warning> {
         facts += &format!("; {} from the device for {}", size(parts.fetched), size(parts.wanted));
     }
     // Where the device gave as many bytes as were read, nothing was compressed.
-    let whole = parts.wanted > 0 && !falls_short(parts.fetched, parts.wanted) && evidence.trials.iter().all(|t| t.repeats() == 0);
+    let whole = parts.wanted > 0 && !falls_short(parts.fetched, parts.wanted) && evidence.trials().all(|t| t.repeats() == 0);
     let remedy = "measure a scratch file (no FILE): its data is random and cannot be compressed";
     match (&evidence.target.compresses, entropy) {
         (Some(_), _) if whole => None,

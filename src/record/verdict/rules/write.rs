@@ -30,12 +30,12 @@ fn not_on_device(evidence: &CellEvidence) -> Option<Warning> {
     }
     // A disk that stores less than it was given (compression) or is elsewhere proves nothing.
     let reached = evidence.sum(|t| t.evidence.disk_write_bytes.unwrap_or(0));
-    let counted = evidence.trials.iter().all(|t| t.evidence.disk_write_bytes.is_some());
+    let counted = evidence.trials().all(|t| t.evidence.disk_write_bytes.is_some());
     if counted && !target.remote && target.compresses.is_none() && falls_short(reached, all) {
         let facts = format!("written by the disk meanwhile, others included; sync {}", evidence.job.sync);
         return warn(Severity::Wrong, format!("only {} of {} written reached the device", size(reached), size(all)), facts);
     }
-    let unproved = !counted && evidence.trials.iter().any(|t| t.evidence.unwritten_bytes.is_none());
+    let unproved = !counted && evidence.trials().any(|t| t.evidence.unwritten_bytes.is_none());
     if unproved && evidence.job.sync == Sync::None && all > 0 {
         let message = "nothing waited for the device, and nothing shows that the bytes reached it".into();
         return warn(Severity::Misleading, message, format!("{} written with sync none; no counter to prove it", size(all)));

@@ -1,0 +1,81 @@
+//! One lane, run as the engine runs it: on a thread with its own descriptor table and its own open file.
+
+use std::sync::atomic::AtomicBool;
+
+use iotui::backend::meter::Timed;
+use iotui::backend::order::Share;
+use iotui::backend::work::{Assignment, Published};
+use iotui::backend::{Backend, Lane, Target, Work, backend, drive, fold};
+use iotui::plan::{Cache, Choice, CpuCache, Job, Moves, Op, Pattern, Sync};
+use iotui::sys::clock::{Clock, monotonic_nanos};
+use iotui::sys::threads::unshare_files;
+
+/// A sequential warm read of the whole target at one block size.
+pub fn job(backend: &str, target: &Target, block: u64) -> Job {
+    Job {
+        backend: Choice::parse(backend).expect("a backend"),
+        op: if backend == "seek" { Op::Seek } else { Op::Read },
+        pattern: Pattern::Seq,
+        block,
+        count: None,
+        span: target.size,
+        threads: 1,
+        depth: 1,
+        cache: Cache::Warm,
+        direct: false,
+        xor: false,
+        sync: Sync::None,
+        mix: None,
+        cpu_cache: CpuCache::Keep,
+    }
+}
+
+/// An open lane and what is needed to run it.
+pub struct Open {
+    lane: Box<dyn Lane>,
+    backend: &'static dyn Backend,
+    job: Job,
+}
+
+impl Open {
+    pub fn new(target: &Target, job: &Job) -> Open {
+        let backend = backend(&job.backend.id).expect("a backend");
+        Open { lane: backend.open(target, job, 0).expect("open the target"), backend, job: job.clone() }
+    }
+
+    /// Nanoseconds per operation of one trial of `count` operations.
+    pub fn run(&mut self, count: u64, timed: Timed) -> f64 {
+        let (stop, published) = (AtomicBool::new(false), Published::default());
+        let mut work = Work::new(Assignment {
+            share: Share::of(&self.job, 0, count, 1),
+            passes: 1,
+            depth: self.job.depth,
+            moves: self.backend.info().moves == Moves::Data,
+            call: self.backend.info().title,
+            fold: self.job.xor.then(fold::widest),
+            timed,
+            clock: Clock::best(),
+            stop: &stop,
+            published: &published,
+        });
+        let start = monotonic_nanos();
+        drive::run(self.lane.as_mut(), &mut work).expect("a trial without errors");
+        let nanos = monotonic_nanos() - start;
+        let tally = work.tally();
+        assert_eq!(tally.ops, count);
+        assert_eq!(tally.histogram.map_or(0, |h| h.count()), if timed.every() == 0 { 0 } else { count.div_ceil(timed.every().into()) });
+        nanos as f64 / count as f64
+    }
+}
+
+/// Runs `body` where a worker would run.
+pub fn on_worker(body: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            if let Err(error) = unshare_files() {
+                eprintln!("the descriptor table stays shared: {error}");
+            }
+            body();
+        });
+    });
+}

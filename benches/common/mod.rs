@@ -1,0 +1,9 @@
+//! What the benchmarks of the harness share.
+#![allow(dead_code, reason = "each bench uses its part")]
+
+pub mod bare;
+pub mod file;
+pub mod lane;
+pub mod ring;
+pub mod rounds;
+pub mod table;

@@ -1,0 +1,131 @@
+//! Rounds: the bench runs itself again for each, so that every round has fresh addresses and fresh pages. Inside a
+//! round every sample has its yardstick taken right before or after it, and the variants take turns: whatever else the machine
+//! does hits all of them alike.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use super::table::verdict;
+
+/// The heads of [`Pairs::nanos_row`].
+pub const NANOS: [&str; 8] = ["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""];
+
+/// Set in a process that is one round.
+const ROUND: &str = "IOTUI_BENCH_ROUND";
+
+/// Takes one sample.
+pub type Sample<'a> = Box<dyn FnMut() -> f64 + 'a>;
+
+/// One thing to measure, by name, and which of the yardsticks it is compared with.
+pub struct Variant<'a> {
+    pub name: String,
+    pub yardstick: usize,
+    pub sample: Sample<'a>,
+}
+
+/// The pairs (yardstick, sample) of every variant, by its name.
+#[derive(Default)]
+pub struct Pairs(BTreeMap<String, Vec<(f64, f64)>>);
+
+/// Runs `rounds` rounds of `measure` and returns their pairs; `None` in a process that was a round itself.
+pub fn gather(rounds: usize, measure: fn(usize)) -> Option<Pairs> {
+    if let Some(round) = std::env::var(ROUND).ok().and_then(|r| r.parse().ok()) {
+        measure(round);
+        return None;
+    }
+    let mut pairs = Pairs::default();
+    for round in 0..rounds {
+        let me = std::env::current_exe().expect("a running program has a path");
+        let child = Command::new(me).env(ROUND, round.to_string()).stderr(Stdio::inherit()).output().expect("run itself");
+        assert!(child.status.success(), "round {round} failed");
+        for line in String::from_utf8_lossy(&child.stdout).lines() {
+            let mut parts = line.split('\t');
+            let name = parts.next().unwrap_or_default();
+            let mut number = || parts.next().and_then(|n| n.parse().ok()).expect("a round prints names and numbers");
+            pairs.0.entry(name.into()).or_default().push((number(), number()));
+        }
+    }
+    Some(pairs)
+}
+
+/// Takes `count` pairs for each variant, in turns; each turn begins with another one.
+pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count: usize) {
+    let all = variants.len();
+    // Turn 0 is not counted: the first touch of code and data is nobody's cost.
+    for turn in 0..=count {
+        for place in 0..all {
+            let Variant { name, yardstick, sample } = &mut variants[(place + turn) % all];
+            let yardstick = &mut yardsticks[*yardstick];
+            // The first of a pair meets caches that other variants have filled: not always the same one.
+            let (bare, own) = if turn % 2 == 0 {
+                let bare = yardstick();
+                (bare, sample())
+            } else {
+                let own = sample();
+                (yardstick(), own)
+            };
+            if turn > 0 {
+                println!("{name}\t{bare}\t{own}");
+            }
+        }
+    }
+}
+
+/// What one quantile of a variant is beside its yardstick's.
+#[derive(Clone, Copy)]
+pub struct Beside {
+    pub bare: f64,
+    pub own: f64,
+}
+
+impl Beside {
+    pub fn over(self) -> f64 {
+        self.own - self.bare
+    }
+}
+
+impl Pairs {
+    /// The least of each: what nothing disturbed.
+    pub fn min(&self, name: &str) -> Beside {
+        self.quantile(name, 0.0)
+    }
+
+    /// The lower quartiles: what is usual when little disturbs.
+    pub fn low(&self, name: &str) -> Beside {
+        self.quantile(name, 0.25)
+    }
+
+    /// The median of what `of` makes of each pair: neighbours in time share their disturbances.
+    pub fn paired(&self, name: &str, of: fn(Beside) -> f64) -> f64 {
+        nth(self.of(name).iter().map(|&(bare, own)| of(Beside { bare, own })).collect(), 0.5)
+    }
+
+    /// How many pairs the variant with the fewest has.
+    pub fn count(&self) -> usize {
+        self.0.values().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// A row of a table headed [`NANOS`]: met when both the lower quartiles and the pairs say so.
+    pub fn nanos_row(&self, name: &str, target: Option<f64>) -> Vec<String> {
+        let (min, low, paired) = (self.min(name), self.low(name), self.paired(name, Beside::over));
+        let mut row = vec![name.to_string()];
+        row.extend([low.bare, low.own, min.over(), low.over(), paired].map(|x| format!("{x:.1}")));
+        row.push(target.map_or(String::new(), |t| format!("<= {t}")));
+        row.push(target.map_or("for reference".into(), |t| verdict(low.over() <= t && paired <= t)));
+        row
+    }
+
+    fn quantile(&self, name: &str, q: f64) -> Beside {
+        let (bare, own) = self.of(name).iter().copied().unzip();
+        Beside { bare: nth(bare, q), own: nth(own, q) }
+    }
+
+    fn of(&self, name: &str) -> &[(f64, f64)] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn nth(mut all: Vec<f64>, q: f64) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get((q * all.len() as f64) as usize).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,96 @@
+//! How long the program takes to say its version and to do the smallest complete job, beside the emptiest program, and
+//! how much memory a long run takes.
+
+mod common;
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+
+use common::file::{Pieces, Temporary};
+use common::rounds::{Beside, Variant, gather, interleave};
+use common::table::{Table, verdict};
+use iotui::sys::clock::monotonic_nanos;
+
+const IOTUI: &str = env!("CARGO_BIN_EXE_iotui");
+const SAMPLES: usize = 40;
+/// What is run, its arguments, and the most milliseconds.
+const RUNS: [(&str, &str, f64); 3] = [
+    ("iotui --version", "--version", 5.0),
+    ("iotui --help", "--help", 5.0),
+    ("a job of one cell", "--batch --quiet -b pread -s 4k -c warm --trials 1 --trial-time 1ms --no-save", 20.0),
+];
+/// 7 block sizes to 256 KiB, a thousand trials.
+const LONG: &str = "--batch --quiet -b pread -s 4k..256k -c warm --trials 150 --trial-time 1ms --no-save --format json";
+/// The buffers of the long run: one lane with one block.
+const BUFFERS: f64 = 0.25;
+const MEMORY: f64 = 16.0;
+
+fn main() {
+    if let Some(pairs) = gather(1, |_| measure()) {
+        println!("\nstartup: milliseconds from start to end, beside `true`; {} pairs of each", pairs.count());
+        let mut table = Table::new(&["", "true", "iotui: least", "lower quartile", "median", "target", ""]);
+        for (name, _, most) in RUNS {
+            let own = [pairs.min(name), pairs.low(name), Beside { bare: 0.0, own: pairs.paired(name, |pair| pair.own) }];
+            let mut row = vec![name.to_string(), format!("{:.2}", pairs.low(name).bare)];
+            row.extend(own.map(|x| format!("{:.2}", x.own)));
+            row.extend([format!("<= {most}"), verdict(own[2].own <= most)]);
+            table.add(row);
+        }
+        table.print();
+        memory();
+    }
+}
+
+fn measure() {
+    let file = Temporary::new("startup", 1 << 20, Pieces::Large);
+    let mut variants = Vec::new();
+    for (name, arguments, _) in RUNS {
+        let arguments = arguments_of(arguments, &file);
+        let sample = move || milliseconds(Command::new(IOTUI).args(&arguments));
+        variants.push(Variant { name: name.into(), yardstick: 0, sample: Box::new(sample) });
+    }
+    interleave(vec![Box::new(|| milliseconds(&mut Command::new("true")))], variants, SAMPLES);
+}
+
+fn arguments_of(text: &str, file: &Temporary) -> Vec<OsString> {
+    let mut all: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+    if text.contains("--batch") {
+        all.push(file.path.clone().into());
+    }
+    all
+}
+
+fn milliseconds(command: &mut Command) -> f64 {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = monotonic_nanos();
+    let status = command.status().expect("start the program");
+    let nanos = monotonic_nanos() - start;
+    assert!(status.success(), "{command:?}: {status}");
+    nanos as f64 / 1e6
+}
+
+/// The most memory that was resident, as the kernel tells it at the end.
+fn memory() {
+    let file = Temporary::new("startup", 64 << 20, Pieces::Large);
+    let mut table = Table::new(&["", "peak MiB", "target", ""]);
+    println!("\nmemory: resident at most, buffers included");
+    table.add(vec!["true".into(), format!("{:.1}", peak(Command::new("true"))), String::new(), "for reference".into()]);
+    let mut long = Command::new(IOTUI);
+    long.args(arguments_of(LONG, &file));
+    let mib = peak(long);
+    let most = MEMORY + BUFFERS;
+    table.add(vec!["a run of 1050 trials".into(), format!("{mib:.1}"), format!("<= {most}"), verdict(mib <= most)]);
+    table.print();
+}
+
+fn peak(mut command: Command) -> f64 {
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the program");
+    let mut status = 0;
+    // SAFETY: zeros are an empty rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the child is ours and not waited for elsewhere; both pointers are to values of ours.
+    let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) };
+    assert!(ended > 0 && std::process::ExitStatus::from_raw(status).success(), "{command:?} failed");
+    usage.ru_maxrss as f64 / 1024.0
+}

@@ -1,0 +1,178 @@
+//! What the ring may do to memory after a lane is gone, and what it does where registration is refused.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+use crate::backend::meter::Timed;
+use crate::backend::order::Share;
+use crate::backend::work::{Assignment, Published, Tally};
+use crate::backend::{drive, fold, testing};
+use crate::plan::Choice;
+use crate::sys::clock::Clock;
+use crate::sys::testing as child;
+
+const BLOCK: u64 = 4096;
+
+fn job(options: &[&str], depth: u32) -> Job {
+    let options = options.iter().map(|name| (name.to_string(), None)).collect();
+    Job { backend: Choice { id: "uring".into(), options }, depth, block: BLOCK, ..testing::job() }
+}
+
+/// False, with the reason printed, where there is no io_uring.
+fn rings_here(job: &Job) -> bool {
+    let (_file, _, target) = testing::file(1, 0);
+    Uring.check(&target, job).map_err(|why| child::skip(&why.0)).is_ok()
+}
+
+/// A lane that reads from the given pipe instead of a file: its operations end when somebody writes.
+fn on_a_pipe(job: &Job) -> (UringLane, File) {
+    let (_file, _, target) = testing::file(1 << 16, 0);
+    let mut lane = UringLane::open(&target, job, 0).unwrap();
+    let (from, to) = nix::unistd::pipe().unwrap();
+    lane.file = File::from(from);
+    lane.fixed_file = false;
+    (lane, File::from(to))
+}
+
+fn request(slot: u32) -> Request {
+    Request { offset: 0, len: BLOCK as u32, slot, at: 0 }
+}
+
+/// Whether the page at `address` is still mapped. The address is not used otherwise.
+fn mapped(address: *mut u8) -> bool {
+    // SAFETY: asks for the state of a page, changes nothing.
+    unsafe { libc::madvise(address.cast(), 4096, libc::MADV_NORMAL) == 0 }
+}
+
+fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Work<'a> {
+    Work::new(Assignment {
+        share: Share::of(job, 0, u64::MAX, 0),
+        passes: 1,
+        depth: job.depth,
+        moves: true,
+        call: "io_uring(7)",
+        fold: Some(fold::widest()),
+        timed: Timed::None,
+        clock: Clock::best(),
+        stop,
+        published,
+    })
+}
+
+fn read_all(target: &Target, job: &Job) -> Tally {
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let mut work = work_of(job, &stop, &published);
+    let mut lane = Uring.open(target, job, 0).unwrap();
+    drive::run(lane.as_mut(), &mut work).unwrap();
+    work.tally()
+}
+
+#[test]
+fn a_dropped_lane_waits_for_what_is_in_flight() {
+    for options in [&[][..], &["sqpoll"]] {
+        let job = job(options, 4);
+        if !rings_here(&job) {
+            continue;
+        }
+        let (mut lane, mut pipe) = on_a_pipe(&job);
+        for slot in 0..3 {
+            assert!(lane.push(request(slot)));
+        }
+        lane.ring.submit().unwrap();
+        // Nobody has written: none can be complete.
+        assert!(lane.ring.completion().is_empty());
+        let dropped = std::sync::Arc::new(AtomicBool::new(false));
+        let flag = std::sync::Arc::clone(&dropped);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                drop(lane);
+                flag.store(true, std::sync::atomic::Ordering::SeqCst);
+            });
+            for left in (0..3).rev() {
+                assert!(!dropped.load(std::sync::atomic::Ordering::SeqCst), "gone with {} in flight", left + 1);
+                pipe.write_all(&[7; BLOCK as usize]).unwrap();
+            }
+        });
+        assert!(dropped.load(std::sync::atomic::Ordering::SeqCst));
+    }
+}
+
+/// The ring's descriptor is taken away while operations are in flight: the run fails, the memory stays.
+///
+/// In a process of its own: other threads could map memory at the address that is asked for.
+#[test]
+fn memory_that_the_kernel_may_still_write_to_is_never_given_back() {
+    const NAME: &str = "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_never_given_back";
+    let job = job(&[], 4);
+    if !child::is_child("ring") {
+        if rings_here(&job) {
+            let output = child::child(NAME, "ring");
+            assert!(output.status.success(), "{output:?}");
+        }
+        return;
+    }
+    // What was never submitted is not waited for, and its memory is given back.
+    let (mut lane, _pipe) = on_a_pipe(&job);
+    let buffer = lane.buffer.ptr();
+    assert!(lane.push(request(0)) && mapped(buffer));
+    drop(lane);
+    assert!(!mapped(buffer));
+
+    let (mut lane, mut pipe) = on_a_pipe(&job);
+    let buffer = lane.buffer.ptr();
+    assert!(lane.push(request(3)));
+    lane.ring.submit().unwrap();
+    let ring = lane.ring.as_raw_fd();
+    // SAFETY: a copy that keeps the ring alive, and something else in its place.
+    let _kept = unsafe { OwnedFd::from_raw_fd(libc::dup(ring)) };
+    // SAFETY: both descriptors are open.
+    assert_eq!(unsafe { libc::dup2(pipe.as_raw_fd(), ring) }, ring);
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let error = lane.run(&mut work_of(&job, &stop, &published)).unwrap_err();
+    assert!(error.to_string().starts_with("io_uring: io_uring_enter: "), "{error}");
+    drop(lane);
+    assert!(mapped(buffer));
+    // Where it lands now is nobody else's.
+    pipe.write_all(&[0x5a; BLOCK as usize]).unwrap();
+}
+
+/// In a process of its own, as nobody where it can be: limits belong to the whole process, and root has none.
+#[test]
+fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
+    const NAME: &str = "backend::uring::tests::a_refused_buffer_is_told_and_the_plain_path_reads_the_same";
+    if !child::is_child("memlock") {
+        let output = child::child(NAME, "memlock");
+        return assert!(output.status.success(), "{output:?}");
+    }
+    let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
+    // Room for a ring (which counts too, by the kernel's age), not for the buffer.
+    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_MEMLOCK, 256 << 10, 256 << 10).unwrap();
+    for depth in [1, 8] {
+        let job = Job { block: 1 << 20, span: (5 << 20) + 1, ..job(&[], depth) };
+        if !rings_here(&job) {
+            return;
+        }
+        let (_file, data, target) = testing::file((5 << 20) + 1, 1);
+        let tally = read_all(&target, &job);
+        assert_eq!((tally.ops, tally.bytes, tally.folds[0]), (6, job.span, testing::xor(&data)));
+        let plain = |note: &Note| matches!(note, Note::UringPlain(why) if why.starts_with("buffer: "));
+        if !tally.notes.iter().any(plain) {
+            return child::skip("the kernel registers a buffer without locked memory");
+        }
+    }
+}
+
+#[test]
+fn polling_needs_no_more_calls_than_operations_at_any_depth() {
+    for depth in [1, 2, 64] {
+        let job = job(&["sqpoll"], depth);
+        if rings_here(&job) {
+            let (_file, data, target) = testing::file(65536, 2);
+            let tally = read_all(&target, &job);
+            assert_eq!((tally.ops, tally.folds[0]), (16, testing::xor(&data)));
+            assert!(tally.syscalls <= 16, "{}", tally.syscalls);
+        }
+    }
+}

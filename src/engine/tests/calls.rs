@@ -1,0 +1,36 @@
+//! System calls: as many as each way needs, and as many as the kernel sees.
+
+use std::ops::RangeInclusive;
+
+use super::*;
+
+/// System calls of one pass, where they can be told; `None` where only the kernel knows.
+pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
+    let lanes = blocks(spec, 0);
+    let ops = lanes.iter().map(|l| l.len() as u64).sum::<u64>();
+    let choice = &spec.job.backend;
+    let exactly = |n| Some(n..=n);
+    match choice.id.as_str() {
+        "null" => exactly(0),
+        "seek" | "pread" => exactly(ops),
+        "read" => exactly(ops + lanes.iter().map(|l| jumps(l)).sum::<u64>()),
+        // One madvise for each lane that has blocks.
+        "mmap" | "mmap-copy" if choice.has("populate") => exactly(lanes.iter().filter(|l| !l.is_empty()).count() as u64),
+        "mmap" | "mmap-copy" => exactly(0),
+        "uring" if choice.has("sqpoll") => Some(0..=ops),
+        "uring" if spec.job.depth == 1 => exactly(ops),
+        "uring" => Some(lanes.iter().map(|l| (l.len() as u64).div_ceil(spec.job.depth.into())).sum()..=ops),
+        _ => None,
+    }
+}
+
+/// Blocks that do not begin where the one before ended; a new description stands at 0.
+fn jumps(lane: &[(u64, u64)]) -> u64 {
+    let mut position = 0;
+    let mut jumps = 0;
+    for (offset, len) in lane {
+        jumps += u64::from(*offset != position);
+        position = offset + len;
+    }
+    jumps
+}

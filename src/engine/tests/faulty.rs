@@ -1,0 +1,133 @@
+//! A backend that reads from memory and goes wrong as a script says.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::backend::drive::each;
+use crate::backend::work::Request;
+use crate::backend::{Backend, BackendError, Lane, Unsupported, Work};
+use crate::plan::{Depth, Moves};
+
+/// What comes back for one request.
+pub(super) enum Act {
+    Whole,
+    /// So many bytes, and they did arrive.
+    Short(u32),
+    /// This and no bytes: -errno, 0, or too much.
+    Result(isize),
+}
+
+/// Lane and request to what happens; it may also panic or block.
+pub(super) type Script = Box<dyn Fn(u32, Request) -> Act + Send + Sync>;
+
+struct Inner {
+    data: Vec<u8>,
+    script: Script,
+    /// What the lanes say of their alignment, minus 1.
+    mask: u32,
+}
+
+pub(super) struct Faulty(Arc<Inner>);
+
+/// The request by which a lane asks the script whether it may open.
+pub(super) const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0 };
+
+impl Faulty {
+    /// Lives as long as the test binary, as a backend of the registry does.
+    pub fn over(data: &[u8], script: Script) -> &'static Faulty {
+        Faulty::aligned(data, 1, script)
+    }
+
+    pub fn aligned(data: &[u8], align: u32, script: Script) -> &'static Faulty {
+        Box::leak(Box::new(Faulty(Arc::new(Inner { data: data.to_vec(), script, mask: align - 1 }))))
+    }
+
+    /// One pass over all of it in blocks of 4096.
+    pub fn spec(&'static self, threads: u32, depth: u32) -> Spec {
+        let backend = Choice { id: "faulty".into(), options: vec![] };
+        let job = Job { backend, threads, depth, span: self.0.data.len() as u64, ..testing::job() };
+        let target = Target { path: "/".into(), size: job.span, writable: false, direct_align: None, direct_refused: None };
+        Spec { backend: self, count: job.blocks(), passes: 1, seed: 7, timed: Timed::None, limit: None, target, job }
+    }
+}
+
+impl Backend for Faulty {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "faulty",
+            title: "faulty(2)",
+            about: "",
+            doc: "",
+            moves: Moves::Data,
+            ops: &[Op::Read],
+            depth: Depth::UpTo(64),
+            direct: false,
+            cached: false,
+            options: &[],
+        }
+    }
+
+    fn check(&self, _: &Target, _: &Job) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn open(&self, _: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        if let Act::Result(errno) = (self.0.script)(lane, OPENING) {
+            return Err(BackendError::Open(std::io::Error::from_raw_os_error(-errno as i32)));
+        }
+        Ok(Box::new(FaultyLane {
+            inner: Arc::clone(&self.0),
+            lane,
+            buffers: (0..job.depth).map(|_| vec![0; job.block as usize]).collect(),
+        }))
+    }
+}
+
+struct FaultyLane {
+    inner: Arc<Inner>,
+    lane: u32,
+    /// One for each slot.
+    buffers: Vec<Vec<u8>>,
+}
+
+impl FaultyLane {
+    fn one(&mut self, request: Request) -> isize {
+        let len = match (self.inner.script)(self.lane, request) {
+            Act::Whole => request.len,
+            Act::Short(len) => len,
+            Act::Result(result) => return result,
+        } as usize;
+        let (from, to) = (request.offset as usize, request.at as usize);
+        self.buffers[request.slot as usize][to..to + len].copy_from_slice(&self.inner.data[from..from + len]);
+        len as isize
+    }
+}
+
+impl Lane for FaultyLane {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        work.rounds_up(self.inner.mask);
+        if work.depth() == 1 {
+            let data = self.buffers[0].as_ptr();
+            return each(work, data, 1, |request| self.one(request));
+        }
+        // As many as there are slots, completed in the reverse order.
+        let mut free: Vec<u32> = (0..work.depth()).collect();
+        let mut queue = Vec::new();
+        loop {
+            while let Some(request) = free.last().and_then(|slot| work.next(*slot)) {
+                free.pop();
+                queue.push(request);
+            }
+            if queue.is_empty() {
+                return work.finish();
+            }
+            for request in std::mem::take(&mut queue).into_iter().rev() {
+                let result = self.one(request);
+                match work.done(request.slot, result, 1, self.buffers[request.slot as usize].as_ptr()) {
+                    None => free.push(request.slot),
+                    Some(rest) => queue.push(rest),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Every backend through the engine's own workers: what was done, never how fast.
+
+mod calls;
+mod conform;
+mod direct;
+mod faults;
+mod faulty;
+mod latency;
+mod shrink;
+mod stop;
+mod strace;
+mod writes;
+
+use super::error::Failure;
+use super::workers::{self, Ran, Spec};
+use crate::backend::meter::Timed;
+use crate::backend::order::Share;
+use crate::backend::{self, BACKENDS, Target, testing};
+use crate::plan::{Choice, Info, Job, Op, Pattern};
+
+pub(super) const PATTERNS: [Pattern; 4] = [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
+
+/// Every backend: plain, with each of its options, and with all of them.
+pub(super) fn choices() -> Vec<Choice> {
+    let mut all = Vec::new();
+    for info in BACKENDS.iter().map(|b| b.info()) {
+        let with = |options: Vec<(String, Option<String>)>| Choice { id: info.id.into(), options };
+        all.push(with(vec![]));
+        let values = |of: &crate::plan::Opt| of.value.map_or(vec![None], |_| vec![Some("100".to_string()), Some("64k".to_string())]);
+        for option in info.options {
+            all.extend(values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])));
+        }
+        if info.options.len() > 1 {
+            all.push(with(info.options.iter().map(|o| (o.name.to_string(), values(o).pop().flatten())).collect()));
+        }
+    }
+    all
+}
+
+pub(super) fn info(choice: &Choice) -> &'static Info {
+    backend::backend(&choice.id).unwrap().info()
+}
+
+/// The depths at which a backend is tried; with options fewer, since a polling thread of its own for each lane takes time.
+pub(super) fn depths(choice: &Choice) -> Vec<u32> {
+    let tried: &[u32] = if choice.options.is_empty() { &[1, 4, 33] } else { &[1, 4] };
+    tried.iter().copied().filter(|d| *d <= info(choice).max_depth()).collect()
+}
+
+/// Whether this machine can do the job; the reason is printed where not.
+pub(super) fn supported(target: &Target, job: &Job) -> bool {
+    match backend::backend(&job.backend.id).unwrap().check(target, job) {
+        Ok(()) => true,
+        Err(why) => {
+            eprintln!("skipped: {}: {why}", job.backend);
+            false
+        }
+    }
+}
+
+/// The job's work as a trial would have it: `count` operations (0 = all) in each of `passes`.
+pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
+    let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
+    let backend = backend::backend(&job.backend.id).unwrap();
+    Spec { backend, count, passes, seed: 7, timed: Timed::None, limit: None, target: target.clone(), job }
+}
+
+/// Runs to the end.
+pub(super) fn run(spec: &Spec) -> Result<Ran, String> {
+    run_with(spec, &mut || {}, &|| false)
+}
+
+pub(super) fn run_with(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool) -> Result<Ran, String> {
+    workers::run(spec, at_go, cut, &mut |_| {}).map_err(|failure| match failure {
+        Failure::Cell(error) => error,
+        Failure::Stopped => "stopped".into(),
+        Failure::Abandoned => "abandoned".into(),
+    })
+}
+
+/// Sums over the lanes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub bytes: u64,
+    pub ops: u64,
+    pub syscalls: u64,
+    pub folds: [u32; 2],
+}
+
+pub(super) fn sums(ran: &Ran) -> Sums {
+    ran.lanes.iter().map(|l| &l.tally).fold(Sums::default(), |s, t| Sums {
+        bytes: s.bytes + t.bytes,
+        ops: s.ops + t.ops,
+        syscalls: s.syscalls + t.syscalls,
+        folds: [s.folds[0] ^ t.folds[0], s.folds[1] ^ t.folds[1]],
+    })
+}
+
+pub(super) fn shares(spec: &Spec) -> Vec<Share> {
+    (0..spec.job.threads).map(|lane| Share::of(&spec.job, lane, spec.count, spec.seed)).collect()
+}
+
+/// The (offset, length) of every operation of one pass, lane by lane.
+pub(super) fn blocks(spec: &Spec, pass: u64) -> Vec<Vec<(u64, u64)>> {
+    let of = |share: Share| {
+        let mut list = Vec::new();
+        share.replay(pass, u64::MAX, |offset, len| list.push((offset, len)));
+        list
+    };
+    shares(spec).into_iter().map(of).collect()
+}
+
+/// The slow and obvious XOR of the bytes from `offset` on.
+pub(super) fn xor_at(data: &[u8], offset: u64, len: u64) -> u32 {
+    let range = offset as usize..(offset + len) as usize;
+    testing::xor(&data[range]).rotate_left(8 * (offset % 4) as u32)
+}
+
+/// What one pass of `spec` over `data` must give.
+pub(super) fn expected(spec: &Spec, data: &[u8]) -> (u64, u64, u32) {
+    blocks(spec, 0)
+        .iter()
+        .flatten()
+        .fold((0, 0, 0), |(ops, bytes, xor), (offset, len)| (ops + 1, bytes + len, xor ^ xor_at(data, *offset, *len)))
+}
+
+/// Some whole blocks and an odd last one.
+pub(super) fn span(block: u64) -> u64 {
+    match block {
+        1 => 409,
+        3 => 1000,
+        65536 => 3 * 65536 + 10923,
+        block => block * 7 + block.div_ceil(3) + 1,
+    }
+}
+
+pub(super) fn job(choice: &Choice, op: Op, pattern: Pattern, block: u64, threads: u32, depth: u32) -> Job {
+    Job { backend: choice.clone(), op, pattern, block, span: span(block), threads, depth, ..testing::job() }
+}

@@ -1,0 +1,75 @@
+//! A run that is cut: everything in flight comes home, and the tally says how far it came.
+
+use std::cell::Cell;
+
+use super::*;
+use crate::plan::Moves;
+
+/// (operations, bytes, XOR of the first pass) of the blocks that a lane's tally says it did.
+fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> (u64, u64, u32) {
+    let (mut ops, mut bytes, mut xor) = (0, 0, 0);
+    let mut add = |pass: u64, most: u64| {
+        share.replay(pass, most, |offset, len| {
+            ops += 1;
+            bytes += len;
+            xor ^= if pass == 0 { xor_at(data, offset, len) } else { 0 };
+        });
+    };
+    add(0, if tally.passes > 0 { u64::MAX } else { tally.rest });
+    if tally.passes > 0 {
+        add(tally.passes, tally.rest);
+        ops += (tally.passes - 1) * share.quota;
+        bytes += (tally.passes - 1) * (share.range().end - share.range().start);
+    }
+    (ops, bytes, xor)
+}
+
+#[test]
+fn a_cut_run_is_consistent_at_every_depth() {
+    let (_file, data, target) = testing::file(span(4096) as usize, 9);
+    for choice in choices() {
+        let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
+        for depth in depths(&choice) {
+            let job = job(&choice, op, Pattern::Random, 4096, 2, depth);
+            if !supported(&target, &job) {
+                continue;
+            }
+            let label = job.label();
+            // Cut at the first look after the start.
+            let gone = Cell::new(false);
+            let ran = run_with(&spec(job, &target, u64::MAX), &mut || gone.set(true), &|| gone.get());
+            let ran = ran.unwrap_or_else(|error| panic!("{label}: {error}"));
+            for lane in &ran.lanes {
+                let (ops, bytes, xor) = replayed(&lane.share, &lane.tally, &data);
+                let moves = info(&choice).moves == Moves::Data;
+                let want = if moves { (ops, bytes, xor) } else { (ops, 0, 0) };
+                assert_eq!((lane.tally.ops, lane.tally.bytes, lane.tally.folds[0]), want, "{label}");
+                assert!(lane.tally.passes < u64::MAX && lane.tally.rest <= lane.share.quota, "{label}: not short");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stop_before_the_lanes_are_open_starts_nothing() {
+    use super::faulty::{Act, Faulty, OPENING};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+    let (asked, ops) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let (seen, count) = (Arc::clone(&asked), Arc::clone(&ops));
+    // Lane 0 is still opening when the stop comes.
+    let script = move |lane, request| {
+        while lane == 0 && request == OPENING && !seen.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        count.fetch_add(u64::from(request != OPENING), Relaxed);
+        Act::Whole
+    };
+    let spec = Faulty::over(&[7; 65536], Box::new(script)).spec(2, 1);
+    let cut = || {
+        asked.store(true, Relaxed);
+        true
+    };
+    assert_eq!(run_with(&spec, &mut || {}, &cut).err().unwrap(), "stopped");
+    assert_eq!(ops.load(Relaxed), 0);
+}

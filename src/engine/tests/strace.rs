@@ -1,0 +1,92 @@
+//! The counted system calls are those that strace sees.
+
+use std::collections::HashMap;
+use std::process::Command;
+
+use super::*;
+use crate::plan::Moves;
+use crate::sys::testing as child;
+
+const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
+const TRACED: &str = "read,write,pread64,pwrite64,lseek,io_uring_enter,madvise";
+
+#[test]
+fn the_counted_calls_are_those_that_strace_sees() {
+    if child::is_child("strace") {
+        return jobs();
+    }
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let traced = Command::new("strace")
+        .args(["-f", "-y", "-s", "0", "-e", &format!("trace={TRACED}"), "-o"])
+        .arg(log.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+        .env("IOTUI_CHILD", "strace")
+        .output();
+    let Ok(output) = traced.map_err(|error| child::skip(&format!("strace: {error}"))) else { return };
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    if !log.contains("lseek(-1") {
+        return child::skip(&format!("strace cannot trace here: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    assert!(output.status.success(), "{output:?}");
+    let seen = seen(&log);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut compared = 0;
+    for line in told.lines().filter_map(|l| l.split_once("counted ").map(|(_, rest)| rest)) {
+        let (index, rest) = line.split_once(' ').unwrap();
+        let (calls, label) = rest.split_once(' ').unwrap();
+        let (index, calls): (u64, u64) = (index.parse().unwrap(), calls.parse().unwrap());
+        assert_eq!(calls, seen.get(&index).copied().unwrap_or(0), "{label}");
+        compared += 1;
+    }
+    assert!(compared > 40, "{told}");
+}
+
+/// The child: every way once in each order, announced to strace by a seek that cannot be.
+fn jobs() {
+    let (_file, _, target) = testing::file(span(4097) as usize + 99, 11);
+    let mut index = 0u64;
+    for choice in choices() {
+        let ops = info(&choice).ops.iter().filter(|op| info(&choice).moves == Moves::Data || **op != Op::Write);
+        for (op, depth, pattern) in ops.flat_map(|op| depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))) {
+            for block in [511, 4097] {
+                let job = job(&choice, op, pattern, block, 2, depth);
+                if !supported(&target, &job) {
+                    continue;
+                }
+                index += 2;
+                let mark = |index| assert!(crate::sys::raw::seek::<false>(-1, index) < 0);
+                let ran = run_with(&spec(job.clone(), &target, 2), &mut || mark(index), &|| false).unwrap();
+                mark(index + 1);
+                println!("counted {index} {} {op} {}", sums(&ran).syscalls, job.label());
+            }
+        }
+    }
+}
+
+/// Calls of the lanes by announcement.
+fn seen(log: &str) -> HashMap<u64, u64> {
+    let mut seen = HashMap::new();
+    let mut now = None;
+    // stdio's own takings of the count, by thread: what follows the second is the closing of the stream.
+    let mut takings: HashMap<&str, u32> = HashMap::new();
+    for line in log.lines() {
+        let Some((pid, call)) = line.split_once(' ') else { continue };
+        let call = call.trim_start();
+        if let Some(mark) = call.strip_prefix("lseek(-1, ") {
+            let index: u64 = mark.split(',').next().unwrap().parse().unwrap();
+            now = index.is_multiple_of(2).then_some(index);
+            takings.clear();
+            continue;
+        }
+        let ours = call.split_once('(').is_some_and(|(name, _)| TRACED.split(',').any(|traced| traced == name));
+        let advice = call.starts_with("madvise") && !call.contains("POPULATE");
+        let Some(index) = now.filter(|_| ours && !advice) else { continue };
+        if call.contains("/io>") {
+            *takings.entry(pid).or_default() += 1;
+        } else if takings.get(pid) != Some(&2) {
+            *seen.entry(index).or_default() += 1;
+        }
+    }
+    seen
+}

@@ -1,0 +1,100 @@
+//! Writes: afterwards the file is what the lanes wrote, and nothing else changed.
+
+use super::*;
+use crate::backend::order::mix;
+use crate::plan::{Moves, Sync};
+use crate::sys::buffer::Buffer;
+
+fn writers() -> Vec<Choice> {
+    let writes = |c: &Choice| info(c).moves == Moves::Data && info(c).ops.contains(&Op::Write);
+    choices().into_iter().filter(writes).collect()
+}
+
+/// The bytes that a lane writes from: one block for each slot.
+fn source(job: &Job, lane: usize) -> Vec<u8> {
+    let len = job.block as usize * job.depth as usize;
+    Buffer::random(len, mix(lane as u64)).unwrap().copied(len)
+}
+
+/// Runs `job` on a new file and compares every byte.
+fn writes_all(job: Job) {
+    let label = format!("{} sync {} count {:?}", job.label(), job.sync, job.count);
+    let (file, before, target) = testing::file(job.span as usize + 777, 5);
+    let spec = spec(job, &target, 1);
+    let ran = run(&spec).unwrap_or_else(|error| panic!("{label}: {error}"));
+    let after = std::fs::read(file.path()).unwrap();
+    assert_eq!(after.len(), before.len(), "{label}: the size changed");
+    let mut left = before;
+    for (lane, visited) in blocks(&spec, 0).iter().enumerate() {
+        let source = source(&spec.job, lane);
+        for (offset, len) in visited {
+            let range = *offset as usize..(offset + len) as usize;
+            let written = &after[range.clone()];
+            let mut slots = source.chunks_exact(spec.job.block as usize);
+            assert!(slots.any(|slot| &slot[..written.len()] == written), "{label}: block at {offset}");
+            left[range].copy_from_slice(written);
+        }
+    }
+    assert!(left == after, "{label}: bytes changed that were not to be written");
+    let (ops, bytes, xor) = expected(&spec, &after);
+    let sums = sums(&ran);
+    assert_eq!((sums.ops, sums.bytes, sums.folds[0]), (ops, bytes, xor), "{label}");
+    if let Some(calls) = calls::expected(&spec) {
+        assert!(calls.contains(&sums.syscalls), "{label}: {} system calls, not {calls:?}", sums.syscalls);
+    }
+}
+
+#[test]
+fn every_block_is_written_and_nothing_else() {
+    for choice in writers() {
+        for (depth, block) in depths(&choice).into_iter().flat_map(|d| [1, 511, 4096, 4097].map(|b| (d, b))) {
+            for (pattern, threads) in PATTERNS.into_iter().zip([1, 2, 3, 2]) {
+                let whole = job(&choice, Op::Write, pattern, block, threads, depth);
+                let (_file, _, target) = testing::file(0, 0);
+                if supported(&target, &whole) {
+                    writes_all(Job { count: Some(whole.blocks() * 2 / 3), ..whole.clone() });
+                    writes_all(whole);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_sync_mode_writes_the_same() {
+    for choice in writers() {
+        for sync in Sync::ALL {
+            let job = Job { sync: *sync, ..job(&choice, Op::Write, Pattern::Seq, 4097, 2, depths(&choice)[0]) };
+            let (_file, _, target) = testing::file(0, 0);
+            if supported(&target, &job) {
+                writes_all(job);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_way_that_cannot_wait_for_each_write_says_so() {
+    let (_file, _, target) = testing::file(0, 0);
+    let refuses = |id: &str| {
+        let choice = Choice { id: id.into(), options: vec![] };
+        let job = Job { sync: Sync::Each, ..job(&choice, Op::Write, Pattern::Seq, 4096, 1, 1) };
+        backend::backend(id).unwrap().check(&target, &job).is_err()
+    };
+    assert!(refuses("stdio") && refuses("mmap-copy"));
+    assert!(!refuses("pread") && !refuses("read"));
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_never_written() {
+    let (file, before, target) = testing::file(8192, 6);
+    let target = Target { writable: false, ..target };
+    for choice in writers() {
+        let job = Job { span: 8192, ..job(&choice, Op::Write, Pattern::Seq, 4096, 2, 1) };
+        if supported(&target, &job) {
+            let error = run(&spec(job, &target, 1)).err().unwrap();
+            assert!(error.contains("only to files that it made"), "{choice}: {error}");
+        }
+    }
+    assert_eq!(std::fs::read(file.path()).unwrap(), before);
+}
