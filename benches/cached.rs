@@ -46,7 +46,7 @@ fn round() {
         yardsticks.push(Box::new(move || {
             let (file, buffer) = (target.open(&own).expect("open the file"), Buffer::new(block as usize).expect("memory"));
             let (fd, to, offsets) = (file.as_raw_fd(), buffer.ptr(), (0..ops as u32).map(|i| u64::from(i) * block));
-            with_fill!(FILL => bare::pread::<FILL>(fd, to, block as usize, offsets))
+            with_fill!(FILL => bare::pread::<FILL, 0>(fd, to, block as usize, offsets))
         }) as _);
         let target = file.target();
         variants.push(Variant {

@@ -69,21 +69,34 @@ fn bare_loop(file: &Temporary, job: &Job, fill: bool) -> Sample<'static> {
     Share::of(job, 0, OPS, 1).replay(0, OPS, |offset, _| offsets.push(offset));
     let own = file.target().open(job).expect("open the file");
     let (job, buffer) = (job.clone(), Buffer::new(1).expect("memory"));
+    let mut turn = 0;
     Box::new(move || {
         let (fd, to) = (own.as_raw_fd(), buffer.ptr());
-        if fill { with_fill!(FILL => calls::<FILL>(&job, fd, to, &offsets)) } else { calls::<false>(&job, fd, to, &offsets) }
+        turn += 1;
+        if fill { with_fill!(FILL => padded::<FILL>(turn, &job, fd, to, &offsets)) } else { padded::<false>(turn, &job, fd, to, &offsets) }
     })
 }
 
-fn calls<const FILL: bool>(job: &Job, fd: i32, to: *mut u8, offsets: &[u64]) -> f64 {
+/// The same loop at another place each time.
+fn padded<const FILL: bool>(turn: u32, job: &Job, fd: i32, to: *mut u8, offsets: &[u64]) -> f64 {
+    // Pairs change their order every second turn: places change half as often.
+    match turn / 2 % 4 {
+        0 => calls::<FILL, 0>(job, fd, to, offsets),
+        1 => calls::<FILL, 16>(job, fd, to, offsets),
+        2 => calls::<FILL, 32>(job, fd, to, offsets),
+        _ => calls::<FILL, 48>(job, fd, to, offsets),
+    }
+}
+
+fn calls<const FILL: bool, const PAD: usize>(job: &Job, fd: i32, to: *mut u8, offsets: &[u64]) -> f64 {
     let (in_order, at) = ((0..OPS as u32).map(u64::from), offsets.iter().copied());
     match (job.backend.id.as_str(), job.pattern) {
-        ("pread", Pattern::Seq) => bare::pread::<FILL>(fd, to, 1, in_order),
-        ("pread", _) => bare::pread::<FILL>(fd, to, 1, at),
-        ("read", Pattern::Seq) => bare::read::<FILL>(fd, to, 1, in_order),
-        ("read", _) => bare::read_at::<FILL>(fd, to, 1, at),
-        (_, Pattern::Seq) => bare::seek::<FILL>(fd, in_order),
-        _ => bare::seek::<FILL>(fd, at),
+        ("pread", Pattern::Seq) => bare::pread::<FILL, PAD>(fd, to, 1, in_order),
+        ("pread", _) => bare::pread::<FILL, PAD>(fd, to, 1, at),
+        ("read", Pattern::Seq) => bare::read::<FILL, PAD>(fd, to, 1, in_order),
+        ("read", _) => bare::read_at::<FILL, PAD>(fd, to, 1, at),
+        (_, Pattern::Seq) => bare::seek::<FILL, PAD>(fd, in_order),
+        _ => bare::seek::<FILL, PAD>(fd, at),
     }
 }
 

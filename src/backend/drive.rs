@@ -3,22 +3,29 @@
 use super::work::{Request, Work};
 use super::{BackendError, Lane};
 
-/// Pulls requests and makes one call for each; `calls` system calls per operation.
+/// Makes every operation by `op`; `calls` system calls each.
 ///
 /// `data` is where the block will be, for the fold; null where the call leaves nothing in memory. The closure must
 /// inline: a call between here and `syscall` costs 140 ns (research: `sys::raw`).
 #[inline(always)]
 pub fn each(work: &mut Work, data: *const u8, calls: u32, mut op: impl FnMut(Request) -> isize) -> Result<(), BackendError> {
-    while let Some(mut request) = work.next(0) {
-        loop {
-            let result = op(request);
-            match work.done(0, result, calls, data) {
-                None => break,
-                Some(rest) => request = rest,
+    each_counted(work, data, |request| (op(request), calls))
+}
+
+/// As [`each`], where an operation itself tells how many system calls it took.
+#[inline(always)]
+pub fn each_counted(work: &mut Work, data: *const u8, mut op: impl FnMut(Request) -> (isize, u32)) -> Result<(), BackendError> {
+    loop {
+        match work.whole(data, &mut op) {
+            Some((mut result, mut calls)) => {
+                while let Some(rest) = work.done(0, result, calls, data) {
+                    (result, calls) = op(rest);
+                }
             }
+            None if work.again() => {}
+            None => return work.finish(),
         }
     }
-    work.finish()
 }
 
 /// Runs a lane once; the only call through a pointer in a trial.

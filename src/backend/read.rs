@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
+use super::drive::each_counted;
 use super::pread::{LIBC, or_errno};
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer, tell_small_pages};
@@ -68,26 +69,19 @@ fn each_at(
     seek: impl Fn(u64) -> isize,
     mut op: impl FnMut(Request) -> isize,
 ) -> Result<(), BackendError> {
-    while let Some(mut request) = work.next(0) {
-        loop {
-            let mut calls = 1;
-            if request.offset != *position {
-                calls = 2;
-                let to = seek(request.offset);
-                if to < 0 {
-                    work.done(0, to, 1, data);
-                    break;
-                }
+    each_counted(work, data, |request| {
+        let mut calls = 1;
+        if request.offset != *position {
+            let to = seek(request.offset);
+            if to < 0 {
+                return (to, 1);
             }
-            let result = op(request);
-            *position = request.offset + result.max(0) as u64;
-            match work.done(0, result, calls, data) {
-                None => break,
-                Some(rest) => request = rest,
-            }
+            calls = 2;
         }
-    }
-    work.finish()
+        let result = op(request);
+        *position = request.offset + result.max(0) as u64;
+        (result, calls)
+    })
 }
 
 impl ReadLane {

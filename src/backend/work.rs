@@ -3,6 +3,8 @@
 //! A concrete type: nothing here is called through a pointer, so a lane's loop is one inlined function (design §3.1).
 #![allow(unsafe_code)]
 
+mod whole;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::fold::{FoldFn, at_offset};
@@ -162,7 +164,7 @@ impl<'a> Work<'a> {
     /// Takes a result: bytes or -errno. `None`: the operation is over and its slot is free. `Some`: submit this rest.
     ///
     /// `data` is where the block's first byte is in memory, for the fold; null where there is none or it was
-    /// [folded](Work::fold) already.
+    /// folded already.
     #[inline(always)]
     pub fn done(&mut self, slot: u32, result: isize, syscalls: u32, data: *const u8) -> Option<Request> {
         self.syscalls += u64::from(syscalls);
