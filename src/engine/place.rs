@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::plan::TargetSpec;
+use crate::sys::scratch::Scratch;
 use crate::sys::{fd, mounts};
 use crate::units::show_bytes;
 
@@ -109,7 +110,9 @@ pub fn scratch_dir(named: Option<&Path>) -> Result<PathBuf, PlaceError> {
 
 fn on_disk(dir: &Path) -> bool {
     let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
-    writable && File::open(dir).is_ok_and(|d| mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only))
+    let disk = || File::open(dir).is_ok_and(|d| mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only));
+    // A folder that was removed, or one of /proc, takes no file whatever its permissions say.
+    writable && disk() && Scratch::create(dir).is_ok()
 }
 
 /// The size of a file of ours in `dir`: as said, where it fits; else 512 MiB, or a quarter of what is free where under
