@@ -332,6 +332,18 @@ fn scratch_files_go_where_they_can_be_made() {
 }
 
 #[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let home = Home::new();
+    // No process has so high a number.
+    for name in [".iotui-scratch-4194999-0", ".iotui-scratch-mine", &format!(".iotui-scratch-{}-0", std::process::id())] {
+        fs::write(home.path(name), "data").unwrap();
+    }
+    home.json(&format!("--batch --dir . --size 1m -b pread -s 64k -c warm {QUICK}"));
+    assert_eq!(home.names().len(), 2, "{:?}", home.names());
+    assert!(!home.path(".iotui-scratch-4194999-0").exists());
+}
+
+#[test]
 fn more_threads_than_cpus_all_work() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
