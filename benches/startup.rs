@@ -84,7 +84,7 @@ fn memory() {
     table.print();
 }
 
-#[expect(clippy::zombie_processes, reason = "wait4 waits, and tells the memory")]
+#[expect(clippy::zombie_processes, reason = "wait4 reaps it, and tells its peak")]
 fn peak(mut command: Command) -> f64 {
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the program");
     let mut status = 0;

@@ -8,6 +8,7 @@ use crate::batch;
 use crate::cli::{self, Asked, Sub};
 use crate::commands;
 use crate::report;
+use crate::session;
 
 /// Exit code of wrong usage: nothing was run.
 pub const USAGE: u8 = 2;
@@ -25,7 +26,8 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     match dispatch(asked) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            report::say(format!("iotui: {error:#}"));
+            // One line, whatever is in the names of files.
+            report::say(format!("iotui: {}", session::clean_text(&format!("{error:#}"))));
             ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
         }
     }

@@ -238,6 +238,37 @@ fn outputs_that_cannot_be_written() {
 }
 
 #[test]
+fn an_output_that_is_the_target() {
+    let home = Home::new();
+    let file = home.file("data.bin", 1 << 20);
+    std::os::unix::fs::symlink("data.bin", home.path("link")).unwrap();
+    fs::hard_link(&file, home.path("second")).unwrap();
+    let before = data::Print::of(&file);
+    for line in ["data.bin -o data.bin", "data.bin -o ./data.bin", "data.bin -o link", "link -o data.bin", "data.bin -o second"] {
+        refused(&home, line, &["is what is measured"]);
+    }
+    refused(&home, "--op write new.bin -o ../work/new.bin", &["is what is measured"]);
+    assert_eq!(data::Print::of(&file), before);
+}
+
+#[test]
+fn names_that_would_steer_a_terminal() {
+    let home = Home::new();
+    for name in ["two\nlines", "\u{1b}[31mred", "tab\there\r"] {
+        for option in ["", "-o", "--dir", "-b", "--save"] {
+            let mut command = home.std(&format!("--batch --no-save {QUICK} {option}"));
+            // Without what follows there would be nothing to measure, which is as wrong.
+            let output = output(command.arg(name).args(["--size", "0"]));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{option} {name:?}: {stderr}");
+            assert!(!stderr.trim_end().chars().any(|c| c.is_control() && c != '\n'), "{option} {name:?}: {stderr:?}");
+            let usage = stderr.starts_with("error: ");
+            assert!(usage || stderr.lines().count() == 1, "{option} {name:?}: {stderr:?}");
+        }
+    }
+}
+
+#[test]
 fn a_read_only_file_system() {
     let home = Home::new();
     let at = home.path("disk");

@@ -56,8 +56,8 @@ fn json_is_what_the_schema_says() {
     home.file("data.bin", (1 << 20) + 3);
     for line in [
         "data.bin",
-        "--size 1m",
-        "--op write --size 1m -b all --sync end",
+        "--dir . --size 1m",
+        "--dir . --op write --size 1m -b all --sync end",
         "data.bin -b all -s 7,4k -t 1,2 -q 1,4 --xor --pattern random",
         "data.bin --direct",
     ] {
@@ -157,7 +157,7 @@ fn a_plan_runs_again_with_the_same_cells() {
 fn a_dry_run_makes_nothing() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    for line in ["", "data.bin", "--op write new.bin --size 1m", "--keep --size 1m", "data.bin -o out.txt --save me"] {
+    for line in ["--dir .", "data.bin", "--op write new.bin --size 1m", "--dir . --keep --size 1m", "data.bin -o out.txt --save me"] {
         let text = home.stdout(&format!("--batch --dry-run -b read {line}"));
         let shown = if line.contains("-o out") { fs::read_to_string(home.path("out.txt")).unwrap() } else { text };
         assert!(shown.starts_with("target ") && shown.contains("\n  read 4 KiB"), "{line}: {shown}");
@@ -197,7 +197,7 @@ fn an_output_file_is_whole_or_as_it_was() {
     let kept = fs::read_to_string(home.path("out")).unwrap();
     home.cmd(&format!("{run} --count 17 -o out")).assert().code(2);
     // A disk that fails while the scratch file is written: the run itself fails.
-    let mut failing = home.std(&format!("--batch --size 8m {QUICK} -o out"));
+    let mut failing = home.std(&format!("--batch --dir . --size 8m {QUICK} -o out"));
     kernel::limit_files(&mut failing, 1 << 20);
     assert_cmd::Command::from_std(failing).assert().code(1).stdout("").stderr(predicate::str::contains("writing the file"));
     assert_eq!(fs::read_to_string(home.path("out")).unwrap(), kept);
@@ -303,9 +303,54 @@ fn a_new_file_is_kept_where_it_was_named() {
     home.cmd(&format!("--batch --op write new.bin --size 1m {QUICK}")).assert().code(2).stdout("");
     assert_eq!(data::Print::of(&home.path("new.bin")), before, "a file that exists is never written");
     fs::remove_file(home.path("new.bin")).unwrap();
-    home.cmd(&format!("--batch --size 1m --keep -b read -s 64k {QUICK}")).assert().success();
+    home.cmd(&format!("--batch --dir . --size 1m --keep -b read -s 64k {QUICK}")).assert().success();
     let names = home.names();
     assert!(names.len() == 1 && fs::metadata(home.path(&names[0])).unwrap().len() == 1 << 20, "{names:?}");
+}
+
+#[test]
+fn scratch_files_go_where_they_can_be_made() {
+    let home = Home::new();
+    let wanted = Value::from(home.home().to_string_lossy());
+    let dir = |command: &mut std::process::Command| {
+        let ran = common::output(command.env("TMPDIR", home.home()));
+        let plan: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+        plan["target"]["dir"].clone()
+    };
+    let line = "--batch --dry-run --size 1m --format json";
+    if !home.on_disk() {
+        return;
+    }
+    assert_eq!(dir(&mut home.std(line)), ".");
+    // Here no file can be made, whatever the permissions.
+    assert_eq!(dir(home.std(line).current_dir("/proc")), wanted);
+    if !fs::metadata("/dev/shm").is_ok_and(|meta| meta.is_dir()) {
+        return common::skip("no /dev/shm");
+    }
+    assert_eq!(dir(home.std(line).current_dir("/dev/shm")), wanted);
+    assert_eq!(dir(home.std(&format!("{line} --dir /dev/shm")).current_dir("/proc")), "/dev/shm");
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let home = Home::new();
+    // No process has so high a number.
+    for name in [".iotui-scratch-4194999-0", ".iotui-scratch-mine", &format!(".iotui-scratch-{}-0", std::process::id())] {
+        fs::write(home.path(name), "data").unwrap();
+    }
+    home.json(&format!("--batch --dir . --size 1m -b pread -s 64k -c warm {QUICK}"));
+    assert_eq!(home.names().len(), 2, "{:?}", home.names());
+    assert!(!home.path(".iotui-scratch-4194999-0").exists());
+}
+
+#[test]
+fn more_threads_than_cpus_all_work() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    // Until the last of them has begun, the first could do one operation and more.
+    let document = home.json("--batch data.bin -b pread -s 4k -c warm -t 128 --trials 1 --no-save");
+    let ops = document["results"][0]["trials"][0]["ops"].as_u64().unwrap();
+    assert!(ops >= 128, "{ops} operations by 128 threads");
 }
 
 #[test]
@@ -322,4 +367,16 @@ fn the_budget_ends_a_run_and_says_so() {
     let (results, skipped) = (document["results"].as_array().unwrap(), document["skipped"].as_array().unwrap());
     let cut = results.iter().any(|r| r["trials"].as_array().unwrap().iter().any(|t| t["short"] == true));
     assert!(cut || skipped.len() == 1, "{document:#}");
+}
+
+#[test]
+fn the_budget_bounds_the_reading_into_the_cache_too() {
+    let home = Home::new();
+    let huge = fs::File::create(home.path("huge.bin")).unwrap().set_len(1 << 36);
+    if let Err(error) = huge {
+        return common::skip(&format!("no file of 64 GiB here: {error}"));
+    }
+    let begin = std::time::Instant::now();
+    home.json("--batch huge.bin -b pread -s 1m -c warm --budget 100ms --no-save");
+    assert!(begin.elapsed().as_secs() < 10, "the budget is over long since");
 }

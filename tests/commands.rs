@@ -40,6 +40,29 @@ fn what_is_not_to_be_had_is_listed_with_the_reason() {
 }
 
 #[test]
+fn backends_are_listed_where_no_file_can_be_made() {
+    let home = Home::new();
+    // No folder of this process is on a disk that may be written.
+    let nowhere = home.path("nowhere");
+    common::kernel::with_tmpfs(&nowhere, "1m", || {
+        let mut command = home.std("--list backends");
+        command.current_dir(&nowhere).env("HOME", &nowhere).env("TMPDIR", &nowhere);
+        if std::fs::metadata("/var/tmp").is_ok() && !common::kernel::tmpfs_over("/var/tmp".as_ref()) {
+            return skip("/var/tmp cannot be covered");
+        }
+        let ran = output(&mut command);
+        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("pread"));
+        command = home.std(&format!("--batch {}", common::QUICK));
+        command.current_dir(&nowhere).env("HOME", &nowhere).env("TMPDIR", &nowhere);
+        let ran = output(&mut command);
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("no folder for a scratch file") && stderr.contains("--dir"), "{stderr}");
+    });
+}
+
+#[test]
 fn completions_and_man_page_are_made() {
     let home = Home::new();
     for (what, start) in [("man", ".ie"), ("bash", "_iotui"), ("zsh", "#compdef iotui"), ("fish", "#")] {

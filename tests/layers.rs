@@ -25,6 +25,7 @@ const FLOORS: &str = "
 /// Rooms that may hold unsafe code.
 const UNSAFE: [&str; 3] = ["sys", "backend", "probe"];
 const MOST_LINES: usize = 500;
+const MOST_LINES_OF_A_FUNCTION: usize = 60;
 
 /// The floors block, read.
 struct House {
@@ -101,6 +102,27 @@ fn too_long(files: &[(PathBuf, String)]) -> Vec<String> {
     files.iter().filter_map(long).collect()
 }
 
+/// As rustfmt writes it, a function ends with the brace that stands below its beginning.
+fn long_functions(files: &[(PathBuf, String)]) -> Vec<String> {
+    let mut long = Vec::new();
+    for (path, text) in files {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let begins =
+                line.split_whitespace().take_while(|word| !word.contains('(') || word.starts_with("pub(")).any(|word| word == "fn");
+            let indent = &line[..line.len() - line.trim_start().len()];
+            if !begins || indent.len() == line.len() || line.ends_with(['}', ';']) {
+                continue;
+            }
+            let len = lines[at..].iter().take_while(|line| line.strip_prefix(indent) != Some("}")).count() + 1;
+            if len > MOST_LINES_OF_A_FUNCTION {
+                long.push(format!("{}:{}: a function of {len} lines, {MOST_LINES_OF_A_FUNCTION} are the most", path.display(), at + 1));
+            }
+        }
+    }
+    long
+}
+
 /// Every source file under `dir`, its path taken from there.
 fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     let (mut found, mut folders) = (Vec::new(), vec![dir.to_path_buf()]);
@@ -143,6 +165,12 @@ fn unsafe_code_stays_in_its_rooms() {
 fn files_are_short() {
     assert_none(too_long(&sources(&root().join("src"))));
     assert_none(too_long(&sources(&root().join("tests"))));
+}
+
+#[test]
+fn functions_are_short() {
+    assert_none(long_functions(&sources(&root().join("src"))));
+    assert_none(long_functions(&sources(&root().join("tests"))));
 }
 
 /// One file of made-up source in room `from`: what the checker says.
@@ -195,8 +223,11 @@ fn the_checker_lets_good_imports_pass() {
 }
 
 #[test]
-fn the_checker_finds_unsafe_code_and_long_files() {
+fn the_checker_finds_unsafe_code_and_what_is_long() {
     let file = |path: &str, text: &str| [(PathBuf::from(path), text.to_string())];
+    let body = |lines: usize| format!("impl A {{\n    pub(super) const fn f(\n    ) {{\n{}    }}\n}}\n", "        g();\n".repeat(lines));
+    assert_eq!(long_functions(&file("plan/job.rs", &body(58))).len(), 1);
+    assert_eq!(long_functions(&file("plan/job.rs", &body(57))).len(), 0);
     assert_eq!(wrong_unsafe(&file("plan/job.rs", "fn f() { unsafe { g() } }")).len(), 1);
     assert_eq!(wrong_unsafe(&file("plan/job.rs", "#![allow(unsafe_code)]")).len(), 1);
     assert_eq!(wrong_unsafe(&file("plan/job.rs", "// unsafe\nfn f() { \"unsafe\"; }")).len(), 0);

@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 /// Goes on until it is stopped.
-const ENDLESS: &str = "--size 4m -b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
+const ENDLESS: &str = "--dir . --size 4m -b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
 const SOON: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(60);
 
@@ -252,7 +252,7 @@ fn runs_at_once_do_not_damage_each_other() {
     let line = "--batch -b pread,mmap -s 4k,64k -c cold,warm --trials 3 --trial-time 1ms --format json --xor --count 0";
     let start = |target: &str| Run::start(home.std(&format!("{line} {target}")).stderr(Stdio::null()));
     // All of one second and one name, so their ids and files are near each other.
-    let runs: Vec<Run> = ["data.bin", "data.bin", "--size 1m", "--size 1m"].into_iter().map(start).collect();
+    let runs: Vec<Run> = ["data.bin", "data.bin", "--dir . --size 1m", "--dir . --size 1m"].into_iter().map(start).collect();
     let mut ids = Vec::new();
     for run in runs {
         let (text, status) = run.finish(LONG);

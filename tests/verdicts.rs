@@ -98,6 +98,9 @@ fn device_counted(path: &Path) -> bool {
 #[test]
 fn cold_comes_from_the_device_and_warm_from_the_cache() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     let file = home.file("data.bin", LEN);
     let counted = device_counted(&file);
     for result in results(&home, "data.bin -b all -s 64k,1m -c cold,warm --count 0 -t 1,2") {
@@ -125,6 +128,9 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
 #[test]
 fn a_dirty_file_is_made_cold_properly() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     let counted = device_counted(&home.file("data.bin", LEN));
     let mut dirty = fs::OpenOptions::new().write(true).open(home.path("data.bin")).unwrap();
     dirty.write_all(&data::random(LEN, 9)).unwrap();
@@ -158,6 +164,9 @@ fn assert_all_holes(home: &Home, line: &str) {
 #[test]
 fn a_sparse_file_is_holes() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     let file = File::create(home.path("data.bin")).unwrap();
     file.set_len(LEN as u64).unwrap();
     if !is_all_hole(&file) {
@@ -171,6 +180,9 @@ fn a_sparse_file_is_holes() {
 #[test]
 fn half_a_file_is_half_holes() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     let file = File::create(home.path("data.bin")).unwrap();
     file.set_len(LEN as u64).unwrap();
     if !is_all_hole(&file) {
@@ -192,6 +204,9 @@ fn half_a_file_is_half_holes() {
 #[test]
 fn a_preallocated_file_is_holes_even_when_cached() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     let file = File::options().read(true).write(true).create_new(true).open(home.path("data.bin")).unwrap();
     // SAFETY: fallocate touches no memory. Not posix_fallocate, which may write zeros.
     if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, LEN as libc::off_t) } != 0 || !is_all_hole(&file) {
@@ -246,6 +261,9 @@ fn hold_a_mapping() {
 #[test]
 fn a_file_mapped_by_another_process_is_not_cold() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     let file = home.file("data.bin", LEN);
     let mut holder = Command::new(std::env::current_exe().unwrap());
     holder.args(["--exact", "hold_a_mapping", "--nocapture"]).env("TEST_MAPS", &file);
@@ -268,6 +286,9 @@ fn a_file_mapped_by_another_process_is_not_cold() {
 #[test]
 fn a_write_that_stays_in_memory_is_told() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     for result in results(&home, "--op write --size 8m -b read,pread,mmap-copy,uring -s 64k --count 0") {
         let warning = warning(&result, "not-on-device");
         assert_ne!(warning["severity"], "note", "{warning}");
@@ -283,6 +304,9 @@ fn a_write_that_stays_in_memory_is_told() {
 #[test]
 fn a_cell_as_it_is_says_that_memory_was_measured() {
     let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
     home.file("data.bin", LEN);
     // The run that finds out the count has read the file into the cache.
     let result = &results(&home, "data.bin -b pread -s 64k -c asis --count 0")[0];

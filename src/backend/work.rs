@@ -164,7 +164,7 @@ impl<'a> Work<'a> {
     /// Takes a result: bytes or -errno. `None`: the operation is over and its slot is free. `Some`: submit this rest.
     ///
     /// `data` is where the block's first byte is in memory, for the fold; null where there is none or it was
-    /// [folded](Work::fold) already.
+    /// folded already.
     #[inline(always)]
     pub fn done(&mut self, slot: u32, result: isize, syscalls: u32, data: *const u8) -> Option<Request> {
         self.syscalls += u64::from(syscalls);

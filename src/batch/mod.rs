@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 
-use crate::engine::{self, Control};
+use crate::engine::{self, Control, place};
 use crate::host::Host;
 use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Severity};
@@ -30,6 +30,9 @@ pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
         report::probe(path)?;
     }
     let plan = Arc::new(make::plan(args, settings)?);
+    if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path)) {
+        anyhow::bail!("{} is what is measured: give --output another name", path.display());
+    }
     if args.dry_run {
         args.out.text_or_json(|| dry::text(&plan), &*plan)?;
         return Ok(0);

@@ -1,5 +1,6 @@
 //! `iotui --list`: the registries, and what of them this machine does not offer.
 
+use anyhow::Context;
 use serde::Serialize;
 
 use super::Lists;
@@ -40,10 +41,18 @@ fn presets() -> anyhow::Result<Vec<Entry>> {
     Ok(PRESETS.iter().map(entry).collect::<Result<_, _>>()?)
 }
 
-/// Checks run on a small unnamed file where a scratch file would be.
+/// Checks run on a small unnamed file where a scratch file would be; on a machine that has no place for one, on this program.
+fn bench() -> anyhow::Result<Bench> {
+    let scratch = place::scratch_dir(None).map(|dir| Bench::probe(&TargetSpec::Scratch { dir, size: 4096, keep: false }));
+    if let Ok(Ok(bench)) = scratch {
+        return Ok(bench);
+    }
+    let path = std::env::current_exe().context("cannot find this program's own file")?;
+    Ok(Bench::probe(&TargetSpec::File { path, size: 0 })?)
+}
+
 fn backends() -> anyhow::Result<Vec<Entry>> {
-    let spec = TargetSpec::Scratch { dir: place::scratch_dir(None)?, size: 4096, keep: false };
-    let bench = Bench::probe(&spec)?;
+    let bench = bench()?;
     let mut entries = Vec::new();
     for backend in BACKENDS {
         let info = backend.info();

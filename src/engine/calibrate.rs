@@ -30,7 +30,8 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
         if took.trial.short {
             return Err(Failure::Stopped);
         }
-        let mut nanos = took.trial.nanos;
+        // Not the whole trial: many threads may take longer to begin than one operation does.
+        let mut nanos = took.busy;
         if nanos > high && time.low < time.high && count > 1 {
             // Two powers of two may lie on both sides of a narrow range.
             let middle = low / 2 + high / 2;

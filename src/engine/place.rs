@@ -1,12 +1,13 @@
 //! Where a target is: the user's path looked at, or a folder for a scratch file chosen.
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
 use crate::plan::TargetSpec;
+use crate::sys::scratch::Scratch;
 use crate::sys::{fd, mounts};
 use crate::units::show_bytes;
 
@@ -60,6 +61,19 @@ pub fn place(file: Option<&Path>, dir: Option<&Path>, size: Option<u64>, write: 
     }
 }
 
+/// Whether `path` is the target's own file, under this or another name.
+pub fn is_target(spec: &TargetSpec, path: &Path) -> bool {
+    let (TargetSpec::File { path: own, .. } | TargetSpec::New { path: own, .. }) = spec else { return false };
+    let file = |path: &Path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
+    // A new file has only its name yet, in a folder that may have several.
+    let folder = |path: &Path| file(path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    match (file(own), file(path)) {
+        (Some(own), Some(other)) => own == other,
+        (None, None) => own.file_name() == path.file_name() && folder(own) == folder(path),
+        _ => false,
+    }
+}
+
 fn existing(path: &Path) -> Result<TargetSpec, PlaceError> {
     let unreadable = |error| PlaceError::Unreadable { path: path.into(), error };
     let kind = fs::metadata(path).map_err(unreadable)?.file_type();
@@ -96,7 +110,9 @@ pub fn scratch_dir(named: Option<&Path>) -> Result<PathBuf, PlaceError> {
 
 fn on_disk(dir: &Path) -> bool {
     let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
-    writable && File::open(dir).is_ok_and(|d| mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only))
+    let disk = || File::open(dir).is_ok_and(|d| mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only));
+    // A folder that was removed, or one of /proc, takes no file whatever its permissions say.
+    writable && disk() && Scratch::create(dir).is_ok()
 }
 
 /// The size of a file of ours in `dir`: as said, where it fits; else 512 MiB, or a quarter of what is free where under

@@ -1,7 +1,5 @@
 //! Cold and warm, made and proved before every trial, outside the timed window (design §3.2).
 
-use std::sync::atomic::AtomicBool;
-
 use super::error::Failure;
 use super::observe::{Cached, cached, of_pages};
 use super::target::Bench;
@@ -16,7 +14,8 @@ pub(super) struct Ready {
 }
 
 /// Brings the page cache into the job's state. Every lane of the trial before is gone, and with it every mapping of ours.
-pub(super) fn prepare(bench: &Bench, job: &Job, stop: &AtomicBool) -> Result<Ready, Failure> {
+/// `cut` ends the reading of a large file: it may take longer than the budget.
+pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Result<Ready, Failure> {
     let failed = |what: &str, error: std::io::Error| Failure::Cell(format!("{what}: {error}"));
     if job.op == Op::Write {
         // What earlier trials left dirty would be written back on this one's time.
@@ -31,7 +30,7 @@ pub(super) fn prepare(bench: &Bench, job: &Job, stop: &AtomicBool) -> Result<Rea
             let mapped_by = if left > 0 { who_maps(bench) } else { Vec::new() };
             Ok(Ready { reached: Prepared::Cold { left, mapped_by }, cached })
         }
-        Cache::Warm => match cold::make_warm(&bench.file, job.span, stop) {
+        Cache::Warm => match cold::make_warm_unless(&bench.file, job.span, cut) {
             Ok(found) => {
                 let cached = found.map(|found| of_pages(&found, job.span));
                 Ok(Ready { reached: Prepared::Warm { resident: cached.map_or(0, |c| c.resident) }, cached })

@@ -121,8 +121,7 @@ impl<'a> Run<'a> {
         }
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
         let cut = self.cut();
-        let stage =
-            Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), stop: self.control.stop, cut: &cut, limit: None };
+        let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &cut, limit: None };
         let found = calibrate(&stage, &cell, self.plan.trial_time);
         self.settle(index, cell, found, |run, cell, found| {
             cell.amount = Some(found.amount);
@@ -136,9 +135,9 @@ impl<'a> Run<'a> {
         let Some(amount) = cell.amount else { return Ok(cell) };
         self.sink.event(Event::Progress(self.pace.at(Phase::Trial, Some(index as u32), round)));
         let cut = self.cut();
-        let (bench, stop, sink) = (&self.bench, self.control.stop, &mut *self.sink);
+        let (bench, sink) = (&self.bench, &mut *self.sink);
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage = Stage { bench, origin: self.origin, seed, stop, cut: &cut, limit: None };
+        let stage = Stage { bench, origin: self.origin, seed, cut: &cut, limit: None };
         let took = trial::run(&stage, &cell, &amount, &mut |sample| sink.event(Event::Sample { cell: index as u32, round, sample }));
         cell.every = amount.timed.every();
         self.settle(index, cell, took, |run, cell, mut took| {

@@ -14,7 +14,7 @@ use crate::sys::block::BlockDevice;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
 use crate::sys::process_io::ProcessIo;
-use crate::sys::scratch::Scratch;
+use crate::sys::scratch::{self, Scratch};
 use crate::sys::{cold, disk, fill};
 
 /// An open target with what its verdicts need.
@@ -56,6 +56,8 @@ impl Bench {
                 Ok(bench)
             }
             TargetSpec::Scratch { dir, size, keep: false } => {
+                // What a killed run may have left where files need a name; no matter if it cannot be looked for.
+                let _ = scratch::sweep(dir);
                 let scratch = Scratch::create(dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
                 filled(scratch.file(), *size, seed, control, progress)?;
                 Bench::scratch(scratch, dir)

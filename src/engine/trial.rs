@@ -20,7 +20,6 @@ pub(super) struct Stage<'a> {
     pub origin: u64,
     /// Seed of this trial's random offsets.
     pub seed: u64,
-    pub stop: &'a std::sync::atomic::AtomicBool,
     /// Whether to end the trial now.
     pub cut: &'a dyn Fn() -> bool,
     /// Ends the trial so long after its lanes began.
@@ -34,12 +33,15 @@ pub(super) struct Took {
     pub samples: Vec<Sample>,
     /// Time of one operation in one lane, nanoseconds.
     pub per_op: f64,
+    /// How long the work itself took, without the time until the last lane had begun: that of the longest lane, or
+    /// longer where lanes took turns on fewer CPUs.
+    pub busy: u64,
 }
 
 pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut dyn FnMut(Sample)) -> Result<Took, Failure> {
     let (bench, job) = (stage.bench, &cell.job);
     let began = monotonic_nanos();
-    let ready = prepare(bench, job, stage.stop)?;
+    let ready = prepare(bench, job, stage.cut)?;
     let prepared = monotonic_nanos();
     let spec = Spec {
         backend: cell.backend,
@@ -83,6 +85,8 @@ fn written_down(
     }
     evidence.notes.dedup();
     let mut trial = counted(&lanes, spec);
+    let turns = (trial.user_nanos + trial.system_nanos) / workers::cpus();
+    let busy = lanes.iter().map(|l| l.end - l.start).max().unwrap_or(0).max(turns);
     lane_evidence(&lanes, spec, &mut evidence, stage.origin);
     evidence.timed_ops = histogram.count();
     evidence.timed_nanos = (histogram.mean() * histogram.count() as f64) as u64;
@@ -98,7 +102,7 @@ fn written_down(
     evidence.preparation = proved.then_some(ready.reached);
     trial.evidence = evidence;
     let per_op = if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
-    Took { trial, histogram, samples, per_op }
+    Took { trial, histogram, samples, per_op, busy }
 }
 
 /// The figures of the trial: sums over its lanes.

@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -58,6 +58,8 @@ struct Shared {
     stop: AtomicBool,
     published: Vec<Published>,
     started: AtomicU32,
+    /// There is a CPU for every lane.
+    spin: bool,
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -84,6 +86,7 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, 
         stop: AtomicBool::new(false),
         published: (0..threads).map(|_| Published::default()).collect(),
         started: AtomicU32::new(0),
+        spin: u64::from(threads) <= cpus(),
         gate: Mutex::default(),
         changed: Condvar::new(),
     });
@@ -115,6 +118,12 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, 
     Ok(Ran { lanes: waiter.lanes, samples })
 }
 
+/// CPUs that this process may use.
+pub(super) fn cpus() -> u64 {
+    static CPUS: OnceLock<u64> = OnceLock::new();
+    *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
+}
+
 impl Shared {
     fn open_gate(&self, go: bool) {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner).open = Some(go);
@@ -131,9 +140,9 @@ impl Shared {
         }
         let go = gate.open == Some(true);
         drop(gate);
-        // Woken one after the other; a short spin lines them up. Not longer: there may be more threads than CPUs.
+        // Woken one after the other; a short spin lines them up, where each has a CPU to spin on.
         let threads = self.spec.job.threads;
-        if go && self.started.fetch_add(1, Relaxed) + 1 < threads {
+        if go && self.spin && self.started.fetch_add(1, Relaxed) + 1 < threads {
             let begin = Instant::now();
             while self.started.load(Relaxed) < threads && begin.elapsed() < Duration::from_millis(2) {
                 std::hint::spin_loop();

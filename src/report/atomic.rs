@@ -3,7 +3,7 @@
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,6 +51,9 @@ fn place(path: &Path) -> io::Result<Place> {
     };
     if old.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder: name a file in it"));
+    }
+    if old.file_type().is_block_device() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a disk: name a file"));
     }
     may(path, AccessFlags::W_OK)?;
     // A deleted file behind /dev/stdout is a file without a name.

@@ -83,3 +83,13 @@ fn a_probe_changes_nothing_and_says_what_is_wrong() {
     assert!(probe(Path::new("")).is_err());
     assert!(probe(Path::new("/dev/null\0")).is_err());
 }
+
+#[test]
+fn a_disk_is_refused() {
+    let mut disks = std::fs::read_dir("/dev").unwrap().flatten().map(|entry| entry.path());
+    let disk = disks.find(|path| std::fs::metadata(path).is_ok_and(|m| std::os::unix::fs::FileTypeExt::is_block_device(&m.file_type())));
+    match disk {
+        Some(disk) => assert!(probe(&disk).unwrap_err().to_string().contains("it is a disk")),
+        None => println!("skipped: no block device here"),
+    }
+}

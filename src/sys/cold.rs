@@ -92,6 +92,14 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
 /// # Errors
 /// `Interrupted` when stopped; else the errno of reading or of asking for the residency.
 pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<Residency>> {
+    make_warm_unless(file, len, &|| stop.load(Relaxed))
+}
+
+/// As [`make_warm`], asking `stop` whether to.
+///
+/// # Errors
+/// As [`make_warm`].
+pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<Residency>> {
     let own = fd::reopen(file)?;
     let len = fd::clip(file, 0, len)?;
     let mut buffer = vec![0u8; PIECE as usize];
@@ -107,10 +115,10 @@ pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<
     }
 }
 
-fn read_once(file: &File, len: u64, buffer: &mut [u8], stop: &AtomicBool) -> io::Result<()> {
+fn read_once(file: &File, len: u64, buffer: &mut [u8], stop: &dyn Fn() -> bool) -> io::Result<()> {
     let mut at = 0;
     while at < len {
-        if stop.load(Relaxed) {
+        if stop() {
             return Err(fd::stopped());
         }
         let want = PIECE.min(len - at) as usize;

@@ -82,6 +82,11 @@ pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
     });
 }
 
+/// Covers one more folder, inside [`with_tmpfs`].
+pub fn tmpfs_over(at: &Path) -> bool {
+    mount("none", at, "tmpfs", 0, "size=1m").is_ok()
+}
+
 /// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`].
 pub fn remount_read_only(at: &Path) {
     mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "").unwrap();

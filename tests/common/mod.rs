@@ -28,18 +28,27 @@ pub fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// A HOME with nothing in it and a folder to work in, on the disk where cargo builds; both gone when dropped.
+/// A HOME with nothing in it and a folder to work in, on a disk where there is one; both gone when dropped.
 pub struct Home {
     dir: TempDir,
 }
 
 impl Home {
     pub fn new() -> Home {
-        let dir = tempfile::Builder::new().prefix("home-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dir = tempfile::Builder::new().prefix("iotui-home-").tempdir_in(disk()).unwrap();
         for name in ["home", "data", "work"] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
         Home { dir }
+    }
+
+    /// Whether it lies on a disk; says so where it does not.
+    pub fn on_disk(&self) -> bool {
+        let disk = is_disk(self.dir.path());
+        if !disk {
+            skip("no writable folder on a disk");
+        }
+        disk
     }
 
     /// HOME itself.
@@ -105,6 +114,17 @@ impl Home {
     pub fn sessions(&self) -> Vec<PathBuf> {
         names(&self.sessions_dir()).iter().map(|name| self.sessions_dir().join(name)).collect()
     }
+}
+
+/// Where cargo builds, or where else a disk is.
+fn disk() -> PathBuf {
+    let places = [PathBuf::from(env!("CARGO_TARGET_TMPDIR")), std::env::temp_dir(), "/var/tmp".into()];
+    places.iter().find(|place| is_disk(place)).unwrap_or(&places[0]).clone()
+}
+
+fn is_disk(dir: &Path) -> bool {
+    let mount = |file| iotui::sys::mounts::of(&file);
+    tempfile::tempfile_in(dir).is_ok_and(|file| mount(file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse()))
 }
 
 /// The names in a folder; none where there is no such folder.
