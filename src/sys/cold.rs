@@ -1,5 +1,6 @@
 //! Emptying and filling the page cache of one file, with proof.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt};
@@ -20,6 +21,11 @@ pub const WARM: f64 = 0.99;
 const WARM_PASSES: u32 = 3;
 /// Reads this large build the largest page-cache folios, and a slow disk still moves one within 100 ms.
 const PIECE: u64 = 2 << 20;
+
+thread_local! {
+    /// Where warming reads to.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// What [`make_cold`] reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +108,11 @@ pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<
 pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<Residency>> {
     let own = fd::reopen(file)?;
     let len = fd::clip(file, 0, len)?;
-    let mut buffer = vec![0u8; PIECE as usize];
+    // Kept for the next time: a trial of a millisecond would wait as long for fresh pages.
+    let mut buffer = BUFFER.take();
+    if buffer.is_empty() {
+        buffer = vec![0u8; PIECE as usize];
+    }
     let mut pass = 0;
     loop {
         read_once(&own, len, &mut buffer, stop)?;
@@ -110,6 +120,7 @@ pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::R
         let state = residency_if_known(file, len, None)?;
         let enough = state.is_none_or(|s| s.share() >= WARM || s.pages == 0);
         if enough || pass == WARM_PASSES {
+            BUFFER.set(buffer);
             return Ok(state);
         }
     }
