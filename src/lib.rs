@@ -33,4 +33,5 @@ pub mod report;
 pub mod session;
 pub mod stats;
 pub mod sys;
+pub mod tui;
 pub mod units;

@@ -1,0 +1,4 @@
+//! The full-screen front end.
+
+pub mod plot;
+pub mod theme;

@@ -1,0 +1,1 @@
+//! Charts: what a terminal cell can show of a curve.
