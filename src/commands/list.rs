@@ -7,7 +7,7 @@ use super::Lists;
 use crate::backend::BACKENDS;
 use crate::engine::{Bench, place};
 use crate::experiment::EXPERIMENTS;
-use crate::plan::{Cache, Choice, CpuCache, Info, Job, PRESETS, Pattern, Sync, TargetSpec, preset};
+use crate::plan::{Choice, Job, PRESETS, TargetSpec, preset};
 use crate::report::Out;
 
 /// One entry of a registry.
@@ -57,7 +57,7 @@ fn backends() -> anyhow::Result<Vec<Entry>> {
     for backend in BACKENDS {
         let info = backend.info();
         let check = |name: &str| match Choice::parse(name) {
-            Ok(choice) => backend.check(&bench.target, &job(choice, info)).err().map(|e| e.0),
+            Ok(choice) => backend.check(&bench.target, &Job::plain(choice, info.ops[0])).err().map(|e| e.0),
             Err(error) => Some(error.to_string()),
         };
         let mut entry = Entry { unavailable: check(info.id), ..plain(info.id, info.title, info.about) };
@@ -70,26 +70,6 @@ fn backends() -> anyhow::Result<Vec<Entry>> {
         entries.push(entry);
     }
     Ok(entries)
-}
-
-/// The plainest job of a backend.
-fn job(backend: Choice, info: &Info) -> Job {
-    Job {
-        backend,
-        op: info.ops[0],
-        pattern: Pattern::Seq,
-        block: 4096,
-        count: Some(0),
-        span: 4096,
-        threads: 1,
-        depth: 1,
-        cache: Cache::AsIs,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
 }
 
 fn text(entries: &[Entry]) -> String {

@@ -157,6 +157,26 @@ impl Job {
     pub const MAX_THREADS: u32 = 1024;
     pub const MAX_DEPTH: u32 = 4096;
 
+    /// The plainest job of a backend: to ask whether it can be had here.
+    pub fn plain(backend: Choice, op: Op) -> Job {
+        Job {
+            backend,
+            op,
+            pattern: Pattern::Seq,
+            block: 4096,
+            count: Some(0),
+            span: 4096,
+            threads: 1,
+            depth: 1,
+            cache: Cache::AsIs,
+            direct: false,
+            xor: false,
+            sync: Sync::None,
+            mix: None,
+            cpu_cache: CpuCache::Keep,
+        }
+    }
+
     /// Blocks in the span, the odd last one included.
     pub fn blocks(&self) -> u64 {
         self.span.div_ceil(self.block.max(1))

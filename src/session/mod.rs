@@ -3,6 +3,7 @@
 //! A run is written line by line by a [`Recorder`], found by [`find`], listed by [`list`] and read back by [`load`].
 //! [`results`], [`answer`] and [`document`] say what it shows.
 
+mod again;
 mod answer;
 mod clean;
 mod document;
@@ -22,6 +23,7 @@ mod write;
 #[cfg(test)]
 mod testing;
 
+pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
 pub use clean::text as clean_text;
 pub use document::{Document, document};

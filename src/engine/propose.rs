@@ -1,0 +1,132 @@
+//! From what a front end asks to a plan: the target found and looked at, what this machine can do, an experiment.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::error::EngineError;
+use super::place::{PlaceError, place};
+use super::target::Bench;
+use crate::backend::{self, BACKENDS, Target};
+use crate::experiment::{self, Asked, PlanError};
+use crate::host::TargetFacts;
+use crate::plan::{Choice, Job, Op, Plan, Preset, Settings};
+use crate::sys::memory::{Memory, cgroup_limit};
+
+/// What a front end asks a plan for.
+#[derive(Debug, Clone, Copy)]
+pub struct Proposal<'a> {
+    /// The file or device that was named; `None` = a scratch file.
+    pub file: Option<&'a Path>,
+    /// Where the scratch file goes; `None` = the first folder that is on a disk.
+    pub dir: Option<&'a Path>,
+    /// Keep the scratch file.
+    pub keep: bool,
+    pub presets: &'a [Preset],
+    /// What was said; the presets fill the gaps.
+    pub settings: &'a Settings,
+}
+
+/// A plan with what was found out on the way to it.
+#[derive(Debug)]
+pub struct Proposed {
+    pub plan: Plan,
+    /// Of the target, or of an empty file where iotui's own would be.
+    pub facts: TargetFacts,
+    /// Every backend that cannot do a plain job of the asked operation here, and why.
+    pub unavailable: Vec<(&'static str, String)>,
+}
+
+/// Why there is no plan; each is one line that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ProposeError {
+    #[error("--dir and --keep are for scratch files, and {} was named: leave one of them out", .0.display())]
+    NotScratch(PathBuf),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    #[error(transparent)]
+    Target(#[from] EngineError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// Looks at the target and this machine, and plans. Writes nothing that stays.
+pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
+    let Proposal { file, dir, keep, presets, settings } = *asked;
+    if let Some(file) = file.filter(|_| dir.is_some() || keep) {
+        return Err(ProposeError::NotScratch(file.into()));
+    }
+    let write = presets.iter().any(|p| settings.op.or(p.settings.op) == Some(Op::Write));
+    let op = settings.op.or(presets.iter().find_map(|p| p.settings.op)).unwrap_or(Op::Read);
+    let size = settings.size.clone().or_else(|| presets.iter().find_map(|p| p.settings.size.clone()));
+    let size = size.and_then(|range| range.values.iter().copied().max());
+    let target = place(file, dir, size, write, keep)?;
+    let bench = Bench::probe(&target)?;
+    let check = |job: &Job| match backend::backend(&job.backend.id) {
+        Ok(backend) => backend.check(&bench.target, job).map_err(|why| why.0),
+        Err(unknown) => Err(unknown.to_string()),
+    };
+    let infos = backend::infos();
+    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory: buffer_memory(), seed: seed() };
+    let plan = experiment::plan(&asked)?;
+    Ok(Proposed { unavailable: unavailable(&bench.target, op), facts: bench.facts, plan })
+}
+
+/// Every backend that cannot do a plain job of `op` on this target, and why.
+pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
+    let why = |backend: &dyn backend::Backend| {
+        let info = backend.info();
+        // A backend that only seeks does so whatever else is read or written beside it.
+        let op = if info.ops == [Op::Seek] { Op::Seek } else { op };
+        if !info.ops.contains(&op) {
+            return Some((info.id, format!("{} cannot {op}", info.id)));
+        }
+        let job = Job::plain(Choice { id: info.id.into(), options: Vec::new() }, op);
+        backend.check(target, &job).err().map(|why| (info.id, why.0))
+    };
+    BACKENDS.iter().filter_map(|backend| why(*backend)).collect()
+}
+
+/// Half of what is free: the page cache needs the rest.
+fn buffer_memory() -> u64 {
+    let available = Memory::now().map_or(u64::MAX, |m| m.available);
+    available.min(cgroup_limit().unwrap_or(u64::MAX)) / 2
+}
+
+/// From the clock, below 2^53 so that every JSON reader keeps it.
+fn seed() -> u64 {
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
+    backend::order::mix(nanos ^ u64::from(std::process::id())) >> 11
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{TargetSpec, preset};
+
+    fn asked<'a>(file: &'a Path, presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
+        Proposal { file: Some(file), dir: None, keep: false, presets, settings }
+    }
+
+    #[test]
+    fn a_file_gives_its_plan_its_facts_and_who_cannot() {
+        let (file, data, _) = crate::backend::testing::file(100_000, 1);
+        let (presets, settings) = ([preset("quick").unwrap()], Settings::default());
+        let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
+        assert_eq!(proposed.facts.size, data.len() as u64);
+        assert!(matches!(&proposed.plan.target, TargetSpec::File { size, .. } if *size == data.len() as u64));
+        let (_, _, target) = crate::backend::testing::file(4096, 1);
+        let cannot: Vec<_> = unavailable(&target, Op::Write).into_iter().filter(|(_, why)| why.ends_with("cannot write")).collect();
+        let reads_only: Vec<_> = BACKENDS.iter().map(|b| b.info()).filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
+        assert_eq!(cannot.iter().map(|(id, _)| *id).collect::<Vec<_>>(), reads_only);
+        assert!(proposed.unavailable.iter().all(|(id, why)| *id != "pread" && *id != "seek" && !why.is_empty()));
+    }
+
+    #[test]
+    fn errors_say_what_to_leave_out_or_change() {
+        let (presets, settings) = ([preset("quick").unwrap()], Settings::default());
+        let missing = asked("/no/such/file".as_ref(), &presets, &settings);
+        assert!(propose(&missing).unwrap_err().to_string().contains("no such file"));
+        let both = Proposal { keep: true, ..missing };
+        assert!(propose(&both).unwrap_err().to_string().contains("leave one of them out"));
+    }
+}
