@@ -15,10 +15,10 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 
-use crate::engine::{self, Control, place};
+use crate::engine::{Control, place};
 use crate::host::Host;
-use crate::plan::{Plan, Settings, TargetSpec};
-use crate::record::{End, Event, MachineEvidence, Severity};
+use crate::plan::{Plan, Settings};
+use crate::record::{End, Severity};
 use crate::report::{self, Format, failed, say};
 use crate::session::{self, Recorder, Session};
 use crate::sys::signals;
@@ -42,9 +42,8 @@ pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
     let id = recorder.as_ref().map(|r| locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string())));
     let (id, name, created) = id.unwrap_or_else(|| (String::new(), String::new(), session::utc(SystemTime::now())));
-    let machine = MachineEvidence { governor: host.cpu.governor.clone(), on_battery: host.conditions.on_battery };
     let session = Session::new(id, name, created, host, Plan::clone(&plan));
-    let outcome = measured(args, format, &plan, machine, recorder.as_ref(), session);
+    let outcome = measured(args, format, &plan, recorder.as_ref(), session);
     finish(args, format, recorder.as_ref(), outcome)
 }
 
@@ -57,30 +56,12 @@ struct Outcome {
 }
 
 /// The engine on a thread of its own, this one watching: a system call that never returns holds up nothing.
-fn measured(
-    args: &Args,
-    format: &Format,
-    plan: &Arc<Plan>,
-    machine: MachineEvidence,
-    recorder: Option<&Arc<Mutex<Recorder>>>,
-    session: Session,
-) -> Outcome {
+fn measured(args: &Args, format: &Format, plan: &Arc<Plan>, recorder: Option<&Arc<Mutex<Recorder>>>, session: Session) -> Outcome {
     let (to, events) = channel();
-    let (plan, recorder) = (Arc::clone(plan), recorder.cloned());
-    let engine = std::thread::Builder::new().name("engine".into()).spawn(move || {
-        let control = Control::new(signals::stop_flag());
-        // Kept before it is shown.
-        let mut sink = |event: Event| {
-            if let Some(recorder) = &recorder {
-                locked(recorder, |r| r.event(&event));
-            }
-            // A watcher that left is not waited for.
-            let _ = to.send(watch::Told::Event(event));
-        };
-        let end = engine::run(&plan, machine, &control, &mut sink);
-        let _ = to.send(watch::Told::Over(end.err().map(|e| e.to_string())));
-    });
-    match engine {
+    // A watcher that left is not waited for.
+    let tell = move |told| drop(to.send(told));
+    let control = Arc::new(Control::new(signals::stop_flag()));
+    match session::start(Arc::clone(plan), session.host.evidence(), control, recorder.cloned(), tell) {
         Ok(_) => watch::until_over(args, format, &events, session),
         Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
     }
@@ -90,14 +71,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     if args.no_save {
         return Ok(None);
     }
-    let slug = match &plan.target {
-        TargetSpec::Scratch { .. } => "scratch".into(),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
-            session::slug(&path.file_name().unwrap_or_default().to_string_lossy())
-        }
-    };
-    let made = session::folder().and_then(|dir| Recorder::create(&dir, args.save.as_deref(), &slug, host, plan, SystemTime::now()));
-    match made {
+    match session::recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
                 say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));

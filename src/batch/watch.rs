@@ -8,15 +8,8 @@ use super::bar::Bar;
 use super::{Args, Outcome};
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
-use crate::session::Session;
+use crate::session::{self, Session, Told};
 use crate::sys::signals;
-
-/// What the engine's thread says.
-pub(super) enum Told {
-    Event(Event),
-    /// It is over: why it failed, if it did.
-    Over(Option<String>),
-}
 
 /// After a signal the engine has a second for the system call under way, and a little to say so.
 const PATIENCE: Duration = Duration::from_millis(1100);
@@ -45,7 +38,7 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                error = Some("the engine ended without a word: this is a bug in iotui, please report it".into());
+                error = Some(session::BUG.into());
                 break;
             }
         }

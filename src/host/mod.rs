@@ -19,6 +19,8 @@ mod target;
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::MachineEvidence;
+
 pub use cache::CacheLevel;
 pub use conditions::Conditions;
 pub use cpu::Cpu;
@@ -92,6 +94,11 @@ impl Host {
             can_drop_caches: root.writable("/proc/sys/vm/drop_caches"),
             conditions: Conditions::read(root),
         }
+    }
+
+    /// What of it the verdicts of a run are judged by.
+    pub fn evidence(&self) -> MachineEvidence {
+        MachineEvidence { governor: self.cpu.governor.clone(), on_battery: self.conditions.on_battery }
     }
 }
 

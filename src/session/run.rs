@@ -1,0 +1,123 @@
+//! A run on a thread of its own, kept as it goes and told to whoever watches: the same for every front end.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::SystemTime;
+
+use super::{Recorder, SessionError, folder, slug};
+use crate::engine::{self, Control};
+use crate::host::Host;
+use crate::plan::{Plan, TargetSpec};
+use crate::record::{Event, MachineEvidence};
+
+/// What the engine's thread says.
+#[derive(Debug)]
+pub enum Told {
+    Event(Event),
+    /// It is over: why it failed, if it did. Nothing comes after it.
+    Over(Option<String>),
+}
+
+/// What ends a run that a bug ended.
+pub const BUG: &str = "the engine ended without a word: this is a bug in iotui, please report it";
+
+/// Starts the file of a session of `plan` in the folder of sessions; its id says when and of what.
+///
+/// # Errors
+/// As [`folder`] and [`Recorder::create`]; a run is worth more than its file, so go on without where none was asked for.
+pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder, SessionError> {
+    let slug = match &plan.target {
+        TargetSpec::Scratch { .. } => "scratch".into(),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => slug(&path.file_name().unwrap_or_default().to_string_lossy()),
+    };
+    Recorder::create(&folder()?, name, &slug, host, plan, SystemTime::now())
+}
+
+/// Starts the engine on a thread of its own; each event is kept by `recorder`, then told.
+///
+/// `tell` is called on that thread and must not wait. Do not wait for the thread itself either: a system call may hang in it.
+///
+/// # Errors
+/// The thread cannot be started.
+pub fn start(
+    plan: Arc<Plan>,
+    machine: MachineEvidence,
+    control: Arc<Control>,
+    recorder: Option<Arc<Mutex<Recorder>>>,
+    mut tell: impl FnMut(Told) + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    Builder::new().name("engine".into()).spawn(move || {
+        let mut sink = |event: Event| {
+            if let Some(recorder) = &recorder {
+                recorder.lock().unwrap_or_else(PoisonError::into_inner).event(&event);
+            }
+            tell(Told::Event(event));
+        };
+        let end = catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
+        tell(Told::Over(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string()))));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{load, testing};
+    use super::*;
+    use crate::plan::Cache;
+    use crate::record::End;
+    use std::sync::atomic::AtomicBool;
+    use std::sync::mpsc::channel;
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    /// Two trials of `null` on a file of 64 KiB.
+    fn plan(file: &tempfile::NamedTempFile) -> Plan {
+        file.as_file().set_len(65536).unwrap();
+        let mut job = testing::job("null", 4096, Cache::AsIs);
+        (job.span, job.count) = (65536, Some(0));
+        let target = TargetSpec::File { path: file.path().into(), size: 65536 };
+        Plan { target, cells: vec![job], trials: Some(2), ..testing::plan(0) }
+    }
+
+    #[test]
+    fn what_is_told_was_kept_before() {
+        let (dir, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+        let plan = Arc::new(plan(&file));
+        let recorder = Recorder::create(dir.path(), None, "x", &Host::default(), &plan, SystemTime::now()).unwrap();
+        let path = recorder.path().to_path_buf();
+        let (to, from) = channel();
+        let (mut told, kept) = (0, path.clone());
+        let tell = move |what| {
+            if matches!(what, Told::Event(Event::Trial { .. })) {
+                told += 1;
+                assert_eq!(load(&kept).unwrap().trials.len(), told);
+            }
+            let _ = to.send(what);
+        };
+        let recorder = Some(Arc::new(Mutex::new(recorder)));
+        let thread = start(plan, MachineEvidence::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
+        let all: Vec<Told> = from.iter().collect();
+        thread.join().unwrap();
+        assert!(matches!(all.last(), Some(Told::Over(None))), "{:?}", all.last());
+        assert_eq!(all.iter().filter(|t| matches!(t, Told::Event(Event::Trial { .. }))).count(), 2);
+        assert_eq!(load(&path).unwrap().end, Some(End::Finished));
+    }
+
+    #[test]
+    fn a_run_that_fails_or_panics_is_over_with_a_reason() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let good = plan(&file);
+        let missing = Plan { target: TargetSpec::File { path: "/no/such/file".into(), size: 1 }, ..good.clone() };
+        for (plan, panics, wanted) in [(missing, false, "/no/such/file"), (good, true, "bug in iotui")] {
+            let (to, from) = channel();
+            let tell = move |what| match what {
+                Told::Event(Event::Started { .. }) if panics => panic!("on purpose"),
+                Told::Event(_) => {}
+                Told::Over(why) => to.send(why).unwrap(),
+            };
+            start(Arc::new(plan), MachineEvidence::default(), Arc::new(Control::new(&NEVER)), None, tell).unwrap();
+            assert!(from.recv().unwrap().unwrap().contains(wanted));
+        }
+    }
+}
