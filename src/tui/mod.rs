@@ -1,4 +1,33 @@
-//! The full-screen front end.
+//! The full-screen front end: pick, run, watch, look.
+//!
+//! The Elm architecture: [`update`](update::update) changes the [`Model`](model::Model) by a message and says what it
+//! wants done; [`draw`](view::draw) shows it; the [`shell`] alone touches the terminal, threads, clock and disk.
+//!
+//! | what | where |
+//! |---|---|
+//! | keys, actions, help, footer, palette: one table | [`keymap`], [`keys`] |
+//! | a screen: its state, what it does with actions and messages, its picture | [`setup`], [`live`], [`results`], [`sessions`], [`lab`], [`host`] |
+//! | over the screens | [`popup`], [`toast`] |
+//! | results as curves, and their charts | [`shown`], [`curves`], [`plot`] |
+//! | colours and glyphs by role | [`theme`] |
 
+pub mod curves;
+pub mod host;
+pub mod keymap;
+pub mod keys;
+pub mod lab;
+pub mod live;
+pub mod model;
+pub mod msg;
 pub mod plot;
+pub mod popup;
+pub mod remember;
+pub mod results;
+pub mod sessions;
+pub mod setup;
+pub mod shell;
+pub mod shown;
 pub mod theme;
+pub mod toast;
+pub mod update;
+pub mod view;

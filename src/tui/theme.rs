@@ -79,16 +79,7 @@ pub static THEMES: &[Theme] = &[
         note: Color::Blue,
         misleading: Color::Yellow,
         wrong: Color::Red,
-        series: [
-            Color::Cyan,
-            Color::Yellow,
-            Color::Magenta,
-            Color::Green,
-            Color::Blue,
-            Color::Red,
-            Color::LightCyan,
-            Color::LightMagenta,
-        ],
+        series: [Color::Cyan, Color::Yellow, Color::Magenta, Color::Green, Color::Blue, Color::Red, Color::LightCyan, Color::LightMagenta],
     },
     Theme {
         id: "night",
@@ -102,16 +93,7 @@ pub static THEMES: &[Theme] = &[
         note: rgb(0x7aa2f7),
         misleading: rgb(0xe0af68),
         wrong: rgb(0xf7768e),
-        series: [
-            rgb(0x7dcfff),
-            rgb(0xe0af68),
-            rgb(0xbb9af7),
-            rgb(0x9ece6a),
-            rgb(0xff9e64),
-            rgb(0xf7768e),
-            rgb(0x2ac3de),
-            rgb(0x73daca),
-        ],
+        series: [rgb(0x7dcfff), rgb(0xe0af68), rgb(0xbb9af7), rgb(0x9ece6a), rgb(0xff9e64), rgb(0xf7768e), rgb(0x2ac3de), rgb(0x73daca)],
     },
     Theme {
         id: "paper",
@@ -125,16 +107,7 @@ pub static THEMES: &[Theme] = &[
         note: rgb(0x1565c0),
         misleading: rgb(0x9a6700),
         wrong: rgb(0xb71c1c),
-        series: [
-            rgb(0x005f87),
-            rgb(0xaf5f00),
-            rgb(0x7b1fa2),
-            rgb(0x2e7d32),
-            rgb(0xb71c1c),
-            rgb(0x00695c),
-            rgb(0x4527a0),
-            rgb(0x827717),
-        ],
+        series: [rgb(0x005f87), rgb(0xaf5f00), rgb(0x7b1fa2), rgb(0x2e7d32), rgb(0xb71c1c), rgb(0x00695c), rgb(0x4527a0), rgb(0x827717)],
     },
 ];
 

@@ -40,7 +40,7 @@ impl Axis {
     }
 
     /// The job without its place on the axis: equal for all points of one curve.
-    fn without(self, job: &Job) -> Job {
+    pub fn without(self, job: &Job) -> Job {
         let mut job = job.clone();
         match self {
             Axis::Block => job.block = 1,

@@ -1,0 +1,195 @@
+//! Results as curves: one per backend, cache state and whatever else differs, over the axis that varies.
+
+use std::collections::HashMap;
+
+use crate::plan::{Cache, Job, Op, Pattern};
+use crate::record::Severity;
+use crate::session::{Axis, CellResult, SummaryOf};
+use crate::units;
+
+/// What a curve shows of its cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Metric {
+    /// Bytes per second.
+    #[default]
+    Throughput,
+    /// Operations per second.
+    Operations,
+    /// System calls per second.
+    SystemCalls,
+    /// Median latency of an operation, nanoseconds.
+    Latency,
+    /// CPU time per byte, nanoseconds.
+    Cpu,
+}
+
+/// A cell's place on a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvePoint {
+    /// Index into the results.
+    pub result: usize,
+    pub x: f64,
+    pub y: f64,
+    /// The 95 % interval of the median; for latencies p50 to p99; NaN where there is none.
+    pub low: f64,
+    pub high: f64,
+    /// The arithmetic mean over the trials; NaN where there is none.
+    pub mean: f64,
+    pub worst: Option<Severity>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    pub name: String,
+    /// The backend's place among the backends of the results: its colour everywhere.
+    pub hue: usize,
+    /// Its place among the curves: its marker.
+    pub index: usize,
+    pub cache: Cache,
+    /// Ascending in x.
+    pub points: Vec<CurvePoint>,
+}
+
+impl Metric {
+    pub const ALL: &'static [Metric] = &[Metric::Throughput, Metric::Operations, Metric::SystemCalls, Metric::Latency, Metric::Cpu];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Metric::Throughput => "Throughput",
+            Metric::Operations => "Operations per second",
+            Metric::SystemCalls => "System calls per second",
+            Metric::Latency => "Latency, median to 99th percentile",
+            Metric::Cpu => "CPU time per byte",
+        }
+    }
+
+    /// A value with its unit: `2.71 GiB/s`.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Metric::Throughput => units::show_rate(value),
+            Metric::Operations | Metric::SystemCalls => format!("{}/s", units::show_count(value)),
+            Metric::Latency => units::show_nanos(value),
+            Metric::Cpu => format!("{} ns/B", units::column::figure(value)),
+        }
+    }
+
+    /// Whether more is better.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Metric::Throughput | Metric::Operations | Metric::SystemCalls)
+    }
+
+    /// Value, low, high and mean of a result; `None` where it has none.
+    pub fn of(self, result: &CellResult) -> Option<(f64, f64, f64, f64)> {
+        let spread = |of: &SummaryOf| {
+            let s = &of.summary;
+            (s.median, s.low.unwrap_or(f64::NAN), s.high.unwrap_or(f64::NAN), s.mean)
+        };
+        match self {
+            Metric::Throughput => result.throughput.as_ref().map(spread),
+            Metric::Operations => result.operations.as_ref().map(spread),
+            Metric::SystemCalls => result.syscalls.as_ref().map(spread),
+            Metric::Latency => {
+                let latency = result.latency.as_ref()?;
+                Some((latency.p50.unwrap_or(latency.mean), f64::NAN, latency.p99.unwrap_or(f64::NAN), latency.mean))
+            }
+            Metric::Cpu => cpu(result),
+        }
+    }
+}
+
+fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
+    let per_byte: Vec<f64> = result
+        .counted()
+        .into_iter()
+        .filter_map(|index| result.trials.get(index))
+        .filter(|trial| trial.bytes > 0)
+        .map(|trial| (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64)
+        .collect();
+    let summary = crate::stats::Summary::of(&per_byte)?;
+    Some((summary.median, summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN), summary.mean))
+}
+
+/// The axis along which cells form curves: the first of block size, depth and threads that has two values.
+pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
+    let varies = |axis: &Axis| {
+        let mut values = jobs.clone().map(|job| axis.of(job));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(varies).unwrap_or(Axis::Block)
+}
+
+/// The curves of these results, in the order of the plan.
+pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
+    let named = Names::of(results, axis);
+    let mut curves: Vec<Curve> = Vec::new();
+    let mut known: HashMap<Job, usize> = HashMap::new();
+    for (index, result) in results.iter().enumerate() {
+        let Some((y, low, high, mean)) = metric.of(result) else { continue };
+        let at = *known.entry(axis.without(&result.cell)).or_insert(curves.len());
+        if at == curves.len() {
+            let hue = named.backends.iter().position(|id| *id == result.cell.backend.to_string()).unwrap_or(0);
+            curves.push(Curve { name: named.name(&result.cell), hue, index: at, cache: result.cell.cache, points: Vec::new() });
+        }
+        let worst = result.warnings.iter().map(|w| w.severity).max();
+        curves[at].points.push(CurvePoint { result: index, x: axis.of(&result.cell) as f64, y, low, high, mean, worst });
+    }
+    for curve in &mut curves {
+        curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    curves
+}
+
+/// What tells the curves of these results apart.
+struct Names {
+    backends: Vec<String>,
+    axis: Axis,
+    span: bool,
+    count: bool,
+}
+
+impl Names {
+    fn of(results: &[CellResult], axis: Axis) -> Names {
+        let mut backends: Vec<String> = Vec::new();
+        for result in results {
+            let name = result.cell.backend.to_string();
+            if !backends.contains(&name) {
+                backends.push(name);
+            }
+        }
+        let varies = |of: fn(&Job) -> u64| results.windows(2).any(|w| of(&w[0].cell) != of(&w[1].cell));
+        Names { backends, axis, span: varies(|job| job.span), count: varies(|job| job.count.unwrap_or(u64::MAX)) }
+    }
+
+    /// `read warm`, with what else is not the default.
+    fn name(&self, job: &Job) -> String {
+        let mut parts = vec![job.backend.to_string()];
+        if job.cache != Cache::AsIs {
+            parts.push(job.cache.to_string());
+        }
+        if job.op != Op::Read {
+            parts.push(job.op.to_string());
+        }
+        if job.pattern != Pattern::Seq {
+            parts.push(job.pattern.to_string());
+        }
+        if job.direct {
+            parts.push("direct".into());
+        }
+        for (own, value, name) in [(Axis::Threads, job.threads, "threads"), (Axis::Depth, job.depth, "depth")] {
+            if value > 1 && self.axis != own {
+                parts.push(format!("{name} {value}"));
+            }
+        }
+        if self.axis != Axis::Block && self.axis.of(job) > 0 {
+            parts.push(units::show_bytes(job.block));
+        }
+        if self.span {
+            parts.push(format!("of {}", units::show_bytes(job.span)));
+        }
+        if let Some(count) = job.count.filter(|_| self.count) {
+            parts.push(format!("x {count}"));
+        }
+        parts.join(" ")
+    }
+}

@@ -1,0 +1,218 @@
+//! Every action with its keys, once: update, help, footer and palette are made from this table.
+
+use std::sync::LazyLock;
+
+use super::keys::Key;
+use super::model::Screen;
+
+/// What a person can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    Help,
+    Palette,
+    Go(Screen),
+    Quit,
+    Back,
+    /// Ctrl-C: stops a run, else quits.
+    Interrupt,
+    Suspend,
+    Redraw,
+    Theme,
+    Doctor,
+    NextPane,
+    PreviousPane,
+    Up,
+    Down,
+    Left,
+    Right,
+    Top,
+    Bottom,
+    PageUp,
+    PageDown,
+    HalfUp,
+    HalfDown,
+    Filter,
+    Enter,
+    Toggle,
+    Run,
+    Stop,
+    Skip,
+    Pause,
+    Preset,
+    Hidden,
+    Edit,
+    SaveAs,
+    Copy,
+    Mark,
+    Compare,
+    Export,
+    Rename,
+    Delete,
+    RunAgain,
+    LogAxis,
+    Freeze,
+    ZoomIn,
+    ZoomOut,
+    ZoomReset,
+    Throughput,
+    Operations,
+    SystemCalls,
+    Latency,
+    Cpu,
+    Mean,
+    Table,
+    Sort,
+}
+
+/// Where an action is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Everywhere,
+    On(&'static [Screen]),
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Binding {
+    pub action: Action,
+    /// The first is shown.
+    pub keys: &'static [&'static str],
+    pub place: Place,
+    /// One or two words, for the footer; empty: not in the footer.
+    pub short: &'static str,
+    /// What it does, for the help and the palette.
+    pub help: &'static str,
+}
+
+const fn bind(action: Action, keys: &'static [&'static str], place: Place, short: &'static str, help: &'static str) -> Binding {
+    Binding { action, keys, place, short, help }
+}
+
+use Place::{Everywhere, On};
+use Screen::{Host, Lab, Live, Results, Sessions, Setup};
+
+/// The table, in the order of help and footer; of two rows with one key the more special place stands first.
+pub static KEYMAP: &[Binding] = &[
+    bind(Action::Run, &["r"], On(&[Setup]), "run", "run the plan"),
+    bind(Action::RunAgain, &["r"], On(&[Results, Sessions]), "run again", "run the plan of this session again"),
+    bind(Action::Pause, &["space"], On(&[Live]), "pause", "pause the run, or go on; a pause is never measured"),
+    bind(Action::Skip, &["s"], On(&[Live]), "skip cell", "leave the cell that runs now out of the rest of the run"),
+    bind(Action::Stop, &["x"], On(&[Live]), "stop", "stop the run and keep what was measured"),
+    bind(Action::Freeze, &["f"], On(&[Live]), "freeze", "hold the picture still while the run goes on"),
+    bind(Action::Toggle, &["space"], On(&[Setup, Results]), "toggle", "switch what is under the cursor"),
+    bind(Action::Enter, &["enter"], Everywhere, "open", "open or change what is under the cursor"),
+    bind(Action::NextPane, &["tab"], Everywhere, "next pane", "go to the next pane"),
+    bind(Action::PreviousPane, &["shift-tab"], Everywhere, "", "go to the pane before"),
+    bind(Action::Preset, &["p"], On(&[Setup]), "preset", "choose a preset"),
+    bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
+    bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions]), "filter", "show only what contains a text"),
+    bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
+    bind(Action::Throughput, &["b"], On(&[Results]), "bytes/s", "plot throughput"),
+    bind(Action::Operations, &["o"], On(&[Results]), "ops/s", "plot operations per second"),
+    bind(Action::SystemCalls, &["n"], On(&[Results]), "calls/s", "plot the number of system calls per second"),
+    bind(Action::Latency, &["i"], On(&[Results]), "latency", "plot the latency of an operation"),
+    bind(Action::Cpu, &["u"], On(&[Results]), "CPU", "plot the CPU time per byte"),
+    bind(Action::Mean, &["a"], On(&[Results]), "", "show or hide the mean (average) beside the median"),
+    bind(Action::Table, &["v"], On(&[Results]), "table", "view the chart or the table"),
+    bind(Action::Sort, &["S"], On(&[Results, Sessions]), "", "sort by the next column"),
+    bind(Action::LogAxis, &["L"], On(&[Live, Results]), "log axis", "linear or logarithmic axis"),
+    bind(Action::ZoomIn, &["+", "="], On(&[Live, Results]), "zoom", "zoom in"),
+    bind(Action::ZoomOut, &["-"], On(&[Live, Results]), "", "zoom out"),
+    bind(Action::ZoomReset, &["0"], On(&[Live, Results]), "", "show everything again"),
+    bind(Action::Mark, &["m"], On(&[Sessions, Results]), "mark", "mark for an overlay"),
+    bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "lay the marked sessions over each other"),
+    bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "give the session another name"),
+    bind(Action::Delete, &["D", "delete"], On(&[Sessions]), "delete", "delete the session, after a question"),
+    bind(Action::SaveAs, &["w"], On(&[Setup, Live, Results]), "save as", "save the settings as a preset, or name the session"),
+    bind(Action::Export, &["e"], On(&[Results, Sessions]), "export", "write the results to a file"),
+    bind(Action::Copy, &["y"], On(&[Setup, Results, Sessions]), "copy", "copy the command line or the answer"),
+    bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and what to do about it"),
+    bind(Action::Up, &["up", "k"], Everywhere, "", "up"),
+    bind(Action::Down, &["down", "j"], Everywhere, "", "down"),
+    bind(Action::Left, &["left", "h"], Everywhere, "", "left, or a smaller value"),
+    bind(Action::Right, &["right", "l"], Everywhere, "", "right, or a larger value"),
+    bind(Action::Top, &["g", "home"], Everywhere, "", "to the first"),
+    bind(Action::Bottom, &["G", "end"], Everywhere, "", "to the last"),
+    bind(Action::PageUp, &["pgup"], Everywhere, "", "a page up"),
+    bind(Action::PageDown, &["pgdn"], Everywhere, "", "a page down"),
+    bind(Action::HalfUp, &["ctrl-u"], Everywhere, "", "half a page up"),
+    bind(Action::HalfDown, &["ctrl-d"], Everywhere, "", "half a page down"),
+    bind(Action::Go(Setup), &["1"], Everywhere, "", "go to Setup"),
+    bind(Action::Go(Live), &["2"], Everywhere, "", "go to Live"),
+    bind(Action::Go(Results), &["3"], Everywhere, "", "go to Results"),
+    bind(Action::Go(Sessions), &["4"], Everywhere, "", "go to Sessions"),
+    bind(Action::Go(Lab), &["5"], Everywhere, "", "go to Lab"),
+    bind(Action::Go(Host), &["6"], Everywhere, "", "go to Host"),
+    bind(Action::Theme, &["t"], Everywhere, "", "change the theme"),
+    bind(Action::Palette, &[":", "ctrl-p"], Everywhere, "", "find any action by its name"),
+    bind(Action::Redraw, &["ctrl-l"], Everywhere, "", "draw the screen anew"),
+    bind(Action::Suspend, &["ctrl-z"], Everywhere, "", "suspend iotui; a run is paused"),
+    bind(Action::Interrupt, &["ctrl-c"], Everywhere, "", "stop the run and keep what was measured; without a run, quit"),
+    bind(Action::Back, &["esc"], Everywhere, "", "close, or go back one level"),
+    bind(Action::Help, &["?", "f1"], Everywhere, "help", "show this help"),
+    bind(Action::Quit, &["q"], Everywhere, "quit", "quit; inside a popup, close it"),
+];
+
+static PARSED: LazyLock<Vec<(Key, &'static Binding)>> =
+    LazyLock::new(|| KEYMAP.iter().flat_map(|b| b.keys.iter().filter_map(move |k| Some((Key::parse(k)?, b)))).collect());
+
+impl Binding {
+    pub fn is_on(&self, screen: Screen) -> bool {
+        match self.place {
+            Everywhere => true,
+            On(screens) => screens.contains(&screen),
+        }
+    }
+}
+
+/// What a key means on a screen.
+pub fn action(key: Key, screen: Screen) -> Option<Action> {
+    PARSED.iter().find(|(own, binding)| *own == key && binding.is_on(screen)).map(|(_, binding)| binding.action)
+}
+
+/// The bindings offered on a screen.
+pub fn on(screen: Screen) -> impl Iterator<Item = &'static Binding> {
+    KEYMAP.iter().filter(move |binding| binding.is_on(screen))
+}
+
+/// The first key of an action on a screen, for texts that name it.
+pub fn key_of(action: Action, screen: Screen) -> &'static str {
+    on(screen).find(|b| b.action == action).and_then(|b| b.keys.first()).copied().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_can_be_read_and_means_one_thing_on_a_screen() {
+        for binding in KEYMAP {
+            assert!(!binding.keys.is_empty() && !binding.help.is_empty());
+            for key in binding.keys {
+                assert!(Key::parse(key).is_some(), "{key}");
+            }
+        }
+        for screen in Screen::ALL {
+            let mut seen = HashSet::new();
+            for binding in on(*screen) {
+                for key in binding.keys {
+                    assert!(seen.insert(*key), "{key} twice on {screen:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_keys_of_the_contract_do_what_it_says() {
+        let on = |key: &str, screen| action(Key::parse(key).unwrap(), screen);
+        assert_eq!(on("r", Setup), Some(Action::Run));
+        assert_eq!(on("space", Live), Some(Action::Pause));
+        assert_eq!(on("space", Setup), Some(Action::Toggle));
+        assert_eq!(on("x", Live), Some(Action::Stop));
+        assert_eq!(on("x", Setup), None);
+        assert_eq!(on("f1", Host), Some(Action::Help));
+        assert_eq!(on("c", Sessions), Some(Action::Compare));
+    }
+}

@@ -1,0 +1,157 @@
+//! Keys and their notation: `ctrl-d`, `shift-tab`, `f1`, `G`; used by the keymap, the help and the tests.
+
+use std::fmt;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// A pressed key; shift is part of a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub code: KeyCode,
+    pub ctrl: bool,
+    pub alt: bool,
+    pub shift: bool,
+}
+
+const NAMED: &[(&str, KeyCode)] = &[
+    ("enter", KeyCode::Enter),
+    ("esc", KeyCode::Esc),
+    ("space", KeyCode::Char(' ')),
+    ("tab", KeyCode::Tab),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pgup", KeyCode::PageUp),
+    ("pgdn", KeyCode::PageDown),
+];
+
+impl Key {
+    /// Only presses count: a terminal that tells releases and repeats would act twice.
+    pub fn of(event: KeyEvent) -> Option<Key> {
+        if event.kind != KeyEventKind::Press {
+            return None;
+        }
+        let has = |modifier| event.modifiers.contains(modifier);
+        let (code, shift) = match event.code {
+            KeyCode::BackTab => (KeyCode::Tab, true),
+            KeyCode::Char(c) if has(KeyModifiers::SHIFT) && c.is_ascii_lowercase() => (KeyCode::Char(c.to_ascii_uppercase()), false),
+            KeyCode::Char(c) => (KeyCode::Char(c), false),
+            other => (other, has(KeyModifiers::SHIFT)),
+        };
+        Some(Key { code, ctrl: has(KeyModifiers::CONTROL), alt: has(KeyModifiers::ALT), shift })
+    }
+
+    /// From its notation; `None` where it is none.
+    pub fn parse(text: &str) -> Option<Key> {
+        let mut key = Key { code: KeyCode::Null, ctrl: false, alt: false, shift: false };
+        let mut rest = text;
+        loop {
+            rest = match () {
+                () if rest.len() > 5 && rest.starts_with("ctrl-") => {
+                    key.ctrl = true;
+                    &rest[5..]
+                }
+                () if rest.len() > 4 && rest.starts_with("alt-") => {
+                    key.alt = true;
+                    &rest[4..]
+                }
+                () if rest.len() > 6 && rest.starts_with("shift-") => {
+                    key.shift = true;
+                    &rest[6..]
+                }
+                () => break,
+            };
+        }
+        let mut letters = rest.chars();
+        key.code = match (letters.next(), letters.next()) {
+            (Some(letter), None) => KeyCode::Char(letter),
+            _ => match NAMED.iter().find(|(name, _)| *name == rest) {
+                Some((_, code)) => *code,
+                None => KeyCode::F(rest.strip_prefix('f')?.parse().ok().filter(|n| (1..=12).contains(n))?),
+            },
+        };
+        Some(key)
+    }
+
+    /// The letter that a text field takes; `None` for commands.
+    pub fn letter(&self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(c) if !self.ctrl && !self.alt => Some(c),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (on, prefix) in [(self.ctrl, "ctrl-"), (self.alt, "alt-"), (self.shift, "shift-")] {
+            if on {
+                f.write_str(prefix)?;
+            }
+        }
+        match (NAMED.iter().find(|(_, code)| *code == self.code), self.code) {
+            (Some((name, _)), _) => f.write_str(name),
+            (None, KeyCode::Char(c)) => write!(f, "{c}"),
+            (None, KeyCode::F(n)) => write!(f, "f{n}"),
+            (None, other) => write!(f, "{other:?}"),
+        }
+    }
+}
+
+/// The keys of a script: `rjj<enter><ctrl-d>`; what is no key is left out.
+pub fn script(text: &str) -> Vec<Key> {
+    let mut keys = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let named = (first == '<').then(|| rest[1..].split_once('>')).flatten();
+        match named.and_then(|(name, after)| Some((Key::parse(name)?, after))) {
+            Some((key, after)) => {
+                keys.push(key);
+                rest = after;
+            }
+            None => {
+                keys.extend(Key::parse(&first.to_string()));
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notation_goes_both_ways() {
+        for text in ["a", "G", "?", "-", "ctrl-d", "shift-tab", "f1", "space", "pgdn", "alt-x", "ctrl-l"] {
+            assert_eq!(Key::parse(text).map(|k| k.to_string()).as_deref(), Some(text));
+        }
+        for text in ["", "f13", "fx", "hello", "ctrl-"] {
+            assert!(Key::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_are_read_key_by_key() {
+        let shown: Vec<String> = script("r<enter>< >a<ctrl-c>").iter().map(Key::to_string).collect();
+        assert_eq!(shown, ["r", "enter", "space", "a", "ctrl-c"]);
+        assert_eq!(script("a<b").len(), 3);
+    }
+
+    #[test]
+    fn releases_and_repeats_are_no_keys() {
+        let mut event = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::SHIFT);
+        assert_eq!(Key::of(event).map(|k| k.to_string()).as_deref(), Some("G"));
+        event.kind = KeyEventKind::Release;
+        assert_eq!(Key::of(event), None);
+        let tab = KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT);
+        assert_eq!(Key::of(tab), Key::parse("shift-tab"));
+    }
+}

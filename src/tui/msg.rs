@@ -1,0 +1,117 @@
+//! What reaches the model, and what the model wants done.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crossterm::event::MouseEvent;
+
+use super::keys::Key;
+use super::remember::Remembered;
+use super::sessions::Preview;
+use super::setup::{Listing, Question, Seen};
+use super::shown::Shown;
+use crate::engine::Proposed;
+use crate::host::{Host, TargetFacts};
+use crate::plan::{Plan, Preset};
+use crate::record::{Event, Warning};
+use crate::session::Listed;
+
+/// A message to the model.
+#[derive(Debug)]
+pub enum Msg {
+    Key(Key),
+    Paste(String),
+    Mouse(MouseEvent),
+    Resize(u16, u16),
+    /// Time passes: ten times a second while something changes by itself.
+    Tick,
+    /// SIGTERM or SIGHUP: leave with this code.
+    Leave(u8),
+    /// SIGINT.
+    Interrupt,
+    /// Back from a suspension.
+    Resumed,
+    /// The run has begun: where it is kept and under which name.
+    Begun {
+        path: Option<PathBuf>,
+        id: String,
+        name: String,
+        created: String,
+    },
+    Event(Event),
+    /// Samples that were dropped because the screen was too slow.
+    Dropped(u64),
+    /// The run is over: why it failed, if it did, and what is not saved.
+    Over {
+        error: Option<String>,
+        unsaved: Option<String>,
+    },
+    /// The run did not even begin.
+    NotBegun(String),
+    Host(Box<Host>),
+    /// What was found about this machine and the chosen target.
+    Doctor(Vec<Warning>),
+    Listed(Listing),
+    /// Facts about the file under the cursor.
+    Seen(Seen),
+    /// The plan of the settings with this number.
+    Proposed {
+        number: u64,
+        result: Result<Box<Proposed>, String>,
+        findings: Vec<Warning>,
+    },
+    Sessions(Result<Vec<Listed>, String>),
+    Preview(Preview),
+    Opened(Result<Box<Shown>, String>),
+    /// The plan of a session made new, to be run.
+    Again(Result<Box<Plan>, String>),
+    PresetSaved(Result<Box<Preset>, String>),
+    /// Something was done: say so, and look at the sessions again.
+    Done {
+        text: String,
+        sessions: bool,
+    },
+    Failed(String),
+    /// A thread of iotui panicked: the run goes on, and this says so.
+    Panicked(String),
+}
+
+/// What the shell does for the model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    Quit(u8),
+    Suspend,
+    Redraw,
+    /// To the clipboard of the terminal (OSC 52).
+    Copy(String),
+    /// The title of the terminal's window.
+    Title(String),
+    Start {
+        plan: Arc<Plan>,
+        name: Option<String>,
+    },
+    Stop,
+    Pause(bool),
+    Skip,
+    Host,
+    List(PathBuf),
+    Look(PathBuf),
+    Propose(Box<Question>),
+    Sessions,
+    Preview(String),
+    Open(String),
+    Again(String),
+    Rename {
+        id: String,
+        name: String,
+    },
+    Delete(String),
+    SavePreset {
+        id: String,
+        question: Box<Question>,
+    },
+    Remember(Box<Remembered>),
+}
+
+/// Facts that the target pane shows.
+pub type Facts = Option<Box<TargetFacts>>;

@@ -1,0 +1,73 @@
+//! What lies over a screen: help, palette, a question, a line of text, the presets, the doctor.
+
+use tui_input::Input;
+
+use super::keymap::{self, Action, Binding};
+use super::model::Screen;
+use super::msg::Effect;
+
+/// What a confirmed line of text is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// A new preset of the settings.
+    Preset,
+    /// The name of this session.
+    Rename { id: String },
+    /// A setting of Setup, by the name of its option.
+    Setting(&'static str),
+}
+
+/// What follows a yes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Then {
+    Quit,
+    Do(Effect),
+}
+
+#[derive(Debug, Clone)]
+pub enum Popup {
+    Help { scroll: u16, filter: Option<Input> },
+    Palette { input: Input, cursor: usize },
+    Question { text: String, detail: String, then: Then },
+    Line { title: String, hint: String, input: Input, error: Option<String>, purpose: Purpose },
+    Presets { cursor: usize },
+    Doctor { scroll: u16 },
+}
+
+impl Popup {
+    pub fn help() -> Popup {
+        Popup::Help { scroll: 0, filter: None }
+    }
+
+    pub fn palette() -> Popup {
+        Popup::Palette { input: Input::default(), cursor: 0 }
+    }
+
+    pub fn question(text: impl Into<String>, detail: impl Into<String>, then: Then) -> Popup {
+        Popup::Question { text: text.into(), detail: detail.into(), then }
+    }
+
+    pub fn line(title: impl Into<String>, hint: impl Into<String>, value: impl Into<String>, purpose: Purpose) -> Popup {
+        Popup::Line { title: title.into(), hint: hint.into(), input: Input::new(value.into()), error: None, purpose }
+    }
+
+    /// The text that letters go to, if it has one.
+    pub fn field(&mut self) -> Option<&mut Input> {
+        match self {
+            Popup::Help { filter, .. } => filter.as_mut(),
+            Popup::Palette { input, .. } | Popup::Line { input, .. } => Some(input),
+            _ => None,
+        }
+    }
+}
+
+/// The rows of the palette: every action of the screen whose help contains all words of the text.
+pub fn found(text: &str, screen: Screen) -> Vec<&'static Binding> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let hides = |action| matches!(action, Action::Palette | Action::Up | Action::Down | Action::Left | Action::Right | Action::Back);
+    let matches = |binding: &&Binding| {
+        let own = format!("{} {} {:?}", binding.help, binding.short, binding.action).to_lowercase();
+        !hides(binding.action) && words.iter().all(|word| own.contains(word.as_str()))
+    };
+    keymap::on(screen).filter(matches).collect()
+}

@@ -1,0 +1,11 @@
+//! What the full screen remembers.
+use crate::plan::Settings;
+use std::path::PathBuf;
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Remembered {
+    pub settings: Settings,
+    pub recent: Vec<PathBuf>,
+    pub theme: Option<String>,
+    pub folder: Option<PathBuf>,
+    pub log_y: bool,
+}

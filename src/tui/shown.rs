@@ -1,0 +1,42 @@
+//! A session as the screens show it: with its results and the answer, made once.
+
+use std::path::PathBuf;
+
+use crate::plan::{Skipped, TargetSpec};
+use crate::session::{self, Answer, CellResult, Session};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    pub session: Session,
+    pub results: Vec<CellResult>,
+    pub answer: Answer,
+    pub skipped: Vec<Skipped>,
+    /// Where it is kept; `None`: nowhere.
+    pub path: Option<PathBuf>,
+}
+
+impl Shown {
+    pub fn of(session: Session, path: Option<PathBuf>) -> Shown {
+        let results = session::results(&session);
+        let answer = session::answer(&results);
+        let skipped = session::skipped(&session);
+        Shown { session, results, answer, skipped, path }
+    }
+
+    /// Its name, else its id.
+    pub fn name(&self) -> &str {
+        if self.session.name.is_empty() { &self.session.id } else { &self.session.name }
+    }
+
+    pub fn target(&self) -> String {
+        target(&self.session.plan.target)
+    }
+}
+
+/// A target for a line: a path, or what kind of file.
+pub fn target(spec: &TargetSpec) -> String {
+    match spec {
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.display().to_string(),
+        TargetSpec::Scratch { .. } => "scratch file".into(),
+    }
+}

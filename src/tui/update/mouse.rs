@@ -1,0 +1,55 @@
+//! The mouse: a click focuses, selects or presses; the wheel scrolls.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::super::keymap::Action;
+use super::super::keys::Key;
+use super::super::model::{Model, Screen};
+use super::super::msg::Effect;
+use super::super::view::{self, footer};
+use super::super::{results, sessions, setup};
+use super::{act, key};
+
+pub fn moved(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+    let at = Position::new(event.column, event.row);
+    match event.kind {
+        MouseEventKind::ScrollUp => wheel(model, Action::Up),
+        MouseEventKind::ScrollDown => wheel(model, Action::Down),
+        MouseEventKind::Down(MouseButton::Left) => clicked(model, at),
+        _ => Vec::new(),
+    }
+}
+
+fn wheel(model: &mut Model, action: Action) -> Vec<Effect> {
+    let name = if action == Action::Up { "up" } else { "down" };
+    match Key::parse(name).filter(|_| !model.popups.is_empty()) {
+        Some(as_key) => key::pressed(model, as_key),
+        None => act(model, action),
+    }
+}
+
+fn clicked(model: &mut Model, at: Position) -> Vec<Effect> {
+    let areas = view::areas(model.size);
+    if areas.footer.contains(at) {
+        return match footer::key_at(model, areas.footer, at) {
+            Some(pressed) => key::pressed(model, pressed),
+            None => Vec::new(),
+        };
+    }
+    if !model.popups.is_empty() {
+        return Vec::new();
+    }
+    if areas.header.contains(at) {
+        return match view::header::screen_at(model, areas.header, at) {
+            Some(screen) => super::go(model, screen),
+            None => Vec::new(),
+        };
+    }
+    match model.screen {
+        Screen::Setup => setup::clicked(model, areas.body, at),
+        Screen::Results => results::clicked(model, areas.body, at),
+        Screen::Sessions => sessions::clicked(model, areas.body, at),
+        _ => Vec::new(),
+    }
+}

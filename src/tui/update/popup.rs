@@ -1,0 +1,154 @@
+//! Keys of what lies over a screen.
+
+use crossterm::event::KeyCode;
+use tui_input::Input;
+
+use super::super::keymap::{self, Action};
+use super::super::keys::Key;
+use super::super::model::Model;
+use super::super::msg::Effect;
+use super::super::popup::{self, Popup};
+use super::super::{sessions, setup};
+use super::key::edit;
+use super::{act, then};
+
+/// How far a key scrolls a text.
+fn scrolled(scroll: u16, action: Option<Action>) -> u16 {
+    match action {
+        Some(Action::Up) => scroll.saturating_sub(1),
+        Some(Action::Down) => scroll.saturating_add(1),
+        Some(Action::PageUp | Action::HalfUp) => scroll.saturating_sub(10),
+        Some(Action::PageDown | Action::HalfDown) => scroll.saturating_add(10),
+        Some(Action::Top) => 0,
+        // The view stops at the last line.
+        Some(Action::Bottom) => u16::MAX,
+        _ => scroll,
+    }
+}
+
+fn moved(cursor: usize, rows: usize, action: Option<Action>) -> usize {
+    let last = rows.saturating_sub(1);
+    match action {
+        Some(Action::Up) => cursor.saturating_sub(1),
+        Some(Action::Down) => (cursor + 1).min(last),
+        Some(Action::Top) => 0,
+        Some(Action::Bottom) => last,
+        _ => cursor.min(last),
+    }
+}
+
+pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
+    let screen = model.screen;
+    let action = keymap::action(key, screen);
+    let presets = model.presets.len();
+    let Some(top) = model.popups.last_mut() else { return Vec::new() };
+    let closes = key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
+    if closes {
+        return close(model);
+    }
+    match top {
+        Popup::Help { filter: Some(input), .. } if key.code != KeyCode::Enter => {
+            edit(input, key);
+        }
+        Popup::Help { scroll, filter } => match action {
+            Some(Action::Help) => return close(model),
+            _ if key.letter() == Some('/') => *filter = Some(Input::default()),
+            _ => *scroll = scrolled(*scroll, action),
+        },
+        Popup::Doctor { scroll } => match action {
+            Some(Action::Doctor) => return close(model),
+            _ => *scroll = scrolled(*scroll, action),
+        },
+        Popup::Palette { input, cursor } => return palette(model_cursor(input, cursor, key, screen), model),
+        Popup::Question { .. } => return answered(model, key),
+        Popup::Line { .. } if key.code == KeyCode::Enter => return entered(model),
+        Popup::Line { input, error, .. } => {
+            edit(input, key);
+            *error = None;
+        }
+        Popup::Presets { cursor } => match action {
+            Some(Action::Enter | Action::Toggle) => {
+                let chosen = *cursor;
+                model.popups.pop();
+                return setup::preset(model, chosen);
+            }
+            Some(Action::Preset) => return close(model),
+            _ => *cursor = moved(*cursor, presets, action),
+        },
+    }
+    Vec::new()
+}
+
+fn close(model: &mut Model) -> Vec<Effect> {
+    model.popups.pop();
+    Vec::new()
+}
+
+/// Edits the palette; the action that was chosen.
+fn model_cursor(input: &mut Input, cursor: &mut usize, key: Key, screen: super::Screen) -> Option<Action> {
+    let rows = popup::found(input.value(), screen);
+    match key.code {
+        KeyCode::Enter => return rows.get(*cursor).map(|binding| binding.action),
+        KeyCode::Up => *cursor = moved(*cursor, rows.len(), Some(Action::Up)),
+        KeyCode::Down => *cursor = moved(*cursor, rows.len(), Some(Action::Down)),
+        _ => {
+            if edit(input, key) {
+                *cursor = 0;
+            }
+        }
+    }
+    None
+}
+
+fn palette(chosen: Option<Action>, model: &mut Model) -> Vec<Effect> {
+    let Some(action) = chosen else { return Vec::new() };
+    model.popups.pop();
+    act(model, action)
+}
+
+/// `y` or Enter is a yes, everything that is no key of a list a no.
+fn answered(model: &mut Model, key: Key) -> Vec<Effect> {
+    let yes = key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'y')) || key.code == KeyCode::Enter;
+    let no = key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'n'));
+    match model.popups.pop() {
+        Some(Popup::Question { then: next, .. }) if yes => then(model, next),
+        Some(question) if !no => {
+            model.popups.push(question);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Enter in a line of text: an error keeps it open.
+fn entered(model: &mut Model) -> Vec<Effect> {
+    let Some(Popup::Line { input, purpose, .. }) = model.popups.last() else { return Vec::new() };
+    let (text, purpose) = (input.value().trim().to_string(), purpose.clone());
+    let done = match &purpose {
+        popup::Purpose::Preset => setup::save_preset(model, &text),
+        popup::Purpose::Rename { id } => sessions::rename(id, &text),
+        popup::Purpose::Setting(name) => setup::set_text(model, name, &text),
+    };
+    match done {
+        Ok(effects) => {
+            model.popups.pop();
+            effects
+        }
+        Err(why) => {
+            if let Some(Popup::Line { error, .. }) = model.popups.last_mut() {
+                *error = Some(why);
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// After a paste.
+pub fn changed(model: &mut Model) -> Vec<Effect> {
+    match model.popups.last_mut() {
+        Some(Popup::Palette { cursor, .. }) => *cursor = 0,
+        Some(Popup::Line { error, .. }) => *error = None,
+        _ => {}
+    }
+    Vec::new()
+}

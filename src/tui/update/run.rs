@@ -1,0 +1,116 @@
+//! The life of a run: begun, watched, stopped, over; and the way out of the program.
+
+use std::sync::Arc;
+
+use super::super::model::{Model, Screen};
+use super::super::msg::{Effect, Msg};
+use super::super::popup::{Popup, Then};
+use super::super::{live, results};
+use super::{PATIENCE, go, leaving};
+use crate::plan::Plan;
+
+/// Starts a plan and shows Live.
+pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
+    if model.running() {
+        model.toasts.note(model.now, "a run goes on: stop it first (x on Live)");
+        return Vec::new();
+    }
+    live::begin(model, Arc::clone(&plan));
+    let mut effects = go(model, Screen::Live);
+    effects.push(super::setup::remember(model));
+    effects.push(Effect::Start { plan, name: None });
+    effects
+}
+
+/// What the engine says.
+pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Over { error, unsaved } => over(model, error, unsaved),
+        Msg::NotBegun(why) => {
+            live::end(model);
+            model.toasts.failed(model.now, why);
+            let mut effects = go(model, Screen::Setup);
+            effects.extend(out(model));
+            effects
+        }
+        other => live::told(model, other),
+    }
+}
+
+/// The run is over: its results are shown, unless the person looks at something else.
+fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
+    let shown = live::end(model);
+    for why in error.iter().chain(&unsaved) {
+        model.toasts.failed(model.now, why.clone());
+    }
+    let mut effects = vec![Effect::Title("iotui".into())];
+    if let Some(shown) = shown {
+        model.last_session = shown.path.clone().map(|path| (path, shown.answer.text.clone()));
+        if let Some((path, _)) = &model.last_session
+            && unsaved.is_none()
+        {
+            model.toasts.good(model.now, format!("saved {}", path.display()));
+        }
+        let empty = shown.results.is_empty();
+        results::show(model, shown);
+        if model.screen == Screen::Live {
+            effects.extend(go(model, if empty { Screen::Setup } else { Screen::Results }));
+        }
+    }
+    effects.extend(out(model));
+    effects
+}
+
+/// Ctrl-C: a run is stopped and what was measured is kept; without one, the way out.
+pub fn interrupt(model: &mut Model) -> Vec<Effect> {
+    match model.running() {
+        true => stop(model),
+        false => leave(model, 0),
+    }
+}
+
+pub fn stop(model: &mut Model) -> Vec<Effect> {
+    live::stopping(model);
+    vec![Effect::Stop]
+}
+
+/// `q`: closes what is open on the screen; asks while a run goes on.
+pub fn quit(model: &mut Model) -> Vec<Effect> {
+    if super::on_screen_back(model) {
+        return Vec::new();
+    }
+    if model.running() {
+        let question = Popup::question("Quit while a run goes on?", "What was measured until now is kept.", Then::Quit);
+        model.popups.push(question);
+        return Vec::new();
+    }
+    leave(model, 0)
+}
+
+/// Leaves as soon as nothing runs.
+pub fn leave(model: &mut Model, code: u8) -> Vec<Effect> {
+    let way = leaving(model, code);
+    if model.running() { stop(model) } else { vec![Effect::Quit(way.code)] }
+}
+
+fn out(model: &Model) -> Option<Effect> {
+    model.leaving.map(|leaving| Effect::Quit(leaving.code))
+}
+
+/// A run that hangs holds nobody up.
+pub fn patience(model: &mut Model) -> Vec<Effect> {
+    match model.leaving {
+        Some(leaving) if model.now.saturating_sub(leaving.since) > PATIENCE => vec![Effect::Quit(leaving.code)],
+        _ => Vec::new(),
+    }
+}
+
+/// A run is paused first, so that the gap is never measured.
+pub fn suspend(model: &mut Model) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if model.running() {
+        effects.push(live::pause(model, true));
+    }
+    effects.push(Effect::Suspend);
+    effects
+}

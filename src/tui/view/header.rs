@@ -1,0 +1,66 @@
+//! The first line: name, screens with their keys, at the right the target and the state.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::super::model::{Model, Screen};
+use super::super::theme::Role;
+use super::super::{live, setup};
+use super::pane;
+
+/// The name and each screen with its columns.
+fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
+    let mut at = area.x;
+    let mut tabs = Vec::new();
+    let names = Screen::ALL.iter().enumerate().map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, screen.title())));
+    for (screen, text) in std::iter::once((None, " iotui ".to_string())).chain(names) {
+        let width = pane::width(&text) as u16;
+        tabs.push((screen, text, Rect::new(at, area.y, width, area.height.min(1))));
+        at += width + 2;
+    }
+    tabs
+}
+
+/// The screen whose name was clicked.
+pub fn screen_at(_: &Model, area: Rect, at: Position) -> Option<Screen> {
+    tabs(area).into_iter().find(|(_, _, place)| place.contains(at)).and_then(|(screen, _, _)| screen)
+}
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    let mut end = area.x;
+    for (screen, text, place) in tabs(area) {
+        let place = place.intersection(area);
+        end = end.max(place.right());
+        match screen {
+            None => Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::REVERSED)).render(place, buf),
+            Some(screen) if screen == model.screen => {
+                Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)).render(place, buf);
+            }
+            Some(_) => {
+                let (key, name) = text.split_at(1);
+                let parts =
+                    vec![Span::styled(key.to_string(), look.style(Role::Key)), Span::styled(name.to_string(), look.style(Role::Dim))];
+                Line::from(parts).render(place, buf);
+            }
+        }
+    }
+    let room = usize::from(area.right().saturating_sub(end + 2));
+    if room < 6 {
+        return;
+    }
+    let state = live::state(model);
+    let target = if model.running() { live::target(model) } else { setup::target(model) };
+    let left = room.saturating_sub(pane::width(&state) + 3);
+    let mut parts = Vec::new();
+    if left >= 8 {
+        parts.push(Span::styled(pane::fit_front(&target, left), look.style(Role::Text)));
+        parts.push(Span::styled(look.glyph(" · ", " - ").to_string(), look.style(Role::Dim)));
+    }
+    parts.push(Span::styled(pane::fit(&state, room), look.style(if model.running() { Role::Good } else { Role::Dim })));
+    parts.push(Span::raw(" "));
+    Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, area.right() - end - 2, 1), buf);
+}

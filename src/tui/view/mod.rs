@@ -1,0 +1,90 @@
+//! `view`: draws the model, and changes nothing.
+
+pub mod footer;
+pub mod header;
+pub mod pane;
+pub mod popup;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+use super::model::{Model, Screen};
+use super::theme::Role;
+use super::{host, lab, live, results, sessions, setup};
+
+/// The smallest screen on which everything can be used.
+pub const SMALLEST: (u16, u16) = (60, 16);
+
+/// The parts that all screens share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Areas {
+    pub header: Rect,
+    pub body: Rect,
+    pub footer: Rect,
+}
+
+/// Where things are on a screen of this size.
+pub fn areas(size: (u16, u16)) -> Areas {
+    let whole = Rect::new(0, 0, size.0, size.1);
+    let [header, body, footer] = Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)]).areas(whole);
+    Areas { header, body, footer }
+}
+
+/// Draws everything.
+pub fn draw(model: &Model, buf: &mut Buffer) {
+    let size = (buf.area.width, buf.area.height);
+    if size.0 < SMALLEST.0 || size.1 < SMALLEST.1 {
+        return too_small(model, size, buf);
+    }
+    let areas = areas(size);
+    header::draw(model, areas.header, buf);
+    match model.screen {
+        Screen::Setup => setup::draw(model, areas.body, buf),
+        Screen::Live => live::draw(model, areas.body, buf),
+        Screen::Results => results::draw(model, areas.body, buf),
+        Screen::Sessions => sessions::draw(model, areas.body, buf),
+        Screen::Lab => lab::draw(model, areas.body, buf),
+        Screen::Host => host::draw(model, areas.body, buf),
+    }
+    for popup in &model.popups {
+        popup::draw(model, popup, areas.body, buf);
+    }
+    toasts(model, areas.body, buf);
+    footer::draw(model, areas.footer, buf);
+}
+
+/// One line in the middle; the run goes on.
+fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
+    let going = if model.running() { "; the run goes on" } else { "" };
+    let text = format!("{columns}x{rows}: iotui needs {}x{}{going}", SMALLEST.0, SMALLEST.1);
+    let text = if text.len() > usize::from(columns) { format!("needs {}x{}", SMALLEST.0, SMALLEST.1) } else { text };
+    let line = Rect::new(0, rows / 2, columns, rows.min(1));
+    Line::styled(text, model.look.style(Role::Misleading)).centered().render(line.intersection(buf.area), buf);
+}
+
+/// At the lower right, over the screen, the newest at the bottom.
+fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
+    let count = model.toasts.iter().count() as u16;
+    for (at, toast) in model.toasts.iter().enumerate() {
+        let text = format!(" {} ", pane::fit_front(&toast.text, usize::from(body.width.saturating_sub(6))));
+        let width = pane::width(&text) as u16;
+        let row = body.bottom().saturating_sub(count - at as u16);
+        let area = Rect::new(body.right().saturating_sub(width + 1), row, width, 1).intersection(body);
+        Clear.render(area, buf);
+        Line::styled(text, model.look.style(toast.role).add_modifier(ratatui::style::Modifier::REVERSED)).render(area, buf);
+    }
+}
+
+/// Whether an action does something now: what does nothing is not in the footer.
+pub(super) fn offered(model: &Model, action: super::keymap::Action) -> bool {
+    use super::keymap::Action as A;
+    match (model.screen, action) {
+        (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Results | Screen::Sessions),
+        (Screen::Live, A::Pause | A::Skip | A::Stop | A::Freeze) => model.running(),
+        (Screen::Live, A::Enter) => false,
+        (Screen::Lab | Screen::Host, A::Enter) => false,
+        _ => true,
+    }
+}

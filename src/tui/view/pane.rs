@@ -1,0 +1,168 @@
+//! What panes share: the frame with its title, a list that scrolls, text that fits.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Widget};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::super::theme::{Look, Role};
+
+/// A frame with a title at the left and a short text at the right; what is inside.
+pub fn frame(look: &Look, title: &str, right: &str, focused: bool, area: Rect, buf: &mut Buffer) -> Rect {
+    let border = look.style(if focused { Role::Focus } else { Role::Border });
+    let name = look.style(if focused { Role::Focus } else { Role::Title });
+    let room = usize::from(area.width.saturating_sub(4));
+    let title = fit(title, room);
+    let left_over = room.saturating_sub(width(&title) + 3);
+    let mut block = Block::bordered().border_set(look.border_set()).border_style(border);
+    if !title.is_empty() {
+        block = block.title_top(Line::from(vec![Span::raw(" "), Span::styled(title, name), Span::raw(" ")]));
+    }
+    if !right.is_empty() && left_over > 2 {
+        let right = fit_front(right, left_over);
+        block = block
+            .title_top(Line::from(vec![Span::raw(" "), Span::styled(right, look.style(Role::Number)), Span::raw(" ")]).right_aligned());
+    }
+    let inner = block.inner(area);
+    block.render(area, buf);
+    inner
+}
+
+/// The first row to show so that the cursor is seen, with a row of what comes before and after where there is room.
+pub fn first_row(cursor: usize, rows: usize, height: usize) -> usize {
+    if rows <= height || height == 0 {
+        return 0;
+    }
+    // The same cursor always gives the same picture: no state, and half of the rows lie before the cursor.
+    cursor.saturating_sub(height / 2).min(rows - height)
+}
+
+/// A mark at the right border of a list that is longer than its pane.
+pub fn scrollbar(look: &Look, first: usize, rows: usize, area: Rect, buf: &mut Buffer) {
+    let height = usize::from(area.height);
+    if rows <= height || height == 0 || area.width == 0 {
+        return;
+    }
+    let size = (height * height / rows).max(1);
+    let at = (first * (height - size)).checked_div(rows - height).unwrap_or(0);
+    for row in at..at + size {
+        if let Some(cell) = buf.cell_mut((area.right(), area.y + row as u16)) {
+            cell.set_symbol(look.glyph("┃", "#")).set_style(look.style(Role::Border));
+        }
+    }
+}
+
+/// One line of text at a row of an area, cut to it.
+pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buffer) {
+    if row < area.height {
+        text.into().render(Rect::new(area.x, area.y + row, area.width, 1), buf);
+    }
+}
+
+/// Paints the background of a row: the cursor of a focused pane.
+pub fn select(style: Style, row: u16, area: Rect, buf: &mut Buffer) {
+    if row < area.height {
+        buf.set_style(Rect::new(area.x, area.y + row, area.width, 1), style);
+    }
+}
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text, cut at its end to so many columns.
+pub fn fit(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.into();
+    }
+    let mut cut = String::new();
+    let mut room = most.saturating_sub(1);
+    for letter in text.chars() {
+        let own = letter.width().unwrap_or(0);
+        if own > room {
+            break;
+        }
+        room -= own;
+        cut.push(letter);
+    }
+    if most > 0 {
+        cut.push('…');
+    }
+    cut
+}
+
+/// The text, cut at its front: a path keeps the name of its file.
+pub fn fit_front(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.into();
+    }
+    let mut kept: Vec<char> = Vec::new();
+    let mut room = most.saturating_sub(1);
+    for letter in text.chars().rev() {
+        let own = letter.width().unwrap_or(0);
+        if own > room {
+            break;
+        }
+        room -= own;
+        kept.push(letter);
+    }
+    if most > 0 {
+        kept.push('…');
+    }
+    kept.iter().rev().collect()
+}
+
+/// Words on lines of at most so many columns; a word that is longer stays whole and is cut when drawn.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let Some(last) = lines.last_mut() else { break };
+        if !last.is_empty() && width(last) + 1 + width(word) > columns {
+            lines.push(word.into());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_paths_lose_their_front_and_texts_their_end() {
+        assert_eq!(fit("abcdef", 4), "abc…");
+        assert_eq!(fit_front("/a/long/path/file.iso", 10), "…/file.iso");
+        assert_eq!(fit_front("short", 10), "short");
+        assert_eq!(fit("x", 0), "");
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit_front("日本語", 5), "…本語");
+    }
+
+    #[test]
+    fn the_cursor_is_always_seen() {
+        for rows in 0..40 {
+            for height in 0..12 {
+                for cursor in 0..rows {
+                    let first = first_row(cursor, rows, height);
+                    assert!(height == 0 || (first <= cursor && cursor < first + height), "{cursor} {rows} {height}");
+                    assert!(rows <= height || first + height <= rows.max(height));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_wrap() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("", 7), [""]);
+        assert_eq!(wrap("unbreakable x", 3), ["unbreakable", "x"]);
+    }
+}
