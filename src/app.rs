@@ -1,14 +1,15 @@
 //! From argv to an exit code: which front end or command runs.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use crate::batch;
-use crate::cli::{self, Asked, Sub};
+use crate::cli::{self, Asked, Cli, Sub};
 use crate::commands;
+use crate::plan::{PRESETS, Preset, Settings};
 use crate::report;
 use crate::session;
+use crate::tui::shell;
 
 /// Exit code of wrong usage: nothing was run.
 pub const USAGE: u8 = 2;
@@ -41,15 +42,28 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (None, Some(what), _) => commands::list::run(what, &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command()),
         (None, None, None) if cli.batch => batch::run(&cli.run, &settings),
-        (None, None, None) => Err(no_screen()),
+        (None, None, None) => full_screen(cli, settings),
     }
 }
 
-/// There is no full screen in this version; the message does not promise one.
-fn no_screen() -> anyhow::Error {
-    if std::io::stdout().is_terminal() {
-        anyhow::anyhow!("this version runs headless only: iotui --batch [FILE] (iotui --help shows all options)")
-    } else {
-        anyhow::anyhow!("there is no terminal here: use iotui --batch [FILE]")
+/// Options of the headless front end are told, not ignored.
+fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
+    let run = cli.run;
+    let batch_only = [
+        ("--output", run.out.output.is_some()),
+        ("--dry-run", run.dry_run),
+        ("--strict", run.strict),
+        ("--quiet", run.quiet),
+        ("--keep", run.keep),
+        ("--plan", run.plan.is_some()),
+        ("--save", run.save.is_some()),
+        ("more than one --preset", run.preset.len() > 1),
+    ];
+    if let Some((option, _)) = batch_only.iter().find(|(_, given)| *given) {
+        anyhow::bail!("{option} is for headless runs: add --batch");
     }
+    let presets = PRESETS.iter().map(|(id, text)| Preset::parse(id, text)).collect::<Result<_, _>>()?;
+    let preset = run.preset.into_iter().next();
+    let (color, ascii, save) = (run.out.color, run.out.ascii, !run.no_save);
+    shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, presets })
 }

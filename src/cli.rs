@@ -22,6 +22,9 @@ pub struct Cli {
     #[command(flatten)]
     pub run: Args,
 
+    #[command(flatten)]
+    pub screen: crate::tui::shell::Screen,
+
     /// Run without the full screen: data on stdout, progress on stderr
     #[arg(long)]
     pub batch: bool,

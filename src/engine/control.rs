@@ -19,6 +19,8 @@ impl Control {
         self.stop.load(Relaxed)
     }
 
+    pub fn set_pause(&self, _: bool) {}
+
     pub fn take_skip(&self) -> bool {
         self.skip.swap(false, Relaxed)
     }

@@ -16,7 +16,7 @@ use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
 pub use atomic::{probe, to_file};
-pub use out::{Failed, HEADING as OUTPUT, Out, When, failed, say};
+pub use out::{Failed, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");

@@ -65,7 +65,7 @@ impl Out {
                 When::Never => false,
                 When::Auto => terminal && !set("NO_COLOR") && !dumb,
             },
-            ascii: self.ascii || ascii_locale(),
+            ascii: self.ascii || ascii_only(&|name| std::env::var(name).ok()),
         }
     }
 
@@ -104,12 +104,10 @@ fn columns() -> usize {
     usize::from(columns).max(40)
 }
 
-/// A locale that says it is not UTF-8; one that says nothing is taken to be able to.
-fn ascii_locale() -> bool {
-    let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
-    let linux = std::env::var("TERM").is_ok_and(|t| t == "linux");
-    linux
-        || said.is_some_and(|l| {
-            matches!(l.as_str(), "C" | "POSIX") || (l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8"))
-        })
+/// A locale that says it is not UTF-8, or the console of Linux; a locale that says nothing is taken to be able to.
+pub fn ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
+    let names_another = |l: &str| l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8");
+    set("TERM").as_deref() == Some("linux") || said.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
 }

@@ -1,1 +1,143 @@
-//! x
+//! The shell around the model: terminal, keys, signals, threads. Everything that is not pure is here.
+
+pub mod app;
+mod clipboard;
+mod hands;
+mod look;
+mod look_up;
+mod run;
+mod terminal;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use crossterm::event::{Event as TerminalEvent, EventStream};
+use futures_util::{Stream, StreamExt};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+pub use look::{look, theme};
+
+use super::keys::Key;
+use super::model::Model;
+use super::msg::{Effect, Msg};
+use super::remember::Remembered;
+use super::setup::Setup;
+use super::theme::THEMES;
+use crate::plan::{Preset, Settings, preset};
+use crate::report::{When, say};
+
+/// The options of the full screen.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Screen {
+    /// Leave the mouse to the terminal
+    #[arg(long, help_heading = SCREEN)]
+    pub no_mouse: bool,
+    /// Colours: terminal, night, paper
+    #[arg(long, value_name = "T", help_heading = SCREEN)]
+    pub theme: Option<String>,
+}
+
+const SCREEN: &str = "Full screen";
+
+/// What was asked for on the command line.
+pub struct Asked {
+    pub file: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
+    pub preset: Option<String>,
+    pub settings: Settings,
+    /// Keep session files.
+    pub save: bool,
+    pub color: When,
+    pub ascii: bool,
+    pub presets: Vec<Preset>,
+}
+
+/// Runs the full screen until it is left; the exit code.
+///
+/// # Errors
+/// There is no terminal, or it cannot be used; the options are wrong.
+pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        anyhow::bail!("there is no terminal here: use iotui --batch [FILE]");
+    }
+    let save = asked.save;
+    let (mut model, first) = begin(args, asked)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let code = runtime.block_on(on_terminal(args, &mut model, first, save));
+    // A thread may still wait for a file system that hangs.
+    runtime.shutdown_background();
+    for line in model.farewell().lines {
+        say(line);
+    }
+    code
+}
+
+fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
+    let Asked { file, dir, preset: named, settings, color, ascii, presets, .. } = asked;
+    let remembered = Remembered::load();
+    let chosen = args.theme.as_deref().map(theme).transpose()?;
+    let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
+    let env = |name: &str| std::env::var(name).ok();
+    let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, &env);
+    let base = match named {
+        Some(id) => presets.iter().find(|p| p.id == id).cloned().map_or_else(|| preset(&id), Ok)?,
+        None => preset("quick")?,
+    };
+    let mut model = Model::new(look, presets, Setup::new(file, dir, base, settings));
+    let first = vec![Effect::Host, model.setup.ask()];
+    Ok((model, first))
+}
+
+async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save: bool) -> anyhow::Result<u8> {
+    let (tell, told) = unbounded_channel();
+    let panicked = tell.clone();
+    terminal::hook(move |text| drop(panicked.send(Msg::Panicked(text))));
+    let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
+    signals(&tell)?;
+    let mut screen = Terminal::new(CrosstermBackend::new(std::io::stdout()))?;
+    let mut hands = hands::Shell::new(guard, tell, save);
+    let code = app::App::new(&mut screen, model, &mut hands).run(first, keys(), told).await;
+    hands.finish();
+    drop(hands);
+    // Drawing fails when the terminal is gone: as a hang-up.
+    Ok(code.unwrap_or(129))
+}
+
+/// What the terminal says, as messages.
+fn keys() -> impl Stream<Item = Msg> {
+    EventStream::new().filter_map(|event| async {
+        match event.ok()? {
+            TerminalEvent::Key(key) => Key::of(key).map(Msg::Key),
+            TerminalEvent::Paste(text) => Some(Msg::Paste(text)),
+            TerminalEvent::Mouse(mouse) => Some(Msg::Mouse(mouse)),
+            TerminalEvent::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+            _ => None,
+        }
+    })
+}
+
+/// Signals become messages: TERM and HUP lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws anew.
+fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
+    let all: [(SignalKind, fn() -> Msg); 4] = [
+        (SignalKind::terminate(), || Msg::Leave(143)),
+        (SignalKind::hangup(), || Msg::Leave(129)),
+        (SignalKind::interrupt(), || Msg::Interrupt),
+        (SignalKind::from_raw(libc::SIGCONT), || Msg::Resumed),
+    ];
+    for (kind, msg) in all {
+        let mut arrived = signal(kind).context("cannot handle signals")?;
+        let tell = tell.clone();
+        tokio::spawn(async move {
+            while arrived.recv().await.is_some() {
+                if tell.send(msg()).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! The loop: messages in, effects out, a draw when something changed. Generic over the screen, the keys and the hands,
+//! so that tests run it whole.
+
+use std::io;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use ratatui::Terminal;
+use ratatui::backend::Backend;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep_until};
+
+use super::super::model::Model;
+use super::super::msg::{Effect, Msg};
+use super::super::update::update;
+use super::super::view;
+
+/// Data are drawn at most so often; a key at once.
+const FRAME: Duration = Duration::from_millis(100);
+/// Messages taken in between two looks at the keys.
+const BATCH: usize = 256;
+
+/// What became of an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    Yes,
+    /// The whole screen must be drawn anew.
+    Repaint,
+    Quit(u8),
+}
+
+/// Whoever does what the model wants done.
+pub trait Hands {
+    fn perform(&mut self, effect: Effect) -> Done;
+    /// A message was taken in.
+    fn took(&mut self, _: &Msg) {}
+    fn begin_draw(&mut self) {}
+    fn end_draw(&mut self) {}
+}
+
+/// The full screen at work.
+pub struct App<'a, B: Backend, H: Hands> {
+    pub terminal: &'a mut Terminal<B>,
+    pub model: &'a mut Model,
+    pub hands: &'a mut H,
+    start: Instant,
+    drawn: Option<Instant>,
+    /// When to draw what has changed.
+    due: Option<Instant>,
+    over: Option<u8>,
+}
+
+impl<'a, B: Backend, H: Hands> App<'a, B, H>
+where
+    io::Error: From<B::Error>,
+{
+    pub fn new(terminal: &'a mut Terminal<B>, model: &'a mut Model, hands: &'a mut H) -> Self {
+        App { terminal, model, hands, start: Instant::now(), drawn: None, due: None, over: None }
+    }
+
+    /// Runs until the model wants to quit; the exit code. `first` is done before the first key.
+    ///
+    /// # Errors
+    /// The terminal cannot be drawn to: it is gone.
+    pub async fn run(&mut self, first: Vec<Effect>, keys: impl Stream<Item = Msg>, mut told: UnboundedReceiver<Msg>) -> io::Result<u8> {
+        futures_util::pin_mut!(keys);
+        let mut open = true;
+        let size = self.terminal.size()?;
+        self.take(Msg::Resize(size.width, size.height))?;
+        self.draw()?;
+        self.perform(first)?;
+        let mut tick = tokio::time::interval(FRAME);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while self.over.is_none() {
+            let due = self.due.unwrap_or(self.start);
+            tokio::select! {
+                biased;
+                key = keys.next(), if open => match key {
+                    Some(msg) => {
+                        self.take(msg)?;
+                        if self.over.is_none() {
+                            self.draw()?;
+                        }
+                    }
+                    // Nobody can press a key any more.
+                    None => {
+                        open = false;
+                        self.take(Msg::Leave(129))?;
+                    }
+                },
+                () = sleep_until(due), if self.due.is_some() => self.draw()?,
+                Some(msg) = told.recv() => {
+                    self.take(msg)?;
+                    for _ in 0..BATCH {
+                        match told.try_recv() {
+                            Ok(msg) if self.over.is_none() => self.take(msg)?,
+                            _ => break,
+                        }
+                    }
+                    self.changed();
+                }
+                _ = tick.tick(), if self.model.ticks() => {
+                    self.take(Msg::Tick)?;
+                    self.changed();
+                }
+            }
+        }
+        Ok(self.over.unwrap_or(0))
+    }
+
+    fn take(&mut self, msg: Msg) -> io::Result<()> {
+        self.hands.took(&msg);
+        let effects = update(self.model, self.start.elapsed(), msg);
+        self.perform(effects)
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) -> io::Result<()> {
+        for effect in effects {
+            match self.hands.perform(effect) {
+                Done::Yes => {}
+                // Not `clear`: it asks the terminal for the cursor and races the keys for the answer.
+                Done::Repaint => {
+                    let size = self.terminal.size()?;
+                    self.terminal.resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))?;
+                    self.changed();
+                }
+                Done::Quit(code) => self.over = Some(code),
+            }
+        }
+        Ok(())
+    }
+
+    /// Something is to be drawn, not sooner than a frame after the last draw.
+    fn changed(&mut self) {
+        let next = self.drawn.map_or(self.start, |drawn| drawn + FRAME);
+        self.due.get_or_insert(next);
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.due = None;
+        self.hands.begin_draw();
+        let model = &*self.model;
+        let drawn = self.terminal.draw(|frame| view::draw(model, frame.buffer_mut())).map(|_| ());
+        self.hands.end_draw();
+        self.drawn = Some(Instant::now());
+        Ok(drawn?)
+    }
+}

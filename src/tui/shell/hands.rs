@@ -1,0 +1,144 @@
+//! Does what the model wants done: on the terminal here, the rest on threads that answer with a message.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use crossterm::execute;
+use crossterm::terminal::SetTitle;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::super::msg::{Effect, Msg};
+use super::app::{Done, Hands};
+use super::run::Runs;
+use super::{clipboard, look_up, terminal};
+use crate::host::Host;
+use crate::record::Event;
+
+/// Threads that look something up at the same time: a mount that hangs may hold some for ever.
+const MOST_LOOKING: usize = 16;
+
+pub struct Shell {
+    guard: terminal::Guard,
+    tell: UnboundedSender<Msg>,
+    runs: Runs,
+    host: Arc<OnceLock<Host>>,
+    looking: Arc<AtomicUsize>,
+}
+
+impl Shell {
+    pub fn new(guard: terminal::Guard, tell: UnboundedSender<Msg>, save: bool) -> Shell {
+        let host = Arc::new(OnceLock::new());
+        Shell { guard, runs: Runs::new(tell.clone(), Arc::clone(&host), save), tell, host, looking: Arc::default() }
+    }
+
+    /// Ends the file of a run that hangs; call when the loop is over.
+    pub fn finish(&mut self) {
+        self.runs.finish();
+    }
+
+    /// Looks something up without holding up the screen.
+    fn look_up(&self, work: impl FnOnce() -> Msg + Send + 'static) {
+        if self.looking.fetch_add(1, Relaxed) >= MOST_LOOKING {
+            self.looking.fetch_sub(1, Relaxed);
+            self.say(Msg::Failed("a file system does not answer: what was asked of it is still waited for".into()));
+            return;
+        }
+        let (tell, looking) = (self.tell.clone(), Arc::clone(&self.looking));
+        let spawned = std::thread::Builder::new().name("look up".into()).spawn(move || {
+            // The place is given back by a panic too.
+            let _place = Place(looking);
+            let _ = tell.send(work());
+        });
+        if let Err(error) = spawned {
+            self.looking.fetch_sub(1, Relaxed);
+            self.say(Msg::Failed(format!("cannot start a thread: {error}")));
+        }
+    }
+
+    fn say(&self, msg: Msg) {
+        let _ = self.tell.send(msg);
+    }
+}
+
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Hands for Shell {
+    fn perform(&mut self, effect: Effect) -> Done {
+        match effect {
+            Effect::Quit(code) => return Done::Quit(code),
+            Effect::Redraw => return Done::Repaint,
+            Effect::Suspend => {
+                if let Err(error) = terminal::suspend(&self.guard) {
+                    self.say(Msg::Failed(format!("cannot suspend: {error}")));
+                }
+                self.say(Msg::Resumed);
+                return Done::Repaint;
+            }
+            Effect::Copy(text) => self.copy(&text),
+            Effect::Title(title) => drop(execute!(io::stdout(), SetTitle(title))),
+            Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
+            Effect::Stop => self.runs.stop(),
+            Effect::Pause(on) => self.runs.pause(on),
+            Effect::Skip => self.runs.skip(),
+            Effect::Host => {
+                let host = Arc::clone(&self.host);
+                self.look_up(move || Msg::Host(Box::new(host.get_or_init(Host::collect).clone())));
+            }
+            Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
+            Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),
+            Effect::Propose(question) => {
+                let host = Arc::clone(&self.host);
+                self.look_up(move || look_up::propose(&question, host.get_or_init(Host::collect)));
+            }
+            Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
+            Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
+            Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
+            Effect::Again(id) => self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new))),
+            Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
+            Effect::Delete(id) => self.look_up(move || look_up::delete(&id)),
+            Effect::SavePreset { id, question } => self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question))),
+            // What cannot be remembered is no reason to disturb anyone.
+            Effect::Remember(remembered) => drop(remembered.save()),
+        }
+        Done::Yes
+    }
+
+    fn took(&mut self, msg: &Msg) {
+        if matches!(msg, Msg::Event(Event::Sample { .. })) {
+            self.runs.seen();
+        }
+    }
+
+    fn begin_draw(&mut self) {
+        terminal::begin_draw();
+    }
+
+    fn end_draw(&mut self) {
+        terminal::end_draw();
+    }
+}
+
+impl Shell {
+    fn copy(&self, text: &str) {
+        let mut out = io::stdout();
+        let written = out.write_all(clipboard::osc52(text).as_bytes()).and_then(|()| out.flush());
+        let said = match written {
+            Ok(()) => Msg::Done { text: "copied".into(), sessions: false },
+            Err(error) => Msg::Failed(format!("cannot copy: {error}")),
+        };
+        self.say(said);
+    }
+}
+
+/// For messages: the name of a file.
+pub fn name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

@@ -1,0 +1,68 @@
+//! What this terminal can show, from the environment and the options.
+
+use super::super::theme::{Colours, Glyphs, Look, THEMES, Theme};
+use crate::plan::{Unknown, nearest};
+use crate::report::{When, ascii_only};
+
+/// The look for these options in an environment.
+pub fn look(theme: &'static Theme, when: When, ascii: bool, env: &dyn Fn(&str) -> Option<String>) -> Look {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let colours = match when {
+        When::Never => Colours::None,
+        When::Auto if set("NO_COLOR").is_some() || set("TERM").is_none_or(|term| term == "dumb") => Colours::None,
+        _ => depth(&set),
+    };
+    Look { theme, colours, glyphs: if ascii || ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode } }
+}
+
+fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
+    let term = set("TERM").unwrap_or_default();
+    match set("COLORTERM").as_deref() {
+        Some("truecolor" | "24bit") => Colours::True,
+        _ if term.contains("direct") => Colours::True,
+        _ if term.contains("256color") => Colours::TwoFiftySix,
+        _ => Colours::Sixteen,
+    }
+}
+
+/// The theme of that name.
+pub fn theme(name: &str) -> Result<&'static Theme, Unknown> {
+    THEMES.iter().find(|theme| theme.id == name).ok_or_else(|| nearest("theme", name, THEMES.iter().map(|theme| theme.id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(when: When, ascii: bool, vars: &[(&str, &str)]) -> (Colours, Glyphs) {
+        let env = |name: &str| vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string());
+        let look = look(&THEMES[0], when, ascii, &env);
+        (look.colours, look.glyphs)
+    }
+
+    #[test]
+    fn the_environment_decides() {
+        let utf = ("LANG", "C.UTF-8");
+        for (when, ascii, vars, wanted) in [
+            (When::Auto, false, vec![("TERM", "xterm-256color"), utf], (Colours::TwoFiftySix, Glyphs::Unicode)),
+            (When::Auto, false, vec![("TERM", "xterm"), ("COLORTERM", "truecolor"), utf], (Colours::True, Glyphs::Unicode)),
+            (When::Auto, false, vec![("TERM", "xterm"), utf], (Colours::Sixteen, Glyphs::Unicode)),
+            (When::Auto, false, vec![("TERM", "xterm"), ("NO_COLOR", "1"), utf], (Colours::None, Glyphs::Unicode)),
+            (When::Auto, false, vec![("TERM", "xterm"), ("NO_COLOR", ""), utf], (Colours::Sixteen, Glyphs::Unicode)),
+            (When::Always, false, vec![("TERM", "xterm"), ("NO_COLOR", "1"), utf], (Colours::Sixteen, Glyphs::Unicode)),
+            (When::Never, false, vec![("TERM", "xterm-256color"), utf], (Colours::None, Glyphs::Unicode)),
+            (When::Auto, false, vec![("TERM", "dumb"), utf], (Colours::None, Glyphs::Unicode)),
+            (When::Auto, false, vec![("TERM", "linux"), utf], (Colours::Sixteen, Glyphs::Ascii)),
+            (When::Auto, false, vec![("TERM", "xterm"), ("LC_ALL", "C"), utf], (Colours::Sixteen, Glyphs::Ascii)),
+            (When::Auto, true, vec![("TERM", "xterm"), utf], (Colours::Sixteen, Glyphs::Ascii)),
+            (When::Auto, false, vec![], (Colours::None, Glyphs::Unicode)),
+        ] {
+            assert_eq!(of(when, ascii, &vars), wanted, "{when:?} {ascii} {vars:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_theme_names_the_nearest() {
+        assert!(theme("nihgt").unwrap_err().to_string().contains("night"));
+    }
+}

@@ -1,0 +1,101 @@
+//! What the screens look up on disk and of the machine; each runs on a thread of its own and may take its time.
+
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::super::msg::Msg;
+use super::super::sessions::Preview;
+use super::super::setup::{Entry, Listing, Question, Seen};
+use super::super::shown::Shown;
+use crate::engine::{Proposal, propose as plan_for};
+use crate::host::{Host, TargetFacts, TargetKind, examine};
+use crate::plan::{Plan, Preset, Settings};
+use crate::session::{self, Listed, Session};
+
+/// The entries of a folder: folders first, then by name.
+pub fn list(dir: PathBuf) -> Listing {
+    let read = || -> std::io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&dir)?.flatten() {
+            let path = entry.path();
+            // Follows links; a broken one is no target.
+            let Ok(meta) = fs::metadata(&path) else { continue };
+            entries.push(Entry { name: super::hands::name(&path), folder: meta.is_dir(), size: meta.len(), path });
+        }
+        entries.sort_by_cached_key(|entry| (!entry.folder, entry.name.to_lowercase()));
+        Ok(entries)
+    };
+    let result = read().map_err(|error| format!("{}: {error}", dir.display()));
+    Listing { dir, result }
+}
+
+/// Facts about a file: size, file system, what is cached, what is stored.
+pub fn facts(path: PathBuf) -> Seen {
+    // Without waiting: a FIFO without a writer would block an open for ever.
+    let open = fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(&path);
+    let result = open.map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File))).map_err(|error| error.to_string());
+    Seen { path, result }
+}
+
+/// The plan for what is chosen, and what the doctor says to it.
+pub fn propose(question: &Question, host: &Host) -> Msg {
+    let asked = Proposal {
+        file: question.file.as_deref(),
+        dir: question.dir.as_deref(),
+        keep: false,
+        presets: std::slice::from_ref(&question.preset),
+        settings: &question.settings,
+    };
+    match plan_for(&asked) {
+        Ok(proposed) => {
+            let findings = examine(host, Some(&proposed.facts), Some(&proposed.plan));
+            Msg::Proposed { number: question.number, result: Ok(Box::new(proposed)), findings }
+        }
+        Err(error) => Msg::Proposed { number: question.number, result: Err(error.to_string()), findings: examine(host, None, None) },
+    }
+}
+
+pub fn sessions() -> Result<Vec<Listed>, String> {
+    session::folder().and_then(|dir| session::list(&dir)).map_err(|e| e.to_string())
+}
+
+fn load(id: &str) -> Result<(PathBuf, Session), String> {
+    let path = session::folder().and_then(|dir| session::find(&dir, id)).map_err(|e| e.to_string())?;
+    let session = session::load(&path).map_err(|e| e.to_string())?;
+    Ok((path, session))
+}
+
+pub fn open(id: &str) -> Result<Shown, String> {
+    load(id).map(|(path, session)| Shown::of(session, Some(path)))
+}
+
+pub fn preview(id: String) -> Preview {
+    let result = open(&id).map(Box::new);
+    Preview { id, result }
+}
+
+pub fn again(id: &str) -> Result<Plan, String> {
+    let (_, session) = load(id)?;
+    session::again(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
+}
+
+fn in_folder(id: &str, what: impl FnOnce(&Path, &Path) -> Result<String, session::SessionError>) -> Msg {
+    let done = session::folder().and_then(|dir| session::find(&dir, id).and_then(|path| what(&dir, &path)));
+    match done {
+        Ok(text) => Msg::Done { text, sessions: true },
+        Err(error) => Msg::Failed(error.to_string()),
+    }
+}
+
+pub fn rename(id: &str, name: &str) -> Msg {
+    in_folder(id, |dir, path| session::rename(dir, path, name).map(|kept| format!("named {kept}")))
+}
+
+pub fn delete(id: &str) -> Msg {
+    in_folder(id, |dir, path| session::delete(dir, path).map(|()| "deleted".into()))
+}
+
+pub fn save_preset(_: &str, _: &Question) -> Result<Box<Preset>, String> {
+    Err("presets cannot be saved yet".into())
+}

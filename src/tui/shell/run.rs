@@ -1,0 +1,126 @@
+//! The run of a plan under the full screen: started, steered, told.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::super::msg::Msg;
+use crate::engine::Control;
+use crate::host::Host;
+use crate::plan::Plan;
+use crate::record::{End, Event};
+use crate::session::{self, Recorder, Told};
+use crate::sys::signals;
+
+/// Samples that may wait for the screen; what is beyond is dropped and counted.
+const MOST_WAITING: u64 = 64;
+
+pub struct Runs {
+    tell: UnboundedSender<Msg>,
+    host: Arc<OnceLock<Host>>,
+    /// Keep a session file.
+    save: bool,
+    now: Option<Now>,
+    /// Samples on their way to the screen.
+    waiting: Arc<AtomicU64>,
+}
+
+struct Now {
+    control: Arc<Control>,
+    recorder: Option<Arc<Mutex<Recorder>>>,
+}
+
+impl Runs {
+    pub fn new(tell: UnboundedSender<Msg>, host: Arc<OnceLock<Host>>, save: bool) -> Runs {
+        Runs { tell, host, save, now: None, waiting: Arc::default() }
+    }
+
+    pub fn start(&mut self, plan: Arc<Plan>, name: Option<&str>) {
+        signals::reset();
+        let host = self.host.get_or_init(Host::collect);
+        let recorder = self.recorder(name, host, &plan);
+        let begun = match &recorder {
+            Some(r) => Msg::Begun { path: Some(r.path().into()), id: r.id().into(), name: r.name().into(), created: r.created().into() },
+            None => Msg::Begun { path: None, id: String::new(), name: String::new(), created: session::utc(std::time::SystemTime::now()) },
+        };
+        let _ = self.tell.send(begun);
+        let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
+        let control = Arc::new(Control::new(signals::stop_flag()));
+        let started = session::start(plan, host.evidence(), Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
+        match started {
+            Ok(_) => self.now = Some(Now { control, recorder }),
+            Err(error) => drop(self.tell.send(Msg::NotBegun(format!("cannot start a thread: {error}")))),
+        }
+    }
+
+    fn recorder(&self, name: Option<&str>, host: &Host, plan: &Plan) -> Option<Recorder> {
+        if !self.save {
+            return None;
+        }
+        let made = session::recorder(name, host, plan);
+        made.map_err(|error| self.tell.send(Msg::Failed(format!("this run is not saved: {error}")))).ok()
+    }
+
+    /// What the engine's thread calls: it never waits. Samples are dropped where the screen is behind, results never.
+    fn teller(&self, recorder: Option<Arc<Mutex<Recorder>>>) -> impl FnMut(Told) + Send + 'static {
+        let (tell, waiting) = (self.tell.clone(), Arc::clone(&self.waiting));
+        waiting.store(0, Relaxed);
+        let mut dropped = 0;
+        move |told| {
+            let msg = match told {
+                Told::Event(event @ Event::Sample { .. }) => {
+                    if waiting.fetch_add(1, Relaxed) >= MOST_WAITING {
+                        waiting.fetch_sub(1, Relaxed);
+                        dropped += 1;
+                        return;
+                    }
+                    Msg::Event(event)
+                }
+                Told::Event(event) => Msg::Event(event),
+                Told::Over(error) => {
+                    let unsaved = recorder.as_ref().and_then(|r| {
+                        let mut recorder = r.lock().unwrap_or_else(PoisonError::into_inner);
+                        recorder.finish(End::Failed);
+                        recorder.unsaved()
+                    });
+                    Msg::Over { error, unsaved }
+                }
+            };
+            if dropped > 0 {
+                let _ = tell.send(Msg::Dropped(std::mem::take(&mut dropped)));
+            }
+            let _ = tell.send(msg);
+        }
+    }
+
+    /// A sample reached the screen.
+    pub fn seen(&self) {
+        let _ = self.waiting.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1));
+    }
+
+    pub fn stop(&self) {
+        signals::stop_flag().store(true, std::sync::atomic::Ordering::Release);
+    }
+
+    pub fn pause(&self, on: bool) {
+        if let Some(now) = &self.now {
+            now.control.set_pause(on);
+        }
+    }
+
+    pub fn skip(&self) {
+        if let Some(now) = &self.now {
+            now.control.skip.store(true, Relaxed);
+        }
+    }
+
+    /// Ends the file of a run that hangs in a system call; not waited for, the engine may hold the lock.
+    pub fn finish(&mut self) {
+        if let Some(recorder) = self.now.take().and_then(|now| now.recorder)
+            && let Ok(mut recorder) = recorder.try_lock()
+        {
+            recorder.finish(End::Interrupted);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The terminal: entered as a whole, left as a whole, whatever ends the program.
+
+use std::io::{self, Write};
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, ThreadId};
+
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::terminal::{self, BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{cursor, execute, queue};
+
+/// The full screen is on: what the panic hook and `drop` look at.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+/// Puts the terminal back when it goes out of scope.
+pub struct Guard {
+    mouse: bool,
+}
+
+impl Guard {
+    pub fn enter(mouse: bool) -> io::Result<Guard> {
+        let guard = Guard { mouse };
+        guard.on()?;
+        Ok(guard)
+    }
+
+    /// Full screen, keys one by one, pastes and the mouse told as such.
+    pub fn on(&self) -> io::Result<()> {
+        ENTERED.store(true, Relaxed);
+        terminal::enable_raw_mode()?;
+        let mut out = io::stdout();
+        // Saves the title of the window where the terminal can (XTWINOPS 22).
+        out.write_all(b"\x1b[22;0t")?;
+        queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+        if self.mouse {
+            queue!(out, EnableMouseCapture)?;
+        }
+        out.flush()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        off();
+    }
+}
+
+/// Leaves the full screen, if it is on; errors have nowhere to go.
+pub fn off() {
+    if !ENTERED.swap(false, Relaxed) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = queue!(out, EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    let _ = out.write_all(b"\x1b[23;0t");
+    let _ = out.flush();
+    let _ = terminal::disable_raw_mode();
+}
+
+/// A panic of this thread leaves the full screen before it is told; one of a worker is passed to `told` instead, for a
+/// message over the screen would only spoil it.
+pub fn hook(told: impl Fn(String) + Send + Sync + 'static) {
+    let ui: ThreadId = thread::current().id();
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == ui {
+            off();
+            before(info);
+        } else if ENTERED.load(Relaxed) {
+            told(info.to_string().replace('\n', " "));
+        } else {
+            before(info);
+        }
+    }));
+}
+
+/// Draws between these show at once, where the terminal knows them.
+pub fn begin_draw() {
+    let _ = queue!(io::stdout(), BeginSynchronizedUpdate);
+}
+
+pub fn end_draw() {
+    let _ = execute!(io::stdout(), EndSynchronizedUpdate);
+}
+
+/// Stops this program as Ctrl-Z does elsewhere, and comes back when it is continued.
+pub fn suspend(guard: &Guard) -> io::Result<()> {
+    off();
+    // To the whole group, as the terminal would: iotui may be one of a pipe. SIGTSTP does not stop an orphaned group.
+    let stopped = nix::sys::signal::kill(nix::unistd::Pid::from_raw(0), nix::sys::signal::Signal::SIGSTOP);
+    guard.on()?;
+    stopped.map_err(Into::into)
+}
