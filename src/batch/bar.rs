@@ -52,6 +52,7 @@ impl Bar {
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
+            Phase::Pause => "paused".into(),
             Phase::Trial => format!("trial {}: {cell}", progress.round),
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
     let mut count = 1u64;
     loop {
         let step = Amount { count, passes: 1, timed: Timed::None, nanos: 0 };
-        let took = run(stage, cell, &step, &mut |_| {})?;
+        let took = run(stage, cell, &step, &mut |_, _| {})?;
         if took.trial.short {
             return Err(Failure::Stopped);
         }
@@ -70,7 +70,7 @@ fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Found, Failure> {
     let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), ..*stage };
-    let took = run(&stage, cell, &Amount { count, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_| {})?;
+    let took = run(&stage, cell, &Amount { count, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?;
     let nanos = (took.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     Ok(Found { amount: Amount { count, passes: 1, timed: timed(cell, took.per_op), nanos }, whole: false })
 }

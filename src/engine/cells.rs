@@ -46,24 +46,28 @@ impl Cell {
     }
 
     pub fn latency(&self) -> Option<Latency> {
-        let h = &self.histogram;
-        let at = |q| h.quantile(q).map(|nanos| nanos as f64);
-        (h.count() > 0).then(|| Latency {
-            count: h.count(),
-            every: self.every,
-            mean: h.mean(),
-            p50: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: h.max() as f64,
-            buckets: h.pairs(),
-        })
+        latency(&self.histogram, self.every)
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
         verdict(&self.job, &self.trials, self.latency().as_ref(), grounds)
     }
+}
+
+/// A histogram as plain data; one operation in `every` was timed. `None` where none was.
+pub(super) fn latency(h: &Histogram, every: u32) -> Option<Latency> {
+    let at = |q| h.quantile(q).map(|nanos| nanos as f64);
+    (h.count() > 0).then(|| Latency {
+        count: h.count(),
+        every,
+        mean: h.mean(),
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: h.max() as f64,
+        buckets: h.pairs(),
+    })
 }
 
 /// Bytes per second of the trials that were not cut, or operations where no bytes move.

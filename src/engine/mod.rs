@@ -14,6 +14,7 @@ mod prepare;
 mod progress;
 mod propose;
 mod run;
+mod sampled;
 mod schedule;
 mod target;
 #[cfg(test)]

@@ -23,6 +23,18 @@ impl Pace {
         Pace { begin, deadline, cells: cells as u32, rounds, trials: 0, second_round: None }
     }
 
+    /// When the budget is used up.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// As if all so far had happened so much later: the time does not count.
+    pub fn shift(&mut self, by: Duration) {
+        let later = |at: Instant| at.checked_add(by).unwrap_or(at);
+        (self.begin, self.deadline) = (later(self.begin), later(self.deadline));
+        self.second_round = self.second_round.map(|(at, trials)| (later(at), trials));
+    }
+
     pub fn tried(&mut self) {
         self.trials += 1;
         if self.trials == self.cells {
@@ -65,5 +77,18 @@ mod tests {
             pace.tried();
         }
         assert_eq!(pace.at(Phase::Trial, None, 2).left, 0);
+    }
+
+    #[test]
+    fn time_that_does_not_count_moves_everything() {
+        let begin = Instant::now();
+        let (second, hour) = (Duration::from_secs(1), Duration::from_secs(3600));
+        let mut pace = Pace::new(begin, begin + second, 1, Some(9));
+        pace.tried();
+        let started = pace.second_round.unwrap().0;
+        pace.shift(hour);
+        assert_eq!((pace.begin, pace.deadline()), (begin + hour, begin + hour + second));
+        assert_eq!(pace.second_round, Some((started + hour, 1)));
+        assert_eq!(pace.at(Phase::Pause, Some(0), 1).share, 0.0);
     }
 }

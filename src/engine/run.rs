@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::calibrate::calibrate;
-use super::cells::Cell;
+use super::cells::{Cell, latency};
+use super::control::Cutter;
 use super::error::{EngineError, Failure};
 use super::progress::Pace;
 use super::schedule::order;
@@ -22,8 +23,8 @@ use crate::sys::clock::monotonic_nanos;
 pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: &mut dyn Sink) -> Result<End, EngineError> {
     let begin = Instant::now();
     let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
-    let pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
-    let bench = open(plan, &pace, control, sink)?;
+    let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
+    let bench = open(plan, &mut pace, control, sink)?;
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut target = bench.facts.evidence(span, bench.extents.as_ref());
     target.ours = plan.target.is_ours();
@@ -31,7 +32,7 @@ pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: 
     let harness_nanos = plan.cells.first().map_or(0.0, |job| harness::nanos(job, &bench.target));
     let grounds = Arc::new(Grounds { target, machine, harness_nanos });
     sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
-    let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), deadline, pace, origin: monotonic_nanos() };
+    let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), pace, origin: monotonic_nanos() };
     run.make_cells();
     let end = run.all();
     run.tell_verdicts();
@@ -39,10 +40,17 @@ pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: 
     Ok(end)
 }
 
-fn open(plan: &Plan, pace: &Pace, control: &Control, sink: &mut dyn Sink) -> Result<Bench, EngineError> {
+fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) -> Result<Bench, EngineError> {
     sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
     let mut told = Instant::now();
     let mut bench = Bench::open(&plan.target, plan.seed, control, &mut |_| {
+        if control.pausing() {
+            let begin = Instant::now();
+            sink.event(Event::Progress(pace.at(Phase::Pause, None, 0)));
+            control.wait_out_pause(|| false);
+            pace.shift(begin.elapsed());
+            sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
+        }
         if told.elapsed() > Duration::from_millis(100) {
             told = Instant::now();
             sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
@@ -60,6 +68,16 @@ enum Halt {
     Budget,
 }
 
+/// A cell after a step.
+enum After {
+    Done(Cell),
+    /// A pause cut the step, and nothing of it is kept.
+    Again(Cell),
+}
+
+/// What a cell goes through in a round.
+type Step<'a> = fn(&mut Run<'a>, usize, Cell, u32) -> Result<After, Halt>;
+
 struct Run<'a> {
     plan: &'a Arc<Plan>,
     control: &'a Control,
@@ -67,7 +85,6 @@ struct Run<'a> {
     bench: Bench,
     grounds: Arc<Grounds>,
     cells: Vec<Option<Cell>>,
-    deadline: Instant,
     pace: Pace,
     origin: u64,
 }
@@ -95,11 +112,7 @@ impl<'a> Run<'a> {
         for round in 1..=self.plan.most_rounds() {
             for index in order(&self.plan.cells, self.plan.seed, round) {
                 for step in [Self::calibrated, Self::tried] {
-                    self.halted()?;
-                    if let Some(cell) = self.take(index) {
-                        let cell = step(self, index, cell, round)?;
-                        self.cells[index] = Some(cell);
-                    }
+                    self.step(index, round, step)?;
                 }
                 self.pace.tried();
             }
@@ -114,16 +127,44 @@ impl<'a> Run<'a> {
         Ok(End::Finished)
     }
 
+    /// Takes a cell through a step, and again where a pause cut it: the time of that does not count.
+    fn step(&mut self, index: usize, round: u32, step: Step<'a>) -> Result<(), Halt> {
+        loop {
+            self.pause(index, round);
+            self.halted()?;
+            let Some(cell) = self.take(index) else { return Ok(()) };
+            let begin = Instant::now();
+            match step(self, index, cell, round)? {
+                After::Again(cell) => self.cells[index] = Some(cell),
+                After::Done(cell) => {
+                    self.cells[index] = Some(cell);
+                    return Ok(());
+                }
+            }
+            self.pace.shift(begin.elapsed());
+        }
+    }
+
+    /// Waits while the run is paused. A skip meanwhile takes this cell out, and the next one waits.
+    fn pause(&mut self, index: usize, round: u32) {
+        let Some(cell) = self.cells[index].as_mut().filter(|c| !c.out && self.control.pausing()) else { return };
+        let begin = Instant::now();
+        self.sink.event(Event::Progress(self.pace.at(Phase::Pause, Some(index as u32), round)));
+        self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
+        cell.out = self.control.take_skip();
+        self.pace.shift(begin.elapsed());
+    }
+
     /// The cell with its amount of work, found now where it is not known.
-    fn calibrated(&mut self, index: usize, cell: Cell, _: u32) -> Result<Cell, Halt> {
+    fn calibrated(&mut self, index: usize, cell: Cell, _: u32) -> Result<After, Halt> {
         if cell.amount.is_some() {
-            return Ok(cell);
+            return Ok(After::Done(cell));
         }
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
-        let cut = self.cut();
-        let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &cut, limit: None };
+        let cut = self.cutter();
+        let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &|| cut.ask(), limit: None };
         let found = calibrate(&stage, &cell, self.plan.trial_time);
-        self.settle(index, cell, found, |run, cell, found| {
+        self.settle(index, cell, &cut, found, |run, cell, found| {
             cell.amount = Some(found.amount);
             let super::cells::Amount { count, passes, nanos, .. } = found.amount;
             run.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole: found.whole });
@@ -131,32 +172,34 @@ impl<'a> Run<'a> {
     }
 
     /// The cell with one trial more.
-    fn tried(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<Cell, Halt> {
-        let Some(amount) = cell.amount else { return Ok(cell) };
+    fn tried(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<After, Halt> {
+        let Some(amount) = cell.amount else { return Ok(After::Done(cell)) };
         self.sink.event(Event::Progress(self.pace.at(Phase::Trial, Some(index as u32), round)));
-        let cut = self.cut();
+        let cut = self.cutter();
         let (bench, sink) = (&self.bench, &mut *self.sink);
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage = Stage { bench, origin: self.origin, seed, cut: &cut, limit: None };
-        let took = trial::run(&stage, &cell, &amount, &mut |sample| sink.event(Event::Sample { cell: index as u32, round, sample }));
+        let stage = Stage { bench, origin: self.origin, seed, cut: &|| cut.ask(), limit: None };
+        let cell_index = index as u32;
+        let took =
+            trial::run(&stage, &cell, &amount, &mut |sample, lanes| sink.event(Event::Sample { cell: cell_index, round, sample, lanes }));
         cell.every = amount.timed.every();
-        self.settle(index, cell, took, |run, cell, mut took| {
+        self.settle(index, cell, &cut, took, |run, cell, mut took| {
             if took.trial.ops == 0 && took.trial.short {
                 return;
             }
-            took.trial.cell = index as u32;
+            took.trial.cell = cell_index;
             took.trial.round = round;
             cell.histogram.merge(&took.histogram);
             let trial = Arc::new(took.trial);
             cell.trials.push(Arc::clone(&trial));
-            run.sink.event(Event::Trial { trial, samples: took.samples });
+            let latency = latency(&took.histogram, cell.every).map(Arc::new);
+            run.sink.event(Event::Trial { trial, samples: took.samples, latency });
         })
     }
 
-    /// Whether a step under way must end.
-    fn cut(&self) -> impl Fn() -> bool + use<'a> {
-        let (deadline, control) = (self.deadline, self.control);
-        move || control.stopping() || control.skip.load(Relaxed) || Instant::now() > deadline
+    /// Whether a step that begins now must end.
+    fn cutter(&self) -> Cutter<'a> {
+        Cutter::new(self.control, self.pace.deadline())
     }
 
     /// Takes the cell out of its place while it runs; `None` where it is out of the run.
@@ -172,9 +215,13 @@ impl<'a> Run<'a> {
         &mut self,
         index: usize,
         mut cell: Cell,
+        cut: &Cutter,
         outcome: Result<T, Failure>,
         good: impl FnOnce(&mut Self, &mut Cell, T),
-    ) -> Result<Cell, Halt> {
+    ) -> Result<After, Halt> {
+        if cut.paused() && !matches!(outcome, Err(Failure::Abandoned)) {
+            return Ok(After::Again(cell));
+        }
         let skipped = self.control.take_skip();
         match outcome {
             Ok(value) => good(self, &mut cell, value),
@@ -194,13 +241,13 @@ impl<'a> Run<'a> {
             }
         }
         cell.out |= skipped;
-        Ok(cell)
+        Ok(After::Done(cell))
     }
 
     fn halted(&self) -> Result<(), Halt> {
         match () {
             () if self.control.stopping() => Err(Halt::Stopped),
-            () if Instant::now() >= self.deadline => Err(Halt::Budget),
+            () if Instant::now() >= self.pace.deadline() => Err(Halt::Budget),
             () => Ok(()),
         }
     }

@@ -1,11 +1,12 @@
 //! One trial: prepare, run, and write down what happened with the evidence of it.
 
 use super::cells::{Amount, Cell};
+use super::control::Cut;
 use super::error::Failure;
 use super::observe::{self, Cached, Counters};
 use super::prepare::{Ready, prepare};
 use super::target::Bench;
-use super::workers::{self, LaneDone, Ran, Spec};
+use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::{Evidence, Prepared, Sample, Trial, Xor};
@@ -20,8 +21,8 @@ pub(super) struct Stage<'a> {
     pub origin: u64,
     /// Seed of this trial's random offsets.
     pub seed: u64,
-    /// Whether to end the trial now.
-    pub cut: &'a dyn Fn() -> bool,
+    /// Whether to end the trial now, and how.
+    pub cut: &'a dyn Fn() -> Option<Cut>,
     /// Ends the trial so long after its lanes began.
     pub limit: Option<std::time::Duration>,
 }
@@ -38,10 +39,10 @@ pub(super) struct Took {
     pub busy: u64,
 }
 
-pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut dyn FnMut(Sample)) -> Result<Took, Failure> {
+pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
     let (bench, job) = (stage.bench, &cell.job);
     let began = monotonic_nanos();
-    let ready = prepare(bench, job, stage.cut)?;
+    let ready = prepare(bench, job, &|| (stage.cut)().is_some())?;
     let prepared = monotonic_nanos();
     let spec = Spec {
         backend: cell.backend,

@@ -10,13 +10,15 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::control::Cut;
 use super::error::Failure;
+use super::sampled::Before;
 use crate::backend::meter::Timed;
 use crate::backend::order::Share;
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive, fold};
 use crate::plan::{Job, Moves, Op, Sync};
-use crate::record::{Note, Sample};
+use crate::record::{LaneSample, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::threads;
 use crate::sys::usage::Usage;
@@ -78,8 +80,11 @@ const SAMPLE: Duration = Duration::from_millis(100);
 /// A system call that does not return this long after the stop is left behind.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Runs the trial. `at_go` is called when every lane is open and none has begun; `ended` says when to cut.
-pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, sample: &mut dyn FnMut(Sample)) -> Result<Ran, Failure> {
+/// Told each sample, and what each lane did of it.
+pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
+
+/// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` says when and how to end it.
+pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> Option<Cut>, sample: &mut Watch) -> Result<Ran, Failure> {
     let threads = spec.job.threads;
     let shared = Arc::new(Shared {
         spec: spec.clone(),
@@ -91,7 +96,8 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, 
         changed: Condvar::new(),
     });
     let (to, from) = channel();
-    let mut waiter = Waiter { shared: &shared, from, workers: Vec::new(), cut, lanes: Vec::new(), error: None, stopped: None };
+    let mut waiter =
+        Waiter { shared: &shared, from, workers: Vec::new(), cut, lanes: Vec::new(), error: None, stopped: false, since: None };
     let spawned = (0..threads).try_for_each(|lane| {
         let refused = |error| Failure::Cell(format!("cannot start thread {} of {threads}: {error}; use fewer --threads", lane + 1));
         waiter.workers.push(spawn(&shared, lane, to.clone()).map_err(refused)?);
@@ -100,17 +106,17 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, 
     drop(to);
     if spawned.is_err() || !waiter.until_ready()? {
         shared.open_gate(false);
-        waiter.until_done(&mut |_| {})?;
+        waiter.until_done(&mut |_, _| {})?;
         spawned?;
         return Err(waiter.failure());
     }
     at_go();
     shared.open_gate(true);
     let mut samples = Vec::new();
-    waiter.until_done(&mut |s| {
+    waiter.until_done(&mut |s, lanes| {
         samples.push(s);
         crate::stats::merge_neighbours(&mut samples, Sample::MOST - 1, Sample::with);
-        sample(s);
+        sample(s, lanes);
     })?;
     if waiter.error.is_some() {
         return Err(waiter.failure());
@@ -208,10 +214,12 @@ struct Waiter<'a> {
     shared: &'a Shared,
     from: Receiver<Done>,
     workers: Vec<JoinHandle<()>>,
-    cut: &'a dyn Fn() -> bool,
+    cut: &'a dyn Fn() -> Option<Cut>,
     lanes: Vec<LaneDone>,
     error: Option<BackendError>,
-    stopped: Option<Instant>,
+    stopped: bool,
+    /// When it was to end soon.
+    since: Option<Instant>,
 }
 
 impl Waiter<'_> {
@@ -231,15 +239,15 @@ impl Waiter<'_> {
                 }
                 _ => self.look()?,
             }
-            if self.stopped.is_some() {
+            if self.stopped {
                 return Ok(false);
             }
         }
     }
 
-    fn until_done(&mut self, sample: &mut dyn FnMut(Sample)) -> Result<(), Failure> {
+    fn until_done(&mut self, sample: &mut Watch) -> Result<(), Failure> {
         let begin = Instant::now();
-        let mut last = Sample::default();
+        let mut before = Before::default();
         let mut due = SAMPLE;
         loop {
             match self.from.recv_timeout(TICK) {
@@ -263,36 +271,21 @@ impl Waiter<'_> {
             }
             if begin.elapsed() >= due {
                 due = begin.elapsed() + SAMPLE;
-                let now = self.total(begin.elapsed().as_nanos() as u64);
-                sample(Sample {
-                    at: now.at,
-                    nanos: now.at - last.at,
-                    bytes: now.bytes - last.bytes,
-                    ops: now.ops - last.ops,
-                    syscalls: now.syscalls - last.syscalls,
-                });
-                last = now;
+                let (now, lanes) = before.since(begin.elapsed().as_nanos() as u64, &self.shared.published);
+                sample(now, lanes);
             }
         }
     }
 
-    fn total(&self, at: u64) -> Sample {
-        let sum = |of: fn(&Published) -> u64| self.shared.published.iter().map(of).sum();
-        Sample {
-            at,
-            nanos: 0,
-            bytes: sum(|p| p.bytes.load(Relaxed)),
-            ops: sum(|p| p.ops.load(Relaxed)),
-            syscalls: sum(|p| p.syscalls.load(Relaxed)),
-        }
-    }
-
     fn look(&mut self) -> Result<(), Failure> {
-        if self.stopped.is_none() && (self.cut)() {
+        if let Some(cut) = (self.cut)() {
             self.shared.stop.store(true, Relaxed);
-            self.stopped = Some(Instant::now());
+            self.stopped = true;
+            if cut == Cut::End {
+                self.since.get_or_insert_with(Instant::now);
+            }
         }
-        match self.stopped {
+        match self.since {
             Some(since) if since.elapsed() > PATIENCE => Err(Failure::Abandoned),
             _ => Ok(()),
         }

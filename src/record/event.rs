@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grounds, Sample, Trial, Verdict};
+use super::{Grounds, LaneSample, Latency, Sample, Trial, Verdict};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -30,6 +30,8 @@ pub enum Phase {
     Fill,
     Calibrate,
     Trial,
+    /// Nothing runs until the pause is over; what ran when it began is repeated in full.
+    Pause,
 }
 
 /// Where a run is.
@@ -54,15 +56,19 @@ pub enum Event {
         grounds: Arc<Grounds>,
     },
     Progress(Progress),
-    /// May be dropped by a slow watcher.
+    /// May be dropped by a slow watcher. Where a pause cuts the trial they begin anew.
     Sample {
         cell: u32,
         round: u32,
         sample: Sample,
+        /// What each lane did of it; for whoever watches, not kept.
+        lanes: Vec<LaneSample>,
     },
     Trial {
         trial: Arc<Trial>,
         samples: Vec<Sample>,
+        /// Of this trial alone, where operations were timed; not kept, a verdict has that of all trials.
+        latency: Option<Arc<Latency>>,
     },
     /// The count that calibration chose: operations per pass and passes per trial; `whole` where the file ended first.
     Calibrated {

@@ -12,6 +12,14 @@ pub struct Sample {
     pub syscalls: u64,
 }
 
+/// The part of one lane in a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LaneSample {
+    pub bytes: u64,
+    pub ops: u64,
+    pub syscalls: u64,
+}
+
 impl Sample {
     /// A trial keeps at most this many, neighbours merged.
     pub const MOST: usize = 120;

@@ -58,7 +58,7 @@ pub fn trial(cell: u32, round: u32, bytes: u64) -> Trial {
 
 pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
     let sample = |n: u64| Sample { at: n * 100, nanos: 100, bytes: bytes / 10, ops: 1, syscalls: 1 };
-    Event::Trial { trial: Arc::new(trial(cell, round, bytes)), samples: (1..=10).map(sample).collect() }
+    Event::Trial { trial: Arc::new(trial(cell, round, bytes)), samples: (1..=10).map(sample).collect(), latency: None }
 }
 
 /// Records a session of two trials; its id.

@@ -121,7 +121,7 @@ impl Recorder {
                 self.plan(plan);
                 self.line(&Line::Grounds { grounds });
             }
-            Event::Trial { trial, samples } => self.trial(trial, samples),
+            Event::Trial { trial, samples, .. } => self.trial(trial, samples),
             Event::Calibrated { cell, count, passes, nanos, whole } => {
                 let (cell, count, passes, nanos, whole) = (*cell, *count, *passes, *nanos, *whole);
                 self.line(&Line::Calibrated { cell, count, passes, nanos, whole });

@@ -6,11 +6,13 @@ mod direct;
 mod faults;
 mod faulty;
 mod latency;
+mod pause;
 mod shrink;
 mod stop;
 mod strace;
 mod writes;
 
+use super::control::Cut;
 use super::error::Failure;
 use super::workers::{self, Ran, Spec};
 use crate::backend::meter::Timed;
@@ -71,7 +73,7 @@ pub(super) fn run(spec: &Spec) -> Result<Ran, String> {
 }
 
 pub(super) fn run_with(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool) -> Result<Ran, String> {
-    workers::run(spec, at_go, cut, &mut |_| {}).map_err(|failure| match failure {
+    workers::run(spec, at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(|failure| match failure {
         Failure::Cell(error) => error,
         Failure::Stopped => "stopped".into(),
         Failure::Abandoned => "abandoned".into(),

@@ -94,7 +94,7 @@ fn samples_are_merged_and_can_be_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
     let samples: Vec<Sample> = (1..=1000).map(|at| Sample { at, nanos: 1, bytes: 2, ops: 3, syscalls: 4 }).collect();
-    recorder.event(&Event::Trial { trial: Arc::new(testing::trial(1, 4, 5)), samples });
+    recorder.event(&Event::Trial { trial: Arc::new(testing::trial(1, 4, 5)), samples, latency: None });
     let found = super::super::samples(recorder.path(), 1).unwrap();
     let (cell, round, samples) = &found[0];
     assert_eq!((found.len(), *cell, *round), (1, 1, 4));

@@ -1,0 +1,152 @@
+//! A pause costs nothing and breaks nothing: what it cuts is thrown away and repeated in full.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+
+use super::faulty::{Act, Faulty, OPENING};
+use super::*;
+use crate::engine::Control;
+use crate::plan::{Cache, Plan, TargetSpec, TrialTime};
+use crate::record::{End, Event, MachineEvidence, Phase, Progress, Trial};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// So many cells of `pread` on a cached file, three trials each, long enough to be cut.
+fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
+    let job = Job { count: None, xor: false, cache: Cache::Warm, backend: Choice::parse("pread").unwrap(), ..testing::job() };
+    let time = Duration::from_millis(300);
+    Plan {
+        experiment: "sweep".into(),
+        presets: vec![],
+        target: TargetSpec::File { path: file.path().into(), size: 65536 },
+        cells: (0..cells).map(|n| Job { block: 4096 << n, ..job.clone() }).collect(),
+        trials: Some(3),
+        goal: 0.02,
+        trial_time: TrialTime { low: time, high: time },
+        budget: Duration::from_secs(600),
+        seed: 1,
+        skipped: vec![],
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    progress: Vec<Progress>,
+    trials: Vec<Arc<Trial>>,
+    calibrated: u32,
+    end: Option<End>,
+}
+
+impl Seen {
+    fn count(&self, phase: Phase) -> usize {
+        self.progress.iter().filter(|p| p.phase == phase).count()
+    }
+}
+
+/// Runs the plan; `act` hears of each event first.
+fn watched(plan: Plan, stop: &'static AtomicBool, mut act: impl FnMut(&Control, &Event, &Seen)) -> Seen {
+    let (control, mut seen) = (Control::new(stop), Seen::default());
+    let mut sink = |event: Event| {
+        act(&control, &event, &seen);
+        match event {
+            Event::Progress(progress) => seen.progress.push(progress),
+            Event::Trial { trial, latency, .. } => {
+                assert_eq!(latency.is_some_and(|l| l.count > 0), trial.evidence.timed_ops > 0);
+                seen.trials.push(trial);
+            }
+            Event::Calibrated { .. } => seen.calibrated += 1,
+            Event::Failed { error, .. } => panic!("{error}"),
+            Event::End { reason } => seen.end = Some(reason),
+            _ => {}
+        }
+    };
+    crate::engine::run(&Arc::new(plan), MachineEvidence::default(), &control, &mut sink).unwrap();
+    seen
+}
+
+fn phase(event: &Event) -> Option<Phase> {
+    if let Event::Progress(progress) = event { Some(progress.phase) } else { None }
+}
+
+#[test]
+fn paused_trials_are_repeated_and_no_time_is_used_up() {
+    const TIMES: usize = 10;
+    let (file, ..) = testing::file(65536, 1);
+    let seen = watched(plan(&file, 1), &NEVER, |control, event, seen| match phase(event) {
+        Some(Phase::Trial) => control.set_pause(seen.count(Phase::Pause) < TIMES),
+        Some(Phase::Pause) => control.set_pause(false),
+        _ => {}
+    });
+    assert_eq!(seen.end, Some(End::Finished));
+    assert_eq!(seen.trials.iter().map(|t| t.round).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(seen.trials.iter().all(|t| !t.short && t.ops == seen.trials[0].ops));
+    assert_eq!((seen.count(Phase::Pause), seen.count(Phase::Trial)), (TIMES, TIMES + 3));
+    // The ten took 45 ms each at least: a tick until the cut, a look until the end.
+    let first: Vec<u64> = seen.progress.iter().filter(|p| p.phase == Phase::Trial).map(|p| p.left).collect();
+    assert!(first[0] - first[TIMES] < 225_000_000, "{:?} were used up", Duration::from_nanos(first[0] - first[TIMES]));
+}
+
+#[test]
+fn a_paused_calibration_begins_anew() {
+    let (file, ..) = testing::file(65536, 1);
+    let seen = watched(plan(&file, 1), &NEVER, |control, event, seen| match phase(event) {
+        Some(Phase::Calibrate) => control.set_pause(seen.count(Phase::Pause) < 2),
+        Some(Phase::Pause) => control.set_pause(false),
+        _ => {}
+    });
+    let phases: Vec<_> = seen.progress.iter().map(|p| p.phase).skip_while(|p| *p == Phase::Fill).collect();
+    let (calibrate, pause, trial) = (Phase::Calibrate, Phase::Pause, Phase::Trial);
+    assert_eq!(phases, [calibrate, pause, calibrate, pause, calibrate, trial, trial, trial]);
+    assert_eq!((seen.calibrated, seen.trials.len()), (1, 3));
+}
+
+#[test]
+fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
+    let (file, ..) = testing::file(65536, 1);
+    let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| match phase(event) {
+        Some(Phase::Trial) if seen.count(Phase::Pause) == 0 => control.set_pause(true),
+        Some(Phase::Pause) if seen.count(Phase::Pause) == 0 => control.skip.store(true, Relaxed),
+        Some(Phase::Pause) => control.set_pause(false),
+        _ => {}
+    });
+    let waited: Vec<_> = seen.progress.iter().filter(|p| p.phase == Phase::Pause).map(|p| p.cell.unwrap()).collect();
+    assert!(waited.len() == 2 && waited[0] != waited[1], "{waited:?}");
+    assert!(seen.trials.len() == 3 && seen.trials.iter().all(|t| t.cell == waited[1] && !t.short));
+    assert_eq!(seen.end, Some(End::Finished));
+}
+
+#[test]
+fn a_stop_in_a_pause_ends_the_run() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let (file, ..) = testing::file(65536, 1);
+    let seen = watched(plan(&file, 1), &STOP, |control, event, seen| match phase(event) {
+        Some(Phase::Trial) => control.set_pause(seen.trials.len() == 1),
+        Some(Phase::Pause) => STOP.store(true, Relaxed),
+        _ => {}
+    });
+    assert_eq!(seen.end, Some(End::Interrupted));
+    assert!(seen.trials.len() == 1 && !seen.trials[0].short);
+}
+
+#[test]
+fn a_pause_waits_for_a_call_that_hangs() {
+    // Longer than a stop would: asked every 25 ms.
+    const LOOKS: u32 = 50;
+    let asked = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&asked);
+    let script = move |_, request| {
+        while request != OPENING && seen.load(Relaxed) < LOOKS {
+            std::thread::yield_now();
+        }
+        Act::Whole
+    };
+    let spec = Faulty::over(&[7; 65536], Box::new(script)).spec(1, 1);
+    let cut = || {
+        asked.fetch_add(1, Relaxed);
+        Some(Cut::Pause)
+    };
+    let ran = workers::run(&spec, &mut || {}, &cut, &mut |_, _| {});
+    assert!(matches!(ran, Ok(_) | Err(Failure::Stopped)));
+    assert!(asked.load(Relaxed) >= LOOKS);
+}
