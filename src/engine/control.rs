@@ -26,8 +26,6 @@ impl Control {
         self.stop.load(Relaxed)
     }
 
-    pub fn set_pause(&self, _: bool) {}
-
     pub fn take_skip(&self) -> bool {
         self.skip.swap(false, Relaxed)
     }
