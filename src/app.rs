@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::batch;
 use crate::cli::{self, Asked, Sub};
 use crate::commands;
+use crate::config;
 use crate::report;
 use crate::session;
 
@@ -38,9 +39,9 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),
-        (None, Some(what), _) => commands::list::run(what, &cli.run.out),
+        (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command()),
-        (None, None, None) if cli.batch => batch::run(&cli.run, &settings),
+        (None, None, None) if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
         (None, None, None) => Err(no_screen()),
     }
 }
