@@ -1,4 +1,5 @@
 //! The full-screen front end.
 
 pub mod plot;
+pub mod remember;
 pub mod theme;
