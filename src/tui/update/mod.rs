@@ -124,3 +124,6 @@ fn then(model: &mut Model, then: Then) -> Vec<Effect> {
 fn leaving(model: &mut Model, code: u8) -> Leaving {
     *model.leaving.get_or_insert(Leaving { code, since: model.now })
 }
+
+#[cfg(test)]
+mod tests;
