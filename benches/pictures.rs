@@ -1,12 +1,12 @@
-//! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo run --release --example pictures -- FILE`.
+//! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo bench --bench pictures -- FILE`.
 //!
 //! FILE is measured, read-only; the pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as
 //! shapes, so that they look the same whatever fonts a reader has.
 
-#[path = "pictures/svg.rs"]
-mod svg;
 #[path = "../tests/common/mod.rs"]
 mod program;
+#[path = "pictures/svg.rs"]
+mod svg;
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,9 @@ use program::pty::Terminal;
 const SIZE: (u16, u16) = (110, 34);
 
 fn main() {
-    let file = std::env::args_os().nth(1).expect("name a file to measure");
+    let Some(file) = std::env::args_os().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"--")) else {
+        return println!("pictures: name a file to measure");
+    };
     let home = Home::new();
     // The name alone is shown in the pictures.
     let link = home.path(&Path::new(&file).file_name().unwrap().to_string_lossy());
