@@ -125,15 +125,17 @@ pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> 
     let mut curves: Vec<Curve> = Vec::new();
     let mut known: HashMap<Job, usize> = HashMap::new();
     for (index, result) in results.iter().enumerate() {
-        let Some((y, low, high, mean)) = metric.of(result) else { continue };
         let at = *known.entry(axis.without(&result.cell)).or_insert(curves.len());
         if at == curves.len() {
             let hue = named.backends.iter().position(|id| *id == result.cell.backend.to_string()).unwrap_or(0);
             curves.push(Curve { name: named.name(&result.cell), hue, index: at, cache: result.cell.cache, points: Vec::new() });
         }
+        let Some((y, low, high, mean)) = metric.of(result) else { continue };
         let worst = result.warnings.iter().map(|w| w.severity).max();
         curves[at].points.push(CurvePoint { result: index, x: axis.of(&result.cell) as f64, y, low, high, mean, worst });
     }
+    // Their places stay as they are while results come in.
+    curves.retain(|curve| !curve.points.is_empty());
     for curve in &mut curves {
         curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
