@@ -30,11 +30,12 @@ pub use clean::text as clean_text;
 pub use document::{Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
+pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
-pub use store::{NAME_LENGTH, find, folder, slug};
+pub use store::{NAME_LENGTH, find, folder, name as checked_name, slug};
 pub use time::{parse_utc, utc};
 pub use write::Recorder;
 
