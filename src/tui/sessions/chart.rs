@@ -19,6 +19,12 @@ pub struct Drawn<'a> {
     pub emphasis: bool,
 }
 
+impl<'a> Drawn<'a> {
+    pub fn of(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
+        Drawn { curve, style, marker, emphasis: false }
+    }
+}
+
 /// `64 KiB`, or a number of threads or requests.
 pub fn show_x(axis: Axis, x: f64) -> String {
     match axis {

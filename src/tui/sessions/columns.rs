@@ -29,14 +29,14 @@ impl Columns {
     pub fn of(width: usize) -> Columns {
         let when = if width >= 94 { 16 } else { 11 };
         let verdict = if width >= 86 { 12 } else { 1 };
-        let state = if width >= 66 { 11 } else { 0 };
+        let state = if width >= 78 { 11 } else { 0 };
         let cells = if width >= 50 { 7 } else { 0 };
         let fixed = [when, verdict, state, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
         let rest = width.saturating_sub(HEAD + fixed + 1);
         match rest {
             0..=19 => Columns { name: rest, target: 0, when, cells, verdict, state },
             _ => {
-                let name = (rest * 2 / 5).clamp(10, 32);
+                let name = (rest / 2).clamp(10, 32);
                 Columns { name, target: rest - name - GAP, when, cells, verdict, state }
             }
         }
@@ -80,7 +80,7 @@ impl Columns {
         let mut parts = vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
         if self.target > 0 {
             let (shown, style) = match unreadable {
-                true => ("cannot be read as a session", look.style(Role::Wrong)),
+                true => ("cannot be read", look.style(Role::Wrong)),
                 false => (listed.target.as_str(), text),
             };
             parts.push(cell(&pane::fit_front(shown, self.target), self.target, false, style));
@@ -89,7 +89,12 @@ impl Columns {
         if self.cells > 0 {
             parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
         }
-        let (badge, role) = verdict(look, listed.verdict, self.verdict > 1);
+        let (badge, role) = match (self.state, listed.state) {
+            // Without its own column the state shows where it is no good one.
+            (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
+            (0, State::Failed | State::Unreadable) => (popup::severity(look, Severity::Wrong).1.into(), Role::Wrong),
+            _ => verdict(look, listed.verdict, self.verdict > 1),
+        };
         parts.push(cell(&badge, self.verdict, false, look.style(role)));
         if self.state > 0 {
             parts.push(cell(listed.state.name(), self.state, false, look.style(state(listed.state))));
@@ -109,6 +114,14 @@ fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
     let pad = " ".repeat(width.saturating_sub(pane::width(text)));
     let gap = " ".repeat(GAP);
     Span::styled(if right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") }, style)
+}
+
+/// The line of the row under the cursor: one style, so that a reversed row is no patchwork.
+pub fn lit(look: &Look, mut line: Line<'static>) -> Line<'static> {
+    for span in &mut line.spans {
+        span.style = look.style(Role::Selected);
+    }
+    line
 }
 
 /// The sign of the gravest warning, with its word where there is room.

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use super::super::theme::{Look, Role};
 use super::super::view::pane;
 use super::chart::{self, Drawn};
+use super::columns::lit;
 use super::overlay::{self, Overlay};
 
 pub fn draw(look: &Look, overlay: &Overlay, body: Rect, buf: &mut Buffer) {
@@ -78,12 +79,26 @@ fn legend(look: &Look, overlay: &Overlay, x: Option<f64>, area: Rect, buf: &mut 
             Entry::Line(at) => one(look, overlay, *at, x, usize::from(inner.width)),
             Entry::Laid(at) => laid(look, &overlay.laid[*at]),
         };
-        pane::line(line, row as u16, inner, buf);
         if first + row == here && matches!(entry, Entry::Line(_)) {
+            pane::line(lit(look, line), row as u16, inner, buf);
             pane::select(look.style(Role::Selected), row as u16, inner, buf);
+        } else {
+            pane::line(line, row as u16, inner, buf);
         }
     }
     pane::scrollbar(look, first, rows.len(), inner, buf);
+    if usize::from(inner.height) > rows.len() + 2 {
+        hint(look, inner, buf);
+    }
+}
+
+/// What the arrows do here, at the bottom of the legend.
+fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
+    let keys = [(look.glyph("↑↓", "k j"), "curve"), (look.glyph("←→", "h l"), "read out"), ("esc", "back")];
+    let parts = keys.iter().flat_map(|(key, what)| {
+        [Span::styled(format!(" {key} "), look.style(Role::Key)), Span::styled(format!("{what} "), look.style(Role::Dim))]
+    });
+    pane::line(Line::from_iter(parts), area.height - 1, area, buf);
 }
 
 /// Marker, session, value.

@@ -55,41 +55,40 @@ fn best(shown: &Shown) -> String {
 
 fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buffer) {
     let width = usize::from(area.width);
-    let jobs = shown.results.iter().map(|result| &result.cell);
-    let axis = curves::axis(jobs);
+    let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
     let (metric, curves) = of(shown, axis);
-    let legend = legend(look, &curves, width);
+    let (facts, legend) = (facts(look, listed, shown, width), legend(look, &curves, width));
     let answer = pane::wrap(&shown.answer.text, width);
-    // The chart gets what the words leave, and the words at most a third where they would crowd it out.
-    let (legend_rows, most) = ((legend.len() as u16).min(area.height / 6), (area.height / 3).max(2));
-    let answer_rows = (answer.len() as u16).min(most);
-    let facts_rows = if area.height >= LEAST + legend_rows + answer_rows + 4 { 3 } else { 0 };
-    let [facts, chart, below, answered] = Layout::vertical([
-        Constraint::Length(facts_rows),
+    // The words get at most a third, so that the chart is not crowded out.
+    let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
+    let legend_rows = legend.len().min((area.height / 6).into()) as u16;
+    let facts_rows = facts.len() as u16 + 1;
+    let roomy = area.height >= LEAST + legend_rows + answer_rows + facts_rows + 1;
+    let [above, plot, below, last] = Layout::vertical([
+        Constraint::Length(if roomy { facts_rows } else { 0 }),
         Constraint::Min(0),
-        Constraint::Length(legend_rows),
-        Constraint::Length(answer_rows + u16::from(facts_rows > 0)),
+        Constraint::Length(legend_rows + u16::from(roomy)),
+        Constraint::Length(answer_rows),
     ])
     .areas(area);
-    for (row, line) in self::facts(look, listed, shown, width).into_iter().enumerate() {
-        pane::line(line, row as u16, facts, buf);
-    }
-    let drawn: Vec<Drawn> = curves
-        .iter()
-        .map(|curve| Drawn { curve, style: look.series(curve.hue), marker: look.marker(curve.index), emphasis: false })
-        .collect();
+    lines(facts, above, buf);
+    let looks = |curve: &Curve| (look.series(curve.hue), look.marker(curve.index));
+    let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::of(curve, looks(curve))).collect();
     if !drawn.is_empty() {
-        chart::draw(look, (axis, metric), &drawn, None, chart, buf);
+        chart::draw(look, (axis, metric), &drawn, None, plot, buf);
     }
-    for (row, line) in legend.into_iter().enumerate() {
-        pane::line(line, row as u16, below, buf);
-    }
-    let shift = answered.height - answer_rows.min(answered.height);
+    lines(legend, below, buf);
     let cut = answer.len() > usize::from(answer_rows);
-    for (row, part) in answer.into_iter().take(usize::from(answer_rows)).enumerate() {
-        let last = cut && row + 1 == usize::from(answer_rows);
-        let part = if last { pane::fit(&format!("{part} {}", "·".repeat(width)), width.min(pane::width(&part) + 2)) } else { part };
-        pane::line(Line::styled(part, look.style(Role::Text)), row as u16 + shift, answered, buf);
+    let mut answer: Vec<String> = answer.into_iter().take(answer_rows.into()).collect();
+    if let Some(end) = answer.last_mut().filter(|_| cut) {
+        *end = pane::fit(end, width.saturating_sub(2)) + look.glyph(" …", " ..");
+    }
+    lines(answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(), last, buf);
+}
+
+fn lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
+    for (row, line) in lines.into_iter().enumerate() {
+        pane::line(line, row as u16, area, buf);
     }
 }
 
@@ -102,41 +101,47 @@ fn of(shown: &Shown, axis: Axis) -> (Metric, Vec<Curve>) {
     (Metric::Throughput, throughput)
 }
 
-/// Two lines: the target; when, how long, how much, how good.
+/// The target; then when, how long, how much, how good, as many to a line as fit.
 fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<'static>> {
     let (dim, number) = (look.style(Role::Dim), look.style(Role::Number));
-    let dot = look.glyph(" · ", " - ");
-    let mut parts = vec![Span::styled(format!("{} UTC", when(&listed.created)), dim)];
-    if let Some(seconds) = listed.seconds {
-        parts.extend([Span::styled(dot, dim), Span::styled(units::three_digits(seconds), number), Span::styled(" s", dim)]);
+    let counted = |figure: String, unit: &str| vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)];
+    let mut parts = vec![vec![Span::styled(format!("{} UTC", when(&listed.created)), dim)]];
+    parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
+    parts.push(counted(cells(listed), "cells"));
+    if listed.verdict.is_some() {
+        let (badge, role) = columns::verdict(look, listed.verdict, true);
+        parts.push(vec![Span::styled(badge, look.style(role))]);
     }
-    parts.extend([Span::styled(dot, dim), Span::styled(cells(listed), number), Span::styled(" cells", dim)]);
-    if let Some(verdict) = listed.verdict {
-        let (badge, role) = columns::verdict(look, Some(verdict), true);
-        parts.extend([Span::styled(dot, dim), Span::styled(badge, look.style(role))]);
-    }
+    parts.push(vec![Span::styled(listed.state.name(), look.style(columns::state(listed.state)))]);
     let presets = shown.session.plan.presets.join(", ");
     if !presets.is_empty() {
-        parts.extend([Span::styled(dot, dim), Span::styled(presets, dim)]);
+        parts.push(vec![Span::styled(presets, dim)]);
     }
-    let parts = parts.into_iter().map(|span| Span::styled(span.content.into_owned(), span.style)).collect::<Vec<_>>();
-    let target = pane::fit_front(&shown.target(), width);
-    vec![Line::styled(target, look.style(Role::Text)), Line::from(parts)]
+    let target = Line::styled(pane::fit_front(&shown.target(), width), look.style(Role::Text));
+    std::iter::once(target).chain(flow(parts, &Span::styled(look.glyph(" · ", " - "), dim), width)).collect()
+}
+
+/// Parts in a row, on as many lines as they need.
+fn flow(parts: Vec<Vec<Span<'static>>>, between: &Span<'static>, width: usize) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for part in parts {
+        let own: usize = part.iter().map(Span::width).sum();
+        match lines.last_mut() {
+            Some(line) if line.width() + between.width() + own <= width => {
+                line.push_span(between.clone());
+                line.spans.extend(part);
+            }
+            _ => lines.push(Line::from(part)),
+        }
+    }
+    lines
 }
 
 /// The curves by marker and name, as many to a line as fit.
 fn legend(look: &Look, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
-    let mut lines: Vec<(usize, Vec<Span<'static>>)> = vec![(0, Vec::new())];
-    for curve in curves {
-        let own = pane::width(&curve.name) + 5;
-        if lines.last().is_some_and(|(used, _)| *used > 0 && used + own > width + 3) {
-            lines.push((0, Vec::new()));
-        }
-        if let Some((used, spans)) = lines.last_mut() {
-            *used += own;
-            spans.push(Span::styled(format!("{} ", look.marker(curve.index)), look.series(curve.hue)));
-            spans.push(Span::styled(format!("{}   ", curve.name), look.style(Role::Text)));
-        }
-    }
-    lines.into_iter().map(|(_, spans)| Line::from(spans)).collect()
+    let entry = |curve: &Curve| {
+        let marker = Span::styled(format!("{} ", look.marker(curve.index)), look.series(curve.hue));
+        vec![marker, Span::styled(curve.name.clone(), look.style(Role::Text))]
+    };
+    flow(curves.iter().map(entry).collect(), &Span::raw("   "), width)
 }

@@ -8,14 +8,14 @@ use super::super::keymap::{Action, key_of};
 use super::super::model::{Model, Screen};
 use super::super::theme::{Look, Role};
 use super::super::view::{pane, popup};
-use super::columns::Columns;
+use super::columns::{Columns, lit};
 use super::list::Sessions;
 use super::{overlay_view, preview};
 
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width >= 116 {
-        let list = (body.width * 11 / 20).max(68);
+        let list = (body.width * 3 / 5).max(70);
         let [list, preview] = Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
         return (list, Some(preview));
     }
@@ -96,9 +96,12 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     let rows = rows_area(inner, sessions);
     let first = pane::first_row(sessions.cursor, sessions.len(), usize::from(rows.height));
     for (row, listed) in sessions.from(first).take(usize::from(rows.height)).enumerate() {
-        pane::line(columns.row(look, listed, sessions), row as u16, rows, buf);
+        let line = columns.row(look, listed, sessions);
         if first + row == sessions.cursor {
+            pane::line(lit(look, line), row as u16, rows, buf);
             pane::select(look.style(Role::Selected), row as u16, rows, buf);
+        } else {
+            pane::line(line, row as u16, rows, buf);
         }
     }
     if sessions.len() == 0 {
