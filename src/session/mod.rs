@@ -33,12 +33,13 @@ pub use document::{Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
 pub use home::Home;
+pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
 pub use presets::{KeepError, keep_preset, presets_folder};
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
-pub use store::{NAME_LENGTH, find, folder, folder_of_ours, slug};
+pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};
 pub use write::Recorder;
 

@@ -79,7 +79,10 @@ pub(super) fn path_of(dir: &Path, id: &str) -> PathBuf {
 }
 
 /// A name as it is kept: trimmed, without control characters.
-pub(super) fn name(text: &str) -> Result<String, SessionError> {
+///
+/// # Errors
+/// Nothing is left of it, or it is too long.
+pub fn name(text: &str) -> Result<String, SessionError> {
     let name = clean::text(text).trim().to_string();
     match name.chars().count() {
         1..=NAME_LENGTH => Ok(name),
