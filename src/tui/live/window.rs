@@ -11,7 +11,7 @@ const WINDOWS: [f64; 5] = [10.0, 30.0, 60.0, 300.0, f64::INFINITY];
 
 impl Default for Zoom {
     fn default() -> Zoom {
-        Zoom(2)
+        Zoom(1)
     }
 }
 
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn windows_go_from_ten_seconds_to_all() {
         let mut zoom = Zoom::default();
-        assert_eq!(zoom.seconds(), Some(60.0));
-        for wanted in [Some(30.0), Some(10.0), Some(10.0)] {
+        assert_eq!(zoom.seconds(), Some(30.0));
+        for wanted in [Some(10.0), Some(10.0)] {
             zoom = zoom.closer();
             assert_eq!(zoom.seconds(), wanted);
         }

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Modifier;
 
 use super::Scene;
 use super::text::{frame, span};
@@ -33,6 +34,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         let range = (column * height).min(shown)..((column + 1) * height).min(shown);
         let bars: Vec<Bar> = range.map(|n| Bar::new(&texts[n].0, rates[n], style, &texts[n].1)).collect();
         Bars::new(look, &bars).max(if top > 0.0 { top } else { 1.0 }).render(*place, buf);
+    }
+    if !picture.recent.fresh {
+        buf.set_style(inner, look.style(Role::Dim).remove_modifier(Modifier::BOLD));
     }
     if shown < rates.len()
         && let Some(place) = places.last()

@@ -40,7 +40,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let Some(picture) = live.picture() else { return idle(&model.look, area, buf) };
     let scene = Scene { look: &model.look, picture, run: live.run.as_ref(), frozen: live.frozen.is_some(), zoom: live.zoom, log: live.log };
     let threads = picture.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
-    let places = Places::new(area, threads, picture.found.len());
+    let places = Places::new(area, threads, &|columns| warnings::rows(&model.look, &picture.found, columns));
     over_time::draw(&scene, picture.measure(), places.throughput, buf);
     now::draw(&scene, places, buf);
     places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));

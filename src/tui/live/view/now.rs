@@ -7,20 +7,23 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::places::Places;
-use super::text::{bar, figure, frame, span};
+use super::text::{bar, figure, frame, parts, span};
 use super::{Scene, latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Source};
 use crate::tui::live::picture::Last;
 use crate::tui::live::run::Suspended;
 use crate::tui::live::series::Measure;
-use crate::tui::plot::{Bar, Bars, Part};
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units;
 
 /// Columns of the names of rows.
 const NAMES: u16 = 11;
+/// Columns of two shares with their names.
+const FIGURES: u16 = 24;
+/// Columns over which the eye still finds the other end of a row.
+const READABLE: u16 = 2 * FIGURES + NAMES + 1;
 
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     let word = if scene.frozen {
@@ -107,7 +110,7 @@ impl Rows<'_> {
                 format!("filling {} with random data", units::show_bytes(picture.plan.target.size()))
             }
             Some(Phase::Fill) => "opening the file".into(),
-            Some(Phase::Calibrate) => "calibrating: how much work a trial needs".into(),
+            Some(Phase::Calibrate) => "calibrating: finding the work of a trial".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),
             Some(Phase::Trial) => "measuring".into(),
@@ -131,24 +134,17 @@ impl Rows<'_> {
         let (look, picture) = (self.scene.look, self.scene.picture);
         let rows = self.area.height.saturating_sub(self.at);
         if rows >= 5 {
+            self.at += u16::from(rows >= 6);
             self.head(last, buf);
         }
-        let from = last.source.map_or_else(|| "not known".into(), |source| main_source(&source));
-        let bars = [
-            Bar::stacked("bytes from", last.source.map(|source| self.parts(&source)).unwrap_or_default(), ""),
-            Bar::stacked(
-                "CPU",
-                vec![
-                    Part { value: last.system, style: look.style(Role::Misleading) },
-                    Part { value: last.user, style: look.style(Role::Good) },
-                ],
-                "",
-            ),
-        ];
+        let from = last
+            .source
+            .map_or_else(|| "not known".into(), |source| main_source(&source, usize::from(self.area.width.saturating_sub(NAMES))));
+        let shares = last.source.map(|source| parts_of(&source)).unwrap_or_default();
+        self.bar("bytes from", &shares, &from, buf);
         let threads = picture.job(last.cell).map_or(1.0, |job| f64::from(job.threads)).max(last.user + last.system);
-        let cpu = format!("{} system, {} user", percent(last.system), percent(last.user));
-        self.bar(&bars[0], 1.0, &from, buf);
-        self.bar(&bars[1], threads, &cpu, buf);
+        let shares = [(last.system / threads, Role::Misleading), (last.user / threads, Role::Good)];
+        self.bar("CPU", &shares, &format!("{} system, {} user", percent(last.system), percent(last.user)), buf);
         if with_latency && let Some(of) = &last.latency {
             let mut parts = vec![self.name("latency")];
             parts.extend(latency::line(look, of, usize::from(self.area.width.saturating_sub(NAMES))));
@@ -171,7 +167,7 @@ impl Rows<'_> {
             Measure::Bytes => units::show_rate(last.rate),
             other => other.show(last.rate),
         };
-        let room = usize::from(self.area.width).saturating_sub(usize::from(NAMES) + rate.len() + 1);
+        let room = usize::from(self.area.width.min(READABLE)).saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
         let label = pane::fit(&label, room);
         let gap = " ".repeat(room + 1 - pane::width(&label).min(room));
         let mut parts = vec![self.name("last trial"), Span::styled(label, look.series(picture.hue(last.cell))), Span::raw(gap)];
@@ -183,37 +179,18 @@ impl Rows<'_> {
         span(self.scene.look, Role::Dim, format!("{text:<0$}", usize::from(NAMES)))
     }
 
-    /// A name, a bar and its figures.
-    fn bar(&mut self, bar: &Bar, most: f64, text: &str, buf: &mut Buffer) {
-        if self.at >= self.area.height {
-            return;
-        }
-        let look = self.scene.look;
-        let row = Rect::new(self.area.x, self.area.y + self.at, self.area.width, 1);
-        let room = row.width.saturating_sub(NAMES);
-        // Figures of one width, so that bars begin and end below each other.
-        let words = 24.min(room);
-        let wide = room.saturating_sub(words + 1).min(24);
-        pane::line(Line::from(self.name(bar.label)), self.at, self.area, buf);
-        let mut at = row.x + NAMES;
+    /// A name, shares of a whole and their figures.
+    fn bar(&mut self, name: &str, shares: &[(f64, Role)], text: &str, buf: &mut Buffer) {
+        let room = self.area.width.saturating_sub(NAMES);
+        // Figures of one width, so that bars end below each other.
+        let wide = room.saturating_sub(FIGURES + 1).min(FIGURES);
+        let mut line = vec![self.name(name)];
         if wide >= 6 {
-            let plain = Bar { label: "", parts: bar.parts.clone(), figure: "", marks: Vec::new() };
-            Bars::new(look, &[plain]).max(most).track(true).render(Rect::new(at, row.y, wide, 1), buf);
-            at += wide + 1;
+            line.extend(parts(self.scene.look, shares, wide));
+            line.push(Span::raw(" "));
         }
-        let spans = figures(self.scene, text);
-        pane::line(Line::from(spans), 0, Rect::new(at, row.y, row.right().saturating_sub(at), 1), buf);
-        self.at += 1;
-    }
-
-    fn parts(&self, source: &Source) -> Vec<Part> {
-        let part = |value, role| Part { value, style: self.scene.look.style(role) };
-        vec![
-            part(source.device, Role::Note),
-            part(source.page_cache, Role::Good),
-            part(source.hole, Role::Misleading),
-            part(source.unknown, Role::Dim),
-        ]
+        line.extend(figures(self.scene, text));
+        self.put(line, buf);
     }
 
     fn dropped(&mut self, buf: &mut Buffer) {
@@ -225,12 +202,20 @@ impl Rows<'_> {
     }
 }
 
+fn parts_of(source: &Source) -> Vec<(f64, Role)> {
+    vec![(source.device, Role::Note), (source.page_cache, Role::Good), (source.hole, Role::Misleading), (source.unknown, Role::Dim)]
+}
+
 /// Where most of the bytes came from, and the next if it has a share.
-fn main_source(source: &Source) -> String {
+fn main_source(source: &Source, room: usize) -> String {
     let mut each = [("device", source.device), ("page cache", source.page_cache), ("hole", source.hole), ("unknown", source.unknown)];
     each.sort_by(|a, b| b.1.total_cmp(&a.1));
     let shown = each.iter().filter(|(_, share)| *share >= 0.005).take(2);
-    shown.map(|(name, share)| format!("{} {name}", percent(*share))).collect::<Vec<_>>().join(", ")
+    let mut texts: Vec<String> = shown.map(|(name, share)| format!("{} {name}", percent(*share))).collect();
+    if pane::width(&texts.join(", ")) > room {
+        texts.truncate(1);
+    }
+    texts.join(", ")
 }
 
 fn percent(share: f64) -> String {

@@ -41,7 +41,9 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     let inner = frame(scene.look, measure.title(), right(scene, measure), area, buf);
     let picture = scene.picture;
     let (from, to) = scene.zoom.ends(picture.now);
-    let lines = lines(picture.series.since(from), measure, from, picture.hues.iter().max().map_or(0, |most| most + 1));
+    // A window ends now, at 0: its labels stand still while the lines go by.
+    let zero = scene.zoom.seconds().map_or(0.0, |_| picture.now);
+    let lines = lines(picture.series.since(from), measure, (zero, from), picture.hues.iter().max().map_or(0, |most| most + 1));
     let series: Vec<Series> = lines
         .iter()
         .enumerate()
@@ -53,13 +55,13 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
         .collect();
     let sticky = if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
     let unit = unit(sticky.top, measure);
-    let time = |at: f64| clock(at, to, scene.zoom.seconds().is_none());
+    let time = |at: f64| clock(at, scene.zoom.seconds().is_some());
     let amount = |value: f64| plain(value / unit.0);
     let mut y = Axis::new(Scale::Linear, &amount).title(unit.1).between(0.0, if sticky.top > 0.0 { sticky.top } else { 1.0 });
     if measure == Measure::Bytes {
         y = y.binary();
     }
-    let x = Axis::new(Scale::Linear, &time).between(from, to).time();
+    let x = Axis::new(Scale::Linear, &time).between(from - zero, to - zero).time();
     Chart::new(scene.look, x, y, &series).render(inner, buf);
 }
 
@@ -87,7 +89,7 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
 }
 
 /// A line per colour, and a last one of what has none; interrupted where a piece ends.
-fn lines(slices: &[Slice], measure: Measure, from: f64, hues: usize) -> Vec<Vec<Point>> {
+fn lines(slices: &[Slice], measure: Measure, (zero, from): (f64, f64), hues: usize) -> Vec<Vec<Point>> {
     let mut lines: Vec<Vec<Point>> = vec![Vec::new(); hues + 1];
     let mut before: Option<&Slice> = None;
     for slice in slices {
@@ -96,16 +98,16 @@ fn lines(slices: &[Slice], measure: Measure, from: f64, hues: usize) -> Vec<Vec<
         let (rate, (low, high)) = slice.rate(measure);
         let goes_on = before.is_some_and(|before| before.piece == slice.piece && before.hue == slice.hue);
         if !goes_on {
-            line.push(Point::gap(slice.from));
-            line.push(Point::new(slice.from.max(from), rate));
+            line.push(Point::gap(slice.from - zero));
+            line.push(Point::new(slice.from.max(from) - zero, rate));
         }
-        let middle = f64::midpoint(slice.from, slice.to).max(from);
+        let middle = f64::midpoint(slice.from, slice.to).max(from) - zero;
         // Both extremes of what was merged: no peak is lost.
         if high > low {
             line.extend([Point::new(middle, low), Point::new(middle, high)]);
         }
         line.push(Point::new(middle, rate));
-        line.push(Point::new(slice.to, rate));
+        line.push(Point::new(slice.to - zero, rate));
         before = Some(slice);
     }
     lines
@@ -117,11 +119,10 @@ fn unit(top: f64, measure: Measure) -> units::column::Unit {
     units.iter().rev().find(|unit| top >= unit.0 * 1.5).or(units.first()).copied().unwrap_or((1.0, ""))
 }
 
-/// A place on the axis of time: before now, or since the start.
-fn clock(at: f64, now: f64, since_start: bool) -> String {
-    let seconds = if since_start { at } else { now - at };
-    match seconds.round() {
-        0.0 if !since_start => "now".into(),
+/// A place on the axis of time: since the start, or before now.
+fn clock(at: f64, before_now: bool) -> String {
+    match at.abs().round() {
+        0.0 if before_now => "now".into(),
         s if s < 120.0 => format!("{s:.0} s"),
         s if s % 60.0 == 0.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.0}:{:02.0}", (s / 60.0).floor(), s % 60.0),

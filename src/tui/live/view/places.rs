@@ -16,20 +16,20 @@ pub struct Places {
 
 /// Rows of Now with everything in it, and without what has a pane of its own.
 const NOW_ALONE: u16 = 11;
-const NOW: u16 = 10;
+const NOW: u16 = 11;
 
 impl Places {
-    /// In this area, for a run with at most so many threads and with so many warnings.
-    pub fn new(area: Rect, threads: u32, warnings: usize) -> Places {
+    /// In this area, for a run with at most so many threads; `told`: the rows that warnings need in so many columns.
+    pub fn new(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
         match (area.width, area.height) {
-            (76.., 28..) => Self::roomy(area, threads, warnings),
+            (76.., 28..) => Self::roomy(area, threads, told),
             (76.., 18..) => Self::middle(area),
             _ => Self::small(area),
         }
     }
 
     /// Over time at the left with threads and latency below, the curve and what goes on at the right.
-    fn roomy(area: Rect, threads: u32, warnings: usize) -> Places {
+    fn roomy(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
         let bottom = (area.height / 4).clamp(8, 15);
         let [above, below] = rows(left, [Constraint::Min(0), Constraint::Length(bottom)]);
@@ -37,7 +37,10 @@ impl Places {
         // One thread says little.
         let share = if threads > 1 { 42 } else { 33 };
         let [threads, latency] = Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
-        let told = if warnings > 0 { (warnings as u16).min(area.height / 6) + 2 } else { 0 };
+        let told = match told(right.width.saturating_sub(2)) {
+            0 => 0,
+            rows => (rows as u16).min(area.height / 5) + 2,
+        };
         let [curve, now, found] = Layout::vertical([Constraint::Min(0), Constraint::Length(NOW), Constraint::Length(told)]).areas(right);
         Places {
             throughput,
@@ -85,7 +88,7 @@ mod tests {
     #[test]
     fn panes_go_by_their_need() {
         let has = |columns, rows| {
-            let places = Places::new(Rect::new(0, 1, columns, rows - 2), 4, 3);
+            let places = Places::new(Rect::new(0, 1, columns, rows - 2), 4, &|_| 3);
             [places.calls, places.curve, places.latency, places.threads, places.warnings].map(|pane| pane.is_some())
         };
         assert_eq!(has(60, 16), [true, false, false, false, false]);
@@ -98,7 +101,7 @@ mod tests {
     fn panes_fill_the_area_and_do_not_touch_each_other() {
         for (columns, rows, found) in [(60, 16, 0), (70, 40, 0), (80, 24, 5), (100, 30, 0), (120, 40, 9), (200, 60, 99)] {
             let area = Rect::new(0, 1, columns, rows - 2);
-            let places = Places::new(area, 1, found);
+            let places = Places::new(area, 1, &|_| found);
             let all: Vec<Rect> =
                 [Some(places.throughput), Some(places.now), places.calls, places.curve, places.latency, places.threads, places.warnings]
                     .into_iter()

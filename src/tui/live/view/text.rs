@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::tui::theme::{Look, Role};
+use crate::tui::theme::{Colours, Glyphs, Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
@@ -43,6 +43,25 @@ pub fn frame(look: &Look, title: &str, right: Vec<Span<'static>>, area: Rect, bu
 pub fn plain(value: f64) -> String {
     let text = units::three_digits(value);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Shares of a whole, end to end; without colours each has a sign of its own.
+pub fn parts(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
+    let signs = match (look.glyphs, look.colours) {
+        (Glyphs::Ascii, _) => ["#", "=", "-", "."],
+        (Glyphs::Unicode, Colours::None) => ["━", "╍", "┅", "·"],
+        (Glyphs::Unicode, _) => ["━"; 4],
+    };
+    let (mut sum, mut end) = (0.0, 0);
+    let mut spans = Vec::new();
+    for ((share, role), sign) in shares.iter().zip(signs) {
+        sum += if share.is_finite() { share.max(0.0) } else { 0.0 };
+        let next = (sum.min(1.0) * f64::from(width)).round() as usize;
+        spans.push(span(look, *role, sign.repeat(next - end)));
+        end = next;
+    }
+    spans.push(span(look, Role::Border, look.glyph("─", " ").repeat(usize::from(width) - end)));
+    spans
 }
 
 /// A bar of `width` cells, filled to `share`; the rest of it is a thin line.
