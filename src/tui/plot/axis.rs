@@ -1,0 +1,150 @@
+//! What an axis is told: its scale, its ends, how a tick is written.
+
+/// How values spread along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scale {
+    #[default]
+    Linear,
+    /// Ticks at powers of two: block sizes, threads, depth.
+    Log2,
+    /// Ticks at powers of ten: times.
+    Log10,
+}
+
+impl Scale {
+    /// The largest value that is drawn; the difference of two such values is still finite.
+    const HUGE: f64 = 1e300;
+
+    /// A value where the scale is even. NaN for a negative value on a logarithmic scale, -inf for 0.
+    pub(super) fn forward(self, value: f64) -> f64 {
+        match self {
+            Scale::Linear => value.clamp(-Self::HUGE, Self::HUGE),
+            Scale::Log2 => value.log2(),
+            Scale::Log10 => value.log10(),
+        }
+    }
+
+    pub(super) fn back(self, even: f64) -> f64 {
+        match self {
+            Scale::Linear => even,
+            Scale::Log2 => even.exp2(),
+            Scale::Log10 => 10f64.powf(even),
+        }
+    }
+}
+
+/// Which numbers count as round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Step {
+    /// 1, 2, 5, 10 ..
+    #[default]
+    Decimal,
+    /// 1, 2, 4, 8 ..: round in KiB, MiB, GiB.
+    Binary,
+    /// Seconds: 1, 2, 5, 10, 15, 30, 60 ..
+    Time,
+}
+
+/// One axis of a chart.
+#[derive(Clone, Copy)]
+pub struct Axis<'a> {
+    pub scale: Scale,
+    /// None: fitted to the data.
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    /// How a tick is written.
+    pub show: &'a dyn Fn(f64) -> String,
+    /// "" for none.
+    pub title: &'a str,
+    pub step: Step,
+    /// A fitted linear axis does not need to begin at 0.
+    pub loose: bool,
+}
+
+impl<'a> Axis<'a> {
+    /// An axis fitted to the data.
+    pub fn new(scale: Scale, show: &'a dyn Fn(f64) -> String) -> Axis<'a> {
+        Axis { scale, min: None, max: None, show, title: "", step: Step::Decimal, loose: false }
+    }
+
+    pub fn title(self, title: &'a str) -> Axis<'a> {
+        Axis { title, ..self }
+    }
+
+    /// Fixed ends.
+    pub fn between(self, min: f64, max: f64) -> Axis<'a> {
+        Axis { min: Some(min), max: Some(max), ..self }
+    }
+
+    /// Ticks that are round in binary units.
+    pub fn binary(self) -> Axis<'a> {
+        Axis { step: Step::Binary, ..self }
+    }
+
+    /// Ticks that are round in seconds, minutes and hours; values in seconds.
+    pub fn time(self) -> Axis<'a> {
+        Axis { step: Step::Time, ..self }
+    }
+
+    /// Need not begin at 0.
+    pub fn loose(self) -> Axis<'a> {
+        Axis { loose: true, ..self }
+    }
+}
+
+impl Step {
+    /// The smallest round step that is not smaller than `least`.
+    pub(super) fn at_least(self, least: f64) -> f64 {
+        const SECONDS: [f64; 15] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 21600.0];
+        let enough = least * (1.0 - 1e-9);
+        match self {
+            Step::Binary => least.log2().floor().exp2() * if least.log2().floor().exp2() >= enough { 1.0 } else { 2.0 },
+            Step::Time if least > 0.5 => match SECONDS.iter().find(|s| **s >= enough) {
+                Some(step) => *step,
+                None => (least / 86400.0).ceil() * 86400.0,
+            },
+            _ => round_up(least, &[1.0, 2.0, 5.0, 10.0], 10.0),
+        }
+    }
+
+    /// A round end of an axis that holds `value` (> 0), at most a third above it.
+    pub(super) fn end_above(self, value: f64) -> f64 {
+        match self {
+            Step::Binary => round_up(value, &[1.0, 1.25, 1.5, 1.75, 2.0], 2.0),
+            _ => round_up(value, &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0], 10.0),
+        }
+    }
+}
+
+/// The smallest of `steps` times a power of `base` that is not smaller than `value`.
+fn round_up(value: f64, steps: &[f64], base: f64) -> f64 {
+    let exponent = if base == 2.0 { value.log2() } else { value.log10() }.floor();
+    let power = base.powf(exponent);
+    let enough = value * (1.0 - 1e-9);
+    // Where the power underflows or is infinite no step fits: the value itself is as round as it gets.
+    steps.iter().map(|step| step * power).find(|end| *end >= enough && end.is_finite()).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round() {
+        let step = |step: Step, least| step.at_least(least);
+        assert_eq!([step(Step::Decimal, 1.0), step(Step::Decimal, 3.0), step(Step::Decimal, 70.0)], [1.0, 5.0, 100.0]);
+        assert_eq!([step(Step::Binary, 1.0), step(Step::Binary, 3.0), step(Step::Binary, 0.3)], [1.0, 4.0, 0.5]);
+        assert_eq!([step(Step::Time, 11.0), step(Step::Time, 40.0), step(Step::Time, 100_000.0)], [15.0, 60.0, 172_800.0]);
+    }
+
+    #[test]
+    fn ends_are_close_above() {
+        for value in [1e-300, 1e-9, 0.7, 1.0, 1.01, 9.99, 1e9, 1e299] {
+            for step in [Step::Decimal, Step::Binary, Step::Time] {
+                let end = step.end_above(value);
+                assert!(end >= value * 0.999 && end <= value * 1.34, "{step:?} {value} {end}");
+            }
+        }
+        assert_eq!(Step::Decimal.end_above(5e-324), 5e-324);
+    }
+}

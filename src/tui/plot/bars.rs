@@ -1,0 +1,243 @@
+//! Horizontal bars: a label, a bar to an eighth of a cell, a figure.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::axis::Scale;
+use super::canvas::put;
+use super::range::Range;
+use crate::tui::theme::{Colours, Glyphs, Look, Role};
+
+/// A piece of a bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    pub value: f64,
+    pub style: Style,
+}
+
+/// A sign on a bar's row: an estimate, another machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mark {
+    pub at: f64,
+    pub symbol: char,
+    pub style: Style,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bar<'a> {
+    pub label: &'a str,
+    /// One part: a plain bar. Several stand end to end (on a linear scale).
+    pub parts: Vec<Part>,
+    pub figure: &'a str,
+    pub marks: Vec<Mark>,
+}
+
+impl<'a> Bar<'a> {
+    pub fn new(label: &'a str, value: f64, style: Style, figure: &'a str) -> Bar<'a> {
+        Bar { label, parts: vec![Part { value, style }], figure, marks: Vec::new() }
+    }
+
+    /// A bar of several parts, end to end.
+    pub fn stacked(label: &'a str, parts: Vec<Part>, figure: &'a str) -> Bar<'a> {
+        Bar { label, parts, figure, marks: Vec::new() }
+    }
+
+    pub fn mark(mut self, at: f64, symbol: char, style: Style) -> Bar<'a> {
+        self.marks.push(Mark { at, symbol, style });
+        self
+    }
+}
+
+/// Bars below each other, on one scale.
+#[derive(Debug, Clone, Copy)]
+pub struct Bars<'a> {
+    pub bars: &'a [Bar<'a>],
+    pub scale: Scale,
+    /// None: 0, or on a logarithmic scale a little below the smallest.
+    pub min: Option<f64>,
+    /// None: the largest.
+    pub max: Option<f64>,
+    /// The rest of each bar's track is shown.
+    pub track: bool,
+    pub look: &'a Look,
+}
+
+/// The columns of label, bar and figure.
+struct Columns {
+    label: u16,
+    bar: u16,
+    figure: u16,
+}
+
+impl<'a> Bars<'a> {
+    pub fn new(look: &'a Look, bars: &'a [Bar<'a>]) -> Bars<'a> {
+        Bars { bars, scale: Scale::Linear, min: None, max: None, track: false, look }
+    }
+
+    pub fn max(self, max: f64) -> Bars<'a> {
+        Bars { max: Some(max), ..self }
+    }
+
+    /// On a logarithmic scale between two values.
+    pub fn log(self, min: f64, max: f64) -> Bars<'a> {
+        Bars { scale: Scale::Log10, min: Some(min), max: Some(max), ..self }
+    }
+
+    pub fn track(self, track: bool) -> Bars<'a> {
+        Bars { track, ..self }
+    }
+
+    /// One row per bar from the top; what does not fit is left out.
+    pub fn render(&self, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        if area.is_empty() {
+            return;
+        }
+        let (columns, range) = (self.columns(area.width), self.range());
+        for (bar, row) in self.bars.iter().zip(area.rows()) {
+            if columns.label > 0 {
+                buf.set_stringn(row.x, row.y, bar.label, usize::from(columns.label), self.look.style(Role::Text));
+            }
+            if columns.figure > 0 {
+                let start = row.right() - (bar.figure.width() as u16).min(columns.figure);
+                buf.set_stringn(start, row.y, bar.figure, usize::from(columns.figure), self.look.style(Role::Number));
+            }
+            let left = row.x + columns.label + u16::from(columns.label > 0);
+            self.draw(bar, &range, Rect::new(left, row.y, columns.bar, 1), buf);
+        }
+    }
+
+    /// The bar keeps a third of the width at least: figure and label give way, the label first.
+    fn columns(&self, width: u16) -> Columns {
+        let widest = |text: fn(&Bar<'a>) -> &'a str| self.bars.iter().map(|bar| text(bar).width()).max().unwrap_or(0).min(400) as u16;
+        let (mut label, mut figure) = (widest(|bar| bar.label), widest(|bar| bar.figure));
+        let bar = (width / 3).max(3);
+        let spaces = u16::from(label > 0) + u16::from(figure > 0);
+        if label + figure + spaces + bar > width {
+            label = label.min(width.saturating_sub(figure + spaces + bar));
+        }
+        if label + figure + spaces + bar > width {
+            figure = 0;
+        }
+        let used = label + u16::from(label > 0) + figure + u16::from(figure > 0);
+        Columns { label, bar: width.saturating_sub(used), figure }
+    }
+
+    fn range(&self) -> Range {
+        let totals = self.bars.iter().map(|bar| bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>());
+        let found = super::range::extremes(self.scale, totals);
+        let even = |end: Option<f64>| end.map(|v| self.scale.forward(v)).filter(|v| v.is_finite());
+        let hi = even(self.max).or(found.map(|f| f.1)).unwrap_or(1.0);
+        let lo = even(self.min).unwrap_or(match self.scale {
+            Scale::Linear => 0.0,
+            _ => found.map_or(0.0, |f| f.0) - 0.5,
+        });
+        Range { scale: self.scale, lo, hi: if hi > lo { hi } else { lo + 1.0 } }
+    }
+
+    fn draw(&self, bar: &Bar, range: &Range, area: Rect, buf: &mut Buffer) {
+        if self.track {
+            for column in area.left()..area.right() {
+                buf.set_string(column, area.y, self.look.glyph("·", "."), self.look.style(Role::Border));
+            }
+        }
+        // In eighths of a cell.
+        let room = u32::from(area.width) * 8;
+        let place = |value: f64| (range.share(value).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
+        let (mut sum, mut end) = (0.0, 0);
+        for (index, part) in bar.parts.iter().enumerate() {
+            if part.value.is_finite() && part.value > 0.0 {
+                let start = end;
+                sum += part.value;
+                end = place(sum).max(start);
+                // What is there shows, if there is room.
+                if end == start && end < room && (start == 0 || bar.parts.len() == 1) {
+                    end += 1;
+                }
+                self.fill(start, end, index, part.style, area, buf);
+            }
+        }
+        for mark in bar.marks.iter().filter(|mark| (-1e-9..=1.0 + 1e-9).contains(&range.share(mark.at))) {
+            let column = (place(mark.at) / 8).min(u32::from(area.width).saturating_sub(1)) as u16;
+            if let Some(cell) = buf.cell_mut((area.x + column, area.y)).filter(|_| area.width > 0) {
+                put(cell, if mark.symbol.width() == Some(1) { mark.symbol } else { '|' }, mark.style);
+            }
+        }
+    }
+
+    /// Fills from one eighth to another.
+    fn fill(&self, start: u32, end: u32, index: usize, style: Style, area: Rect, buf: &mut Buffer) {
+        const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+        let unicode = self.look.glyphs == Glyphs::Unicode;
+        for column in start / 8..end.div_ceil(8) {
+            let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { return };
+            let (from, to) = (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
+            // A cell shows one part on the left; the next one behind it, if there are colours.
+            let whole = self.texture(index);
+            if !unicode || whole != '█' {
+                if to - from >= 4 || (from == 0 && column == 0) {
+                    put(cell, whole, style);
+                }
+            } else if from > 0 {
+                if let (Some(colour), 8) = (style.fg, to) {
+                    cell.set_bg(colour);
+                } else if to - from >= 4 {
+                    put(cell, '█', style);
+                }
+            } else {
+                put(cell, EIGHTHS[to as usize], style);
+            }
+        }
+    }
+
+    /// What a part is filled with: without colours parts differ by it.
+    fn texture(&self, index: usize) -> char {
+        match (self.look.glyphs, self.look.colours) {
+            (Glyphs::Ascii, _) => ['#', '=', '-', '.'][index % 4],
+            (Glyphs::Unicode, Colours::None) => ['█', '▓', '▒', '░'][index % 4],
+            _ => '█',
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pictures::{ascii, show};
+    use super::*;
+
+    #[test]
+    fn bars_have_eighths() {
+        let look = Look::default();
+        let bars = [
+            Bar::new("read", 8.0, Style::new(), "8.0"),
+            Bar::new("mmap", 2.3, Style::new(), "2.3"),
+            Bar::new("tiny", 0.001, Style::new(), "0.0"),
+            Bar::new("none", f64::NAN, Style::new(), "-"),
+        ];
+        let picture = show(17, 4, |area, buf| Bars::new(&look, &bars).render(area, buf));
+        assert_eq!(picture, "read ████████ 8.0\nmmap ██▎      2.3\ntiny ▏        0.0\nnone            -");
+        let look = ascii();
+        let picture = show(17, 2, |area, buf| Bars::new(&look, &bars).track(true).render(area, buf));
+        assert_eq!(picture, "read ######## 8.0\nmmap ##...... 2.3");
+    }
+
+    #[test]
+    fn parts_stand_end_to_end() {
+        let parts = || vec![Part { value: 0.5, style: Style::new() }, Part { value: 0.25, style: Style::new() }];
+        let bars = [Bar::stacked("", parts(), "")];
+        let look = Look { colours: Colours::None, ..Look::default() };
+        assert_eq!(show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)), "████▓▓");
+        let look = ascii();
+        assert_eq!(show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)), "####==");
+    }
+
+    #[test]
+    fn marks_stand_on_a_logarithmic_scale() {
+        let look = Look::default();
+        let bars = [Bar::new("", 100.0, Style::new(), "").mark(1e4, '◆', Style::new()).mark(1e9, '!', Style::new())];
+        assert_eq!(show(12, 1, |area, buf| Bars::new(&look, &bars).log(1.0, 1e6).render(area, buf)), "████    ◆");
+    }
+}

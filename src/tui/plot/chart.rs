@@ -1,0 +1,184 @@
+//! The chart: what is drawn, and in which order.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::axis::Axis;
+use super::canvas::Canvas;
+use super::curve::Curve;
+use super::frame::Frame;
+use super::overlay;
+use crate::tui::theme::{Glyphs, Look};
+
+/// One point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    /// NaN: a gap, which interrupts the line.
+    pub y: f64,
+    /// The interval around `y`; NaN: none.
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Point {
+    /// A point without an interval.
+    pub const fn new(x: f64, y: f64) -> Point {
+        Point { x, y, low: f64::NAN, high: f64::NAN }
+    }
+
+    pub const fn gap(x: f64) -> Point {
+        Point::new(x, f64::NAN)
+    }
+
+    pub const fn within(self, low: f64, high: f64) -> Point {
+        Point { low, high, ..self }
+    }
+}
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Draw {
+    #[default]
+    Line,
+    /// Its markers only.
+    Points,
+    LineAndMarkers,
+    /// An estimate.
+    Dashed,
+    /// Each value holds until the next.
+    Step,
+}
+
+/// One curve.
+#[derive(Debug, Clone, Copy)]
+pub struct Series<'a> {
+    /// Written beside its last point if [`Chart::names`] is set.
+    pub name: &'a str,
+    pub points: &'a [Point],
+    pub style: Style,
+    /// [`Look::marker`]; also shows a point that has no neighbour.
+    pub marker: char,
+    pub draw: Draw,
+    /// Bold, and above the others.
+    pub emphasis: bool,
+}
+
+impl<'a> Series<'a> {
+    /// The curve with this index in colour and marker.
+    pub fn new(look: &Look, index: usize, name: &'a str, points: &'a [Point]) -> Series<'a> {
+        Series { name, points, style: look.series(index), marker: look.marker(index), draw: Draw::Line, emphasis: false }
+    }
+
+    pub fn draw(self, draw: Draw) -> Series<'a> {
+        Series { draw, ..self }
+    }
+
+    pub fn emphasis(self, emphasis: bool) -> Series<'a> {
+        Series { emphasis, ..self }
+    }
+}
+
+/// A horizontal line: a measured ceiling, the mean.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule<'a> {
+    pub at: f64,
+    pub label: &'a str,
+    pub style: Style,
+}
+
+/// Curves over two axes.
+#[derive(Clone, Copy)]
+pub struct Chart<'a> {
+    pub x: Axis<'a>,
+    pub y: Axis<'a>,
+    pub series: &'a [Series<'a>],
+    pub rules: &'a [Rule<'a>],
+    /// Show the intervals of the points: a band where they are dense, else whiskers.
+    pub bands: bool,
+    /// A vertical line at this x.
+    pub cursor: Option<f64>,
+    /// Write each series' name beside its last point, where there is room.
+    pub names: bool,
+    pub look: &'a Look,
+}
+
+impl<'a> Chart<'a> {
+    pub fn new(look: &'a Look, x: Axis<'a>, y: Axis<'a>, series: &'a [Series<'a>]) -> Chart<'a> {
+        Chart { x, y, series, rules: &[], bands: false, cursor: None, names: false, look }
+    }
+
+    pub fn rules(self, rules: &'a [Rule<'a>]) -> Chart<'a> {
+        Chart { rules, ..self }
+    }
+
+    pub fn bands(self, bands: bool) -> Chart<'a> {
+        Chart { bands, ..self }
+    }
+
+    pub fn cursor(self, cursor: Option<f64>) -> Chart<'a> {
+        Chart { cursor, ..self }
+    }
+
+    pub fn names(self, names: bool) -> Chart<'a> {
+        Chart { names, ..self }
+    }
+
+    /// Draws the chart. Nothing happens outside of `area`, nor where it has no room.
+    pub fn render(&self, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let Some(frame) = Frame::new(self, area) else { return };
+        frame.draw(self, buf);
+        let mut canvas = Canvas { buf, area: frame.plot, ascii: self.ascii() };
+        for position in frame.plot.positions() {
+            if let Some(cell) = canvas.cell(position.x, position.y) {
+                cell.set_symbol(" ");
+            }
+        }
+        let mut curve = Curve::new(&frame);
+        // What comes later covers: a marker a line, an emphasised series the others. What comes after the lines and
+        // is only help (bands, rules, cursor, words) takes the cells that are left.
+        self.each(|series| curve.line(series, &mut canvas));
+        if self.bands {
+            self.each(|series| curve.band(series, &mut canvas));
+        }
+        self.each(|series| curve.markers(series, &mut canvas));
+        overlay::rules(self, &frame, &mut canvas);
+        overlay::cursor(self, &frame, &mut canvas);
+        overlay::labels(self, &frame, &mut canvas);
+    }
+
+    /// Where the curves are, inside of the labels.
+    pub fn plot_area(&self, area: Rect) -> Rect {
+        Frame::new(self, area).map_or(Rect::ZERO, |frame| frame.plot)
+    }
+
+    /// The x under a column of the screen, for the mouse. None beside the plot.
+    pub fn x_at(&self, area: Rect, column: u16) -> Option<f64> {
+        let frame = Frame::new(self, area)?;
+        let inside = column >= frame.plot.left() && column < frame.plot.right();
+        inside.then(|| frame.x.value(frame.share_of(column, self.ascii())))
+    }
+
+    /// The ends of the x axis: what was asked for, or what was fitted. For zooming.
+    pub fn x_range(&self) -> (f64, f64) {
+        Frame::x_range(self).ends()
+    }
+
+    /// The ends of the y axis, for an axis that is to stay.
+    pub fn y_range(&self) -> (f64, f64) {
+        Frame::y_range(self, &Frame::x_range(self)).ends()
+    }
+
+    pub(super) fn ascii(&self) -> bool {
+        self.look.glyphs == Glyphs::Ascii
+    }
+
+    /// The series from the back to the front.
+    pub(super) fn each(&self, mut visit: impl FnMut(&Series)) {
+        for front in [false, true] {
+            self.series.iter().filter(|series| series.emphasis == front).for_each(&mut visit);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Nothing panics, and nothing is drawn beside the area.
+
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::pictures::ascii;
+use super::*;
+use crate::tui::theme::Look;
+
+fn value() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => -1e3..1e3f64,
+        2 => 0.0..1e12f64,
+        1 => any::<f64>(),
+        1 => prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e300, -1e300, 1e-300, f64::MAX, f64::MIN, 5e-324]),
+    ]
+}
+
+fn point() -> impl Strategy<Value = Point> {
+    (value(), value(), value(), value()).prop_map(|(x, y, low, high)| Point { x, y, low, high })
+}
+
+fn axis(settings: (usize, Option<f64>, Option<f64>, usize, bool), show: &dyn Fn(f64) -> String) -> Axis<'_> {
+    let (scale, min, max, step, loose) = settings;
+    let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
+    let step = [Step::Decimal, Step::Binary, Step::Time][step];
+    Axis { scale, min, max, show, title: "title", step, loose }
+}
+
+fn axis_settings() -> impl Strategy<Value = (usize, Option<f64>, Option<f64>, usize, bool)> {
+    (0..3usize, prop::option::of(value()), prop::option::of(value()), 0..3usize, any::<bool>())
+}
+
+/// Draws into a part of a buffer full of `#` and looks for what changed around that part.
+fn assert_stays_inside(area: Rect, draw: impl FnOnce(Rect, &mut Buffer)) {
+    let mut cell = ratatui::buffer::Cell::new("#");
+    cell.set_style(Style::new().bold());
+    let mut buf = Buffer::filled(Rect::new(0, 0, area.right() + 3, area.bottom() + 3), cell.clone());
+    draw(area, &mut buf);
+    for position in buf.area.positions().filter(|position| !area.contains(*position)) {
+        assert_eq!(buf[position], cell, "{position}");
+    }
+}
+
+fn size() -> impl Strategy<Value = Rect> {
+    (0..5u16, 0..5u16, prop_oneof![0..20u16, 0..300u16], prop_oneof![0..12u16, 0..100u16]).prop_map(|(x, y, w, h)| Rect::new(x, y, w, h))
+}
+
+proptest! {
+    #[test]
+    fn charts_of_anything_stay_inside(
+        area in size(),
+        all in prop::collection::vec((prop::collection::vec(point(), 0..80), 0..5usize, any::<bool>()), 0..4),
+        rules in prop::collection::vec(value(), 0..3),
+        (x, y) in (axis_settings(), axis_settings()),
+        cursor in prop::option::of(value()),
+        (bands, names, plain) in any::<(bool, bool, bool)>(),
+    ) {
+        let look = if plain { ascii() } else { Look::default() };
+        let text = |v: f64| format!("{v:.3}");
+        let draws = [Draw::Line, Draw::Points, Draw::LineAndMarkers, Draw::Dashed, Draw::Step];
+        let series: Vec<Series> = all.iter().enumerate()
+            .map(|(i, (points, draw, emphasis))| Series::new(&look, i, "name", points).draw(draws[*draw]).emphasis(*emphasis)).collect();
+        let rules: Vec<Rule> = rules.iter().map(|at| Rule { at: *at, label: "a rule", style: Style::new() }).collect();
+        let chart = Chart { cursor, ..Chart::new(&look, axis(x, &text), axis(y, &text), &series).rules(&rules).bands(bands).names(names) };
+        assert_stays_inside(area, |area, buf| chart.render(area, buf));
+        prop_assert!(area.union(chart.plot_area(area)) == area || chart.plot_area(area).is_empty());
+        // Also where the area is not in the buffer.
+        chart.render(area, &mut Buffer::empty(Rect::new(2, 1, 30, 9)));
+    }
+
+    #[test]
+    fn a_column_is_where_its_value_is_drawn(
+        (width, height, plain) in (12..200u16, 4..40u16, any::<bool>()),
+        (lo, hi) in (-1e6..1e6f64, 1.0..1e6f64),
+        pick: prop::sample::Index,
+    ) {
+        let look = if plain { ascii() } else { Look::default() };
+        let text = |v: f64| format!("{v:.0}");
+        let axis = Axis::new(Scale::Linear, &text);
+        let area = Rect::new(3, 2, width, height);
+        let chart = Chart::new(&look, axis.between(lo, lo + hi), axis.between(0.0, 1.0), &[]);
+        let plot = chart.plot_area(area);
+        let column = plot.x + pick.index(usize::from(plot.width)) as u16;
+        let points = [Point::new(chart.x_at(area, column).unwrap(), 0.5)];
+        let series = [Series { marker: '@', ..Series::new(&look, 0, "", &points) }];
+        let mut buf = Buffer::empty(Rect::new(0, 0, area.right(), area.bottom()));
+        Chart { series: &series, ..chart }.render(area, &mut buf);
+        let drawn: Vec<u16> = plot.positions().filter(|p| buf[*p].symbol() == "@").map(|p| p.x).collect();
+        prop_assert_eq!(drawn, [column]);
+        prop_assert_eq!(chart.x_at(area, plot.right()), None);
+    }
+
+    #[test]
+    fn the_small_ones_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), plain: bool) {
+        let look = if plain { ascii() } else { Look::default() };
+        let text = |v: f64| format!("{v:.3}");
+        assert_stays_inside(area, |area, buf| Spark::new(&look, &values, Style::new()).max(max).render(area, buf));
+        let part = |v: &f64| Part { value: *v, style: look.series(1) };
+        let bars: Vec<Bar> = values.chunks(3)
+            .map(|v| Bar::stacked("label", v.iter().map(part).collect(), "1.2 GiB/s").mark(v[0], '|', Style::new())).collect();
+        let bars = Bars::new(&look, &bars).track(plain);
+        assert_stays_inside(area, |area, buf| bars.render(area, buf));
+        assert_stays_inside(area, |area, buf| Bars { max, ..bars }.render(area, buf));
+        assert_stays_inside(area, |area, buf| bars.log(values.first().copied().unwrap_or(1.0), 1e6).render(area, buf));
+        let bins: Vec<(f64, f64, u64)> = values.windows(2).map(|v| (v[0], v[1], v[1].abs() as u64)).collect();
+        let marks = [(1.0, "p50"), (10.0, "p99")];
+        assert_stays_inside(area, |area, buf| Histogram::new(&look, &bins, &text, Style::new()).marks(&marks).rare(plain).render(area, buf));
+    }
+}
