@@ -337,7 +337,19 @@ pub static WORK: &[Example] = &[
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
-    example("cut", Misleading, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
+    // The interval is that of the whole trials.
+    example(
+        "few",
+        Misleading,
+        cold,
+        |c| c.trial(4).short = true,
+        |c| {
+            c.trials.push(c.trials[0].clone());
+            c.trial(5).short = true
+        },
+    ),
+    example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
+    example("cut", Misleading, cold, |c| c.each(|t| t.short = true), |c| (0..4).for_each(|i| c.trial(i).short = true)),
     example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trial(0).nanos = 4_000_000),
     example("few-operations", Misleading, cold, |c| c.latency.iter_mut().for_each(|l| l.count = 19), |c| c.latency = None),
     example(
