@@ -163,6 +163,11 @@ impl Picture {
         Some((share.clamp(0.0, 1.0), left))
     }
 
+    /// Whole percent that are done.
+    pub fn percent(&self) -> Option<u32> {
+        self.left().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
+    }
+
     /// Seconds that the step has run without anything measured.
     pub fn waits(&self) -> f64 {
         if self.series.is_open() { 0.0 } else { self.now - self.progress_at }

@@ -104,8 +104,7 @@ pub fn ticked(model: &mut Model) -> Vec<Effect> {
 
 /// The title of the window, where its percent or its cell changed.
 fn title(run: &mut Run) -> Option<Effect> {
-    let (share, _) = run.picture.left()?;
-    let (percent, cell) = ((share * 100.0) as u32, run.picture.cell());
+    let (percent, cell) = (run.picture.percent()?, run.picture.cell());
     if run.titled == Some((percent, cell)) {
         return None;
     }

@@ -119,12 +119,12 @@ impl Rows<'_> {
 
     fn progress(&mut self, buf: &mut Buffer) {
         let (look, picture) = (self.scene.look, self.scene.picture);
-        let Some((share, left)) = picture.left() else { return self.put(Vec::new(), buf) };
-        let (share, left) = if picture.over { (1.0, 0.0) } else { (share, left) };
+        let (Some((share, left)), Some(percent)) = (picture.left(), picture.percent()) else { return self.put(Vec::new(), buf) };
         let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
+        let left = if picture.over { format!("ran {}", units::show_wait(Duration::from_secs_f64(picture.now))) } else { left };
         let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
         let mut parts = bar(look, share, width, look.style(Role::Focus));
-        parts.push(span(look, Role::Number, format!(" {:>3.0}", (share * 100.0).floor())));
+        parts.push(span(look, Role::Number, format!(" {percent:>3}")));
         parts.push(span(look, Role::Dim, format!(" %  {left}")));
         self.put(parts, buf);
     }
