@@ -26,8 +26,8 @@ pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
 pub fn end(model: &mut Model) -> Option<Shown> {
     let mut run = model.live.run.take()?;
     run.draw_curves();
-    run.picture.over = true;
-    run.picture.recent.fresh = false;
+    run.picture.ended(run.session.end);
+    model.live.frozen = None;
     model.live.over = run.picture.progress.is_some().then_some(run.picture);
     Some(Shown::of(run.session, run.path))
 }

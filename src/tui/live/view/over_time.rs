@@ -76,7 +76,7 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     let mut parts = Vec::new();
     let word = if scene.frozen {
         "frozen"
-    } else if picture.over {
+    } else if picture.over.is_some() {
         "over"
     } else {
         ""
