@@ -22,7 +22,7 @@ mod time;
 mod write;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};

@@ -80,7 +80,7 @@ impl Columns {
         let mut parts = vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
         if self.target > 0 {
             let (shown, style) = match unreadable {
-                true => ("cannot be read", look.style(Role::Wrong)),
+                true => (if self.target < 14 { "unreadable" } else { "cannot be read" }, look.style(Role::Wrong)),
                 false => (listed.target.as_str(), text),
             };
             parts.push(cell(&pane::fit_front(shown, self.target), self.target, false, style));

@@ -15,7 +15,7 @@ use super::{overlay_view, preview};
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width >= 116 {
-        let list = (body.width * 3 / 5).max(70);
+        let list = (body.width * 3 / 5).clamp(70, 110);
         let [list, preview] = Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
         return (list, Some(preview));
     }
