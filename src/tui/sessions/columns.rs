@@ -83,7 +83,9 @@ impl Columns {
                 true => (if self.target < 14 { "unreadable" } else { "cannot be read" }, look.style(Role::Wrong)),
                 false => (listed.target.as_str(), text),
             };
-            parts.push(cell(&pane::fit_front(shown, self.target), self.target, false, style));
+            // A path keeps the name of its file, anything else its start.
+            let shown = if shown.contains('/') { pane::fit_front(shown, self.target) } else { pane::fit(shown, self.target) };
+            parts.push(cell(&shown, self.target, false, style));
         }
         parts.push(cell(&short_when(&listed.created, self.when), self.when, false, look.style(Role::Dim)));
         if self.cells > 0 {
