@@ -80,10 +80,12 @@ impl Columns {
         let mut parts = vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
         if self.target > 0 {
             let (shown, style) = match unreadable {
-                true => ("cannot be read", look.style(Role::Wrong)),
+                true => (if self.target < 14 { "unreadable" } else { "cannot be read" }, look.style(Role::Wrong)),
                 false => (listed.target.as_str(), text),
             };
-            parts.push(cell(&pane::fit_front(shown, self.target), self.target, false, style));
+            // A path keeps the name of its file, anything else its start.
+            let shown = if shown.contains('/') { pane::fit_front(shown, self.target) } else { pane::fit(shown, self.target) };
+            parts.push(cell(&shown, self.target, false, style));
         }
         parts.push(cell(&short_when(&listed.created, self.when), self.when, false, look.style(Role::Dim)));
         if self.cells > 0 {

@@ -106,7 +106,8 @@ impl Sessions {
         self.shown.iter().skip(first).map(|at| &self.rows[*at].listed)
     }
 
-    pub fn len(&self) -> usize {
+    /// How many the filter lets through.
+    pub fn matching(&self) -> usize {
         self.shown.len()
     }
 

@@ -62,11 +62,11 @@ impl Overlay {
 
     /// The curves of all that is loaded, on the axis that varies in all of them together.
     fn lay(&mut self) {
-        let loaded = || self.laid.iter().enumerate().filter_map(|(at, laid)| Some((at, laid.got.as_ref()?.as_ref().ok()?)));
+        let loaded = || self.laid.iter().enumerate().filter_map(|(at, laid)| Some((at, &**laid.got.as_ref()?.as_ref().ok()?)));
         let jobs: Vec<_> = loaded().flat_map(|(_, shown)| shown.results.iter().map(|result| &result.cell)).collect();
         let axis = curves::axis(jobs.iter().copied());
         let of = |metric: Metric| -> Vec<Line> {
-            let each = |(session, shown): (usize, &Box<Shown>)| {
+            let each = |(session, shown): (usize, &Shown)| {
                 curves::curves(&shown.results, axis, metric).into_iter().map(move |curve| Line { session, curve }).collect::<Vec<_>>()
             };
             loaded().flat_map(each).collect()

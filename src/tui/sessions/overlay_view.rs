@@ -22,7 +22,8 @@ pub fn draw(look: &Look, overlay: &Overlay, body: Rect, buf: &mut Buffer) {
     };
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
     let title = format!("{} by {}", overlay.metric.title(), chart::along(overlay.axis));
-    let inner = pane::frame(look, &title, &format!("{} sessions", overlay.laid.len()), true, plot, buf);
+    let way_back = if wide { "" } else { look.glyph(" · esc back", ", esc: back") };
+    let inner = pane::frame(look, &title, &format!("{} sessions{way_back}", overlay.laid.len()), true, plot, buf);
     let drawn: Vec<Drawn> = overlay
         .lines
         .iter()

@@ -63,7 +63,7 @@ fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buff
     let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
     let legend_rows = legend.len().min((area.height / 6).into()) as u16;
     let facts_rows = facts.len() as u16 + 1;
-    let roomy = area.height >= LEAST + legend_rows + answer_rows + facts_rows + 1;
+    let roomy = area.height > LEAST + legend_rows + answer_rows + facts_rows;
     let [above, plot, below, last] = Layout::vertical([
         Constraint::Length(if roomy { facts_rows } else { 0 }),
         Constraint::Min(0),

@@ -36,7 +36,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
 fn moved(model: &mut Model, action: Action) -> bool {
     let page = view::rows(screen::areas(model.size).body, &model.sessions).max(1);
     let sessions = &mut model.sessions;
-    let last = sessions.len().saturating_sub(1);
+    let last = sessions.matching().saturating_sub(1);
     let at = sessions.cursor;
     sessions.cursor = match action {
         Action::Up => at.saturating_sub(1),
@@ -231,7 +231,7 @@ pub fn offered(sessions: &Sessions, action: Action) -> bool {
         Action::RunAgain | Action::Filter | Action::Mark | Action::Compare | Action::Rename | Action::Delete | Action::Copy => {
             sessions.overlay.is_none() && sessions.count() > 0 && (action != Action::Compare || !sessions.marks.is_empty())
         }
-        Action::Enter => sessions.len() > 0,
+        Action::Enter => sessions.matching() > 0,
         _ => true,
     }
 }

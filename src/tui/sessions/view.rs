@@ -15,7 +15,7 @@ use super::{overlay_view, preview};
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width >= 116 {
-        let list = (body.width * 3 / 5).max(70);
+        let list = (body.width * 3 / 5).clamp(70, 110);
         let [list, preview] = Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
         return (list, Some(preview));
     }
@@ -52,8 +52,8 @@ pub fn row_at(model: &Model, body: Rect, at: Position) -> Option<usize> {
     if !list.contains(at) {
         return None;
     }
-    let first = pane::first_row(sessions.cursor, sessions.len(), usize::from(list.height));
-    Some(first + usize::from(at.y - list.y)).filter(|row| *row < sessions.len())
+    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(list.height));
+    Some(first + usize::from(at.y - list.y)).filter(|row| *row < sessions.matching())
 }
 
 pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
@@ -76,7 +76,7 @@ fn title(sessions: &Sessions) -> String {
         0 => String::new(),
         marks => format!("{marks} marked, "),
     };
-    match (sessions.len(), sessions.count()) {
+    match (sessions.matching(), sessions.count()) {
         (shown, all) if shown < all => format!("{marked}{shown} of {all}"),
         (_, all) => format!("{marked}{all}"),
     }
@@ -94,7 +94,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     let columns = Columns::of(usize::from(inner.width));
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
     let rows = rows_area(inner, sessions);
-    let first = pane::first_row(sessions.cursor, sessions.len(), usize::from(rows.height));
+    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
     for (row, listed) in sessions.from(first).take(usize::from(rows.height)).enumerate() {
         let line = columns.row(look, listed, sessions);
         if first + row == sessions.cursor {
@@ -104,10 +104,10 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
             pane::line(line, row as u16, rows, buf);
         }
     }
-    if sessions.len() == 0 {
+    if sessions.matching() == 0 {
         pane::line(Line::styled("   no session is like that; esc shows all", look.style(Role::Dim)), 0, rows, buf);
     }
-    pane::scrollbar(look, first, sessions.len(), rows, buf);
+    pane::scrollbar(look, first, sessions.matching(), rows, buf);
 }
 
 /// What is said where there is nothing to list.

@@ -100,7 +100,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
     match screen {
         Screen::Sessions => vec![Effect::Sessions],
-        Screen::Host => vec![Effect::Host],
+        Screen::Host => host::shown(model),
         _ => Vec::new(),
     }
 }
