@@ -7,7 +7,7 @@ pub mod jsonl;
 mod out;
 #[cfg(test)]
 mod sample;
-mod table;
+pub mod table;
 mod text;
 
 use std::io::{self, Write};

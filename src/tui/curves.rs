@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Severity;
 use crate::session::{Axis, CellResult, SummaryOf};
-use crate::units;
+use crate::units::{self, column::Unit};
 
 /// What a curve shows of its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +73,16 @@ impl Metric {
         }
     }
 
+    /// The units of a column of values.
+    pub fn units(self) -> &'static [Unit] {
+        match self {
+            Metric::Throughput => units::column::RATE,
+            Metric::Operations | Metric::SystemCalls => units::column::PER_SECOND,
+            Metric::Latency => units::column::TIME,
+            Metric::Cpu => &[(1.0, "ns/B")],
+        }
+    }
+
     /// Whether more is better.
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Throughput | Metric::Operations | Metric::SystemCalls)
@@ -90,7 +100,9 @@ impl Metric {
             Metric::SystemCalls => result.syscalls.as_ref().map(spread),
             Metric::Latency => {
                 let latency = result.latency.as_ref()?;
-                Some((latency.p50.unwrap_or(latency.mean), f64::NAN, latency.p99.unwrap_or(f64::NAN), latency.mean))
+                let middle = latency.p50.unwrap_or(latency.mean);
+                let high = latency.p99.unwrap_or(f64::NAN);
+                Some((middle, if high.is_nan() { high } else { middle }, high, latency.mean))
             }
             Metric::Cpu => cpu(result),
         }
@@ -146,21 +158,32 @@ pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> 
 struct Names {
     backends: Vec<String>,
     axis: Axis,
-    span: bool,
-    count: bool,
+    /// Rarer parts of a job that vary, each as it is told.
+    rare: Vec<fn(&Job) -> String>,
 }
+
+/// Parts of a job that are told only where they vary.
+const RARE: &[fn(&Job) -> String] = &[
+    |job| format!("of {}", units::show_bytes(job.span)),
+    |job| job.count.map_or_else(String::new, |count| format!("x {count}")),
+    |job| if job.op == Op::Write { format!("sync {}", job.sync) } else { String::new() },
+    |job| job.mix.map_or_else(String::new, |mix| format!("{mix} % reads")),
+    |job| if job.xor { "xor".into() } else { String::new() },
+    |job| format!("CPU cache {}", job.cpu_cache),
+];
 
 impl Names {
     fn of(results: &[CellResult], axis: Axis) -> Names {
         let mut backends: Vec<String> = Vec::new();
-        for result in results {
+        let mut last = None;
+        for result in results.iter().filter(|result| last.replace(&result.cell.backend) != Some(&result.cell.backend)) {
             let name = result.cell.backend.to_string();
             if !backends.contains(&name) {
                 backends.push(name);
             }
         }
-        let varies = |of: fn(&Job) -> u64| results.windows(2).any(|w| of(&w[0].cell) != of(&w[1].cell));
-        Names { backends, axis, span: varies(|job| job.span), count: varies(|job| job.count.unwrap_or(u64::MAX)) }
+        let varies = |of: &&fn(&Job) -> String| results.windows(2).any(|w| of(&w[0].cell) != of(&w[1].cell));
+        Names { backends, axis, rare: RARE.iter().filter(varies).copied().collect() }
     }
 
     /// `read warm`, with what else is not the default.
@@ -183,15 +206,10 @@ impl Names {
                 parts.push(format!("{name} {value}"));
             }
         }
-        if self.axis != Axis::Block && self.axis.of(job) > 0 {
+        if self.axis != Axis::Block {
             parts.push(units::show_bytes(job.block));
         }
-        if self.span {
-            parts.push(format!("of {}", units::show_bytes(job.span)));
-        }
-        if let Some(count) = job.count.filter(|_| self.count) {
-            parts.push(format!("x {count}"));
-        }
+        parts.extend(self.rare.iter().map(|of| of(job)).filter(|part| !part.is_empty()));
         parts.join(" ")
     }
 }

@@ -1,5 +1,7 @@
 //! What tells the cells of one session apart: the columns of a table on its left, and the order of its rows.
 
+use std::collections::HashMap;
+
 use crate::plan::{Job, Op};
 use crate::session::CellResult;
 use crate::units;
@@ -70,31 +72,32 @@ pub fn constants(rows: &[&CellResult], tight: bool) -> String {
 
 /// The rows so that the last axis that varies reads downwards, values in the order of the plan; and before which of them a gap helps.
 pub fn ordered(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
+    let (order, breaks) = order(results);
+    (order.into_iter().map(|index| &results[index]).collect(), breaks)
+}
+
+/// [`ordered`], as places in the results.
+pub fn order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
     let rows: Vec<&CellResult> = results.iter().collect();
     let mut by_order: Vec<&Axis> = AXES.iter().filter(|axis| varies(axis, &rows)).collect();
     by_order.sort_by_key(|axis| axis.order);
     let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| first_seen(axis, &rows)).collect();
-    let mut keyed: Vec<(Vec<usize>, &CellResult)> =
-        rows.iter().enumerate().map(|(i, row)| (ranks.iter().map(|rank| rank[i]).collect(), *row)).collect();
+    let mut keyed: Vec<(Vec<usize>, usize)> = (0..rows.len()).map(|i| (ranks.iter().map(|rank| rank[i]).collect(), i)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     // A curve of two points is no group of its own: then only the first axis separates.
     let curve = ranks.last().and_then(|rank| rank.iter().max()).map_or(0, |last| last + 1);
     let depth = if curve >= 3 { by_order.len().saturating_sub(1) } else { 1.min(by_order.len().saturating_sub(1)) };
     let breaks = (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
-    (keyed.into_iter().map(|(_, row)| row).collect(), breaks)
+    (keyed.into_iter().map(|(_, index)| index).collect(), breaks)
 }
 
 /// For each row, the how-manieth value of the axis it has, counted as they appear.
 fn first_seen(axis: &Axis, rows: &[&CellResult]) -> Vec<usize> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: HashMap<String, usize> = HashMap::new();
     let mut ranks = Vec::with_capacity(rows.len());
     for row in rows {
-        let value = (axis.value)(&row.cell);
-        let rank = seen.iter().position(|v| *v == value).unwrap_or(seen.len());
-        if rank == seen.len() {
-            seen.push(value);
-        }
-        ranks.push(rank);
+        let next = seen.len();
+        ranks.push(*seen.entry((axis.value)(&row.cell)).or_insert(next));
     }
     ranks
 }

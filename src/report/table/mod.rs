@@ -1,12 +1,12 @@
 //! The table that people read: conditions above, a line per cell, then warnings, gaps and the answer.
 
-mod axes;
+pub mod axes;
 mod below;
 mod columns;
 mod conditions;
 mod findings;
 mod grid;
-mod origin;
+pub mod origin;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,7 @@ use crate::record::Source;
 use crate::session::CellResult;
 
 /// The shares with their words, largest first; of equal ones the more suspicious.
-fn parts(source: &Source) -> Vec<(&'static str, f64)> {
+pub fn parts(source: &Source) -> Vec<(&'static str, f64)> {
     let mut parts = vec![("hole", source.hole), ("unknown", source.unknown), ("cache", source.page_cache), ("device", source.device)];
     parts.retain(|(_, share)| *share > 0.0);
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -12,7 +12,7 @@ fn parts(source: &Source) -> Vec<(&'static str, f64)> {
 }
 
 /// Whole percent; 100 and 0 only where they are exact.
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent.round() {
         _ if percent >= 100.0 => "100 %".into(),

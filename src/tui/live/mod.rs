@@ -68,6 +68,13 @@ pub fn state(model: &Model) -> String {
     }
 }
 
+/// The state where there is no room for it all: `running 12 %`.
+pub fn brief_state(model: &Model) -> String {
+    let share = model.live.run.as_ref().and_then(|run| run.picture.progress).map_or(0.0, |progress| progress.share);
+    let measuring = state(model).starts_with("running");
+    if measuring { format!("running {:.0} %", (share * 100.0).clamp(0.0, 100.0)) } else { state(model) }
+}
+
 /// The target of the run.
 pub fn target(model: &Model) -> String {
     model.live.run.as_ref().map(|run| run.picture.target.clone()).unwrap_or_default()

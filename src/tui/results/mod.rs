@@ -1,63 +1,71 @@
 //! Results: the curves of a session, and everything behind each point.
+//!
+//! | what | where |
+//! |---|---|
+//! | what is shown, made once per session and metric | [`data`], [`columns`] |
+//! | what is under the cursor, and what keys change of it | [`state`], [`act`], [`mouse`] |
+//! | where things are | [`layout`] |
+//! | the picture | [`view`], [`chart`], [`legend`], [`answer`], [`table`], [`cell`] |
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::text::Line;
+mod act;
+mod answer;
+mod cell;
+mod chart;
+mod columns;
+mod data;
+mod layout;
+mod legend;
+mod mouse;
+mod state;
+mod table;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use act::act;
+pub use mouse::clicked;
+pub use state::Results;
+pub use view::draw;
+
 use tui_input::Input;
 
-use super::keymap::Action;
 use super::model::Model;
 use super::msg::{Effect, Msg};
 use super::shown::Shown;
-use super::theme::Role;
-use super::view::pane;
-
-#[derive(Debug, Default)]
-pub struct Results {
-    pub shown: Option<Shown>,
-}
 
 /// Shows a session.
 pub fn show(model: &mut Model, shown: Shown) {
-    model.results = Results { shown: Some(shown) };
-}
-
-pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    match (action, &model.results.shown) {
-        (Action::RunAgain, Some(shown)) => vec![Effect::Again(shown.session.id.clone())],
-        _ => Vec::new(),
-    }
+    model.results.show(shown);
 }
 
 pub fn told(_: &mut Model, _: Msg) -> Vec<Effect> {
     Vec::new()
 }
 
-pub fn field(_: &mut Results) -> Option<&mut Input> {
-    None
+/// The filter, while it is typed.
+pub fn field(results: &mut Results) -> Option<&mut Input> {
+    results.table.typing.then_some(&mut results.table.filter)
 }
 
-pub fn typed(_: &mut Model) -> Vec<Effect> {
+/// The filter has changed.
+pub fn typed(model: &mut Model) -> Vec<Effect> {
+    model.results.arrange();
     Vec::new()
 }
 
-/// Goes back from an opened cell; false where none is open.
-pub fn back(_: &mut Model) -> bool {
-    false
-}
-
-pub fn clicked(_: &mut Model, _: Rect, _: Position) -> Vec<Effect> {
-    Vec::new()
-}
-
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let inner = pane::frame(&model.look, "Results", "", true, area, buf);
-    let text = model
-        .results
-        .shown
-        .as_ref()
-        .map_or("nothing was measured yet: run something (1, r), or open a session (4)", |shown| shown.answer.text.as_str());
-    for (row, part) in pane::wrap(text, usize::from(inner.width)).into_iter().enumerate() {
-        pane::line(Line::styled(part, model.look.style(Role::Text)), row as u16, inner, buf);
+/// Goes back from an opened cell or a filter; false where there is neither.
+pub fn back(model: &mut Model) -> bool {
+    let results = &mut model.results;
+    if results.open.is_some() {
+        results.close();
+        return true;
     }
+    if results.table.on && (results.table.typing || !results.table.filter.value().is_empty()) {
+        results.table.typing = false;
+        results.table.filter = Input::default();
+        results.arrange();
+        return true;
+    }
+    false
 }

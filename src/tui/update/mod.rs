@@ -100,7 +100,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
     match screen {
         Screen::Sessions => vec![Effect::Sessions],
-        Screen::Host => vec![Effect::Host],
+        Screen::Host => host::shown(model),
         _ => Vec::new(),
     }
 }
@@ -124,3 +124,6 @@ fn then(model: &mut Model, then: Then) -> Vec<Effect> {
 fn leaving(model: &mut Model, code: u8) -> Leaving {
     *model.leaving.get_or_insert(Leaving { code, since: model.now })
 }
+
+#[cfg(test)]
+mod tests;

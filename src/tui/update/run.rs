@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::model::{Model, Screen};
 use super::super::msg::{Effect, Msg};
 use super::super::popup::{Popup, Then};
-use super::super::{live, results};
+use super::super::{live, results, sessions};
 use super::{PATIENCE, go, leaving};
 use crate::plan::Plan;
 
@@ -57,6 +57,7 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
             effects.extend(go(model, if empty { Screen::Setup } else { Screen::Results }));
         }
     }
+    effects.extend(sessions::run_over(model));
     effects.extend(out(model));
     effects
 }

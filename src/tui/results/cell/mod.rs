@@ -1,0 +1,124 @@
+//! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs it.
+
+mod facts;
+mod latency;
+mod source;
+mod stack;
+mod trials;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use self::stack::{Section, Stack};
+use super::super::model::Model;
+use super::super::theme::{Look, Role};
+use super::super::view::pane;
+use super::data::Data;
+use super::layout;
+use super::state::{Open, Results};
+use super::view;
+use crate::session::CellResult;
+
+/// From this width on the sections stand in two columns.
+const TWO: u16 = 112;
+
+/// What every section is made from.
+#[derive(Clone, Copy)]
+struct Sight<'a> {
+    look: &'a Look,
+    data: &'a Data,
+    index: usize,
+    result: &'a CellResult,
+    /// Columns for text.
+    width: usize,
+}
+
+impl<'a> Sight<'a> {
+    fn heading(&self, text: &str) -> Line<'static> {
+        Line::styled(text.to_string(), self.look.style(Role::Title))
+    }
+
+    /// A word and what it is.
+    fn pair(&self, name: &str, value: String) -> Line<'static> {
+        Line::from(vec![
+            Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
+            Span::styled(value, self.look.style(Role::Text)),
+        ])
+    }
+
+    /// Text on as many lines as it needs.
+    fn wrapped(&self, text: &str, role: Role) -> Vec<Line<'static>> {
+        let style = self.look.style(role);
+        pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)).collect()
+    }
+}
+
+fn stacks<'a>(look: &'a Look, data: &'a Data, index: usize, body: Rect) -> Vec<Stack<'a>> {
+    let Some(result) = data.results().get(index) else { return Vec::new() };
+    let inner = layout::inside(body);
+    let column = |left: u16, width: u16| Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height);
+    let sight = |area: Rect| Sight { look, data, index, result, width: usize::from(area.width) };
+    if inner.width < TWO {
+        let area = column(0, inner.width);
+        let s = sight(area);
+        let parts = [
+            facts::error(s),
+            facts::figures(s),
+            source::sections(s),
+            facts::warnings(s),
+            latency::sections(s, 8),
+            trials::sections(s, 7),
+            facts::processor(s),
+        ];
+        return vec![Stack::of(area, parts)];
+    }
+    let half = inner.width / 2;
+    let (left, right) = (column(0, half), column(half, inner.width - half));
+    let (l, r) = (sight(left), sight(right));
+    let tall = if body.height >= 50 { 14 } else { 9 };
+    vec![
+        Stack::of(left, [facts::error(l), facts::figures(l), trials::sections(l, tall)]),
+        Stack::of(right, [source::sections(r), latency::sections(r, tall), facts::warnings(r), facts::processor(r)]),
+    ]
+}
+
+/// How far the opened cell can be scrolled.
+pub fn most_scroll(model: &Model, body: Rect) -> usize {
+    let results = &model.results;
+    let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
+    stacks(&model.look, data, open.result, body).iter().map(Stack::most_scroll).max().unwrap_or(0)
+}
+
+pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect, buf: &mut Buffer) {
+    let Some(result) = data.results().get(open.result) else { return };
+    let neighbours = results.neighbours();
+    let place = neighbours.iter().position(|own| *own == open.result);
+    let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
+    pane::frame(look, &result.cell.label(), &right, true, area, buf);
+    let stacks = stacks(look, data, open.result, area);
+    let inner = layout::inside(area);
+    let (mut most, mut longest) = (0, 0);
+    for stack in &stacks {
+        stack.draw(open.scroll.min(stack.most_scroll()), buf);
+        most = most.max(stack.most_scroll());
+        longest = longest.max(stack.height());
+    }
+    let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
+    pane::scrollbar(look, open.scroll.min(most), longest, bar, buf);
+    let keys = look.glyph("← → other cells · ↑ ↓ scroll · esc back", "left right other cells - up down scroll - esc back");
+    view::below(look, keys, area, buf);
+}
+
+/// The same for a place beside the chart.
+pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
+    let Some(result) = data.results().get(index) else { return };
+    let s = Sight { look, data, index, result, width: usize::from(area.width) };
+    let parts = [facts::error(s), facts::figures(s), source::sections(s), facts::warnings(s), latency::sections(s, 8)];
+    Stack::of(area, parts).draw(0, buf);
+}
+
+/// A section of lines only; none where there are no lines.
+fn lines(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
+    if lines.is_empty() { Vec::new() } else { vec![Section::Lines(lines)] }
+}

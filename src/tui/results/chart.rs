@@ -1,0 +1,154 @@
+//! The chart: a curve per backend and cache state, or bars where nothing varies along an axis.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+
+use super::super::curves::{Curve, Metric};
+use super::super::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
+use super::super::theme::{Look, Role};
+use super::super::view::pane;
+use super::data::{Data, Drawn};
+use super::state::Results;
+use crate::plan::Cache;
+use crate::session;
+use crate::units::column;
+
+/// More curves than this are a thicket: then those around the cursor of the legend are drawn.
+const MOST: usize = 40;
+
+/// The curves that are drawn, the selected one last.
+fn visible<'a>(results: &Results, data: &'a Data) -> Vec<(usize, &'a Curve, &'a Drawn)> {
+    let on = data.curves.iter().zip(&data.drawn).enumerate().filter(|(_, (curve, _))| !results.is_off(curve));
+    let all: Vec<_> = on.map(|(at, (curve, drawn))| (at, curve, drawn)).collect();
+    let cursor = all.iter().position(|(at, ..)| *at >= results.chart.series).unwrap_or(0);
+    let first = pane::first_row(cursor, all.len(), MOST);
+    all.into_iter().skip(first).take(MOST).collect()
+}
+
+/// Everything that a chart borrows.
+struct Pieces<'a> {
+    series: Vec<Series<'a>>,
+    rules: Vec<Rule<'a>>,
+}
+
+fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
+    let mut series = Vec::new();
+    let mut signs = Vec::new();
+    for (at, curve, drawn) in visible(results, data) {
+        let selected = at == results.chart.series;
+        let own = |points: &'a [Point], draw| Series {
+            name: "",
+            points,
+            style: look.series(curve.hue),
+            marker: look.marker(curve.index),
+            draw,
+            emphasis: selected,
+        };
+        if results.chart.mean && drawn.means.iter().any(|p| p.y.is_finite()) {
+            let faint = look.style(Role::Dim);
+            series.push(Series { style: faint, emphasis: false, ..own(&drawn.means, Draw::Dashed) });
+        }
+        // One hue for a backend: what is cold is dashed.
+        if curve.cache == Cache::Cold {
+            series.push(own(&drawn.medians, Draw::Dashed));
+            series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::Points) });
+        } else {
+            series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::LineAndMarkers) });
+        }
+        for (points, role, sign) in [(&drawn.misleading, Role::Misleading, '!'), (&drawn.wrong, Role::Wrong, wrong_sign(look))] {
+            if !points.is_empty() {
+                signs.push(Series { style: look.style(role), marker: sign, emphasis: true, ..own(points, Draw::Points) });
+            }
+        }
+    }
+    series.extend(signs);
+    let ceilings = data.ceilings.iter().filter(|_| data.metric == Metric::Throughput);
+    let rules = ceilings.map(|(label, at)| Rule { at: *at, label, style: look.style(Role::Rule) }).collect();
+    Pieces { series, rules }
+}
+
+fn wrong_sign(look: &Look) -> char {
+    look.glyph("✖", "X").chars().next().unwrap_or('X')
+}
+
+/// A chart as it is drawn, for drawing and for the mouse.
+pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, then: impl FnOnce(&Chart) -> R) -> R {
+    let Pieces { series, rules } = pieces(look, results, data);
+    let last = data.xs.len().saturating_sub(1);
+    let (from, to) = results.chart.zoom.unwrap_or((0, last));
+    let ends = (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0));
+    let name = |x: f64| place(data.axis, x);
+    let x = Axis::new(Scale::Log2, &name).between(ends.0, ends.1);
+    let log = results.log(data.metric);
+    let inside = |p: &&Point| p.y.is_finite() && (ends.0..=ends.1).contains(&p.x);
+    let largest = series.iter().flat_map(|s| s.points).filter(inside).map(|p| p.y).fold(0.0, f64::max);
+    let (factor, unit) = column::unit([largest], data.metric.units());
+    let even = |y: f64| trimmed(&column::figure(y / factor));
+    let own = |y: f64| brief(&data.metric.show(y));
+    let y = match (log, data.metric) {
+        (true, Metric::Throughput) => Axis::new(Scale::Log2, &own),
+        (true, _) => Axis::new(Scale::Log10, &own),
+        (false, Metric::Throughput) => Axis::new(Scale::Linear, &even).binary().title(unit),
+        (false, _) => Axis::new(Scale::Linear, &even).title(unit),
+    };
+    let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(true).cursor(results.x());
+    then(&chart)
+}
+
+/// A place on the axis as a tick: `4 KiB`, `32`.
+fn place(axis: session::Axis, x: f64) -> String {
+    if axis == session::Axis::Block { axis.show(x.round() as u64) } else { format!("{x:.0}") }
+}
+
+/// Without decimals that are 0.
+fn trimmed(number: &str) -> String {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number.into() }
+}
+
+/// `512 MiB/s`, `1 GiB/s`: the number without decimals that are 0.
+fn brief(shown: &str) -> String {
+    match shown.split_once(' ') {
+        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
+        None => trimmed(shown),
+    }
+}
+
+pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let text = match () {
+        () if data.curves.is_empty() && data.results().is_empty() => "nothing was measured",
+        () if data.curves.is_empty() => "no cell has a value of this kind",
+        () if data.curves.iter().all(|curve| results.is_off(curve)) => "every curve is off: space switches the one under the cursor on",
+        () if data.is_curve() => return with_chart(look, results, data, |chart| chart.render(area, buf)),
+        () => return bars(look, results, data, area, buf),
+    };
+    pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);
+}
+
+/// One bar per curve, each of one point.
+fn bars(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+    let step = if usize::from(area.height) > data.curves.len() * 2 { 2 } else { 1 };
+    let rows = usize::from(area.height) / step;
+    let first = pane::first_row(results.chart.series, data.curves.len(), rows);
+    let value = |curve: &Curve| curve.points.first().filter(|_| !results.is_off(curve)).map_or(f64::NAN, |point| point.y);
+    let figure = |curve: &Curve| if value(curve).is_nan() { "off".into() } else { data.metric.show(value(curve)) };
+    let widest = |of: &dyn Fn(&Curve) -> String| data.curves.iter().take(1000).map(|curve| pane::width(&of(curve))).max().unwrap_or(0);
+    let (name_width, figure_width) = (widest(&|curve| curve.name.clone()), widest(&figure));
+    let most = data.curves.iter().map(value).fold(0.0, f64::max);
+    for (row, (at, curve)) in data.curves.iter().enumerate().skip(first).take(rows).enumerate() {
+        let label = format!("{} {:<name_width$}", look.marker(curve.index), curve.name);
+        let text = format!("{:>figure_width$}", figure(curve));
+        let mut style = look.series(curve.hue);
+        if curve.cache == Cache::Cold {
+            style = style.add_modifier(Modifier::DIM);
+        }
+        let bar = [Bar::new(&label, value(curve), style, &text)];
+        let place = Rect::new(area.x, area.y + (row * step) as u16 + (step as u16 - 1), area.width, 1);
+        Bars::new(look, &bar).max(most).render(place, buf);
+        if at == results.chart.series {
+            pane::select(look.style(Role::Focus), 0, Rect::new(place.x, place.y, label.len() as u16, 1), buf);
+        }
+    }
+}

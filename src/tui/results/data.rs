@@ -1,0 +1,117 @@
+//! What is shown of a session, made once: curves by metric, the table's columns, where each cell is.
+
+use super::super::curves::{self, Curve, Metric};
+use super::super::plot::Point;
+use super::super::shown::Shown;
+use super::columns::{self, Sheet};
+use crate::record::{Latency, Severity};
+use crate::session::{Axis, CellResult};
+
+/// A curve as the chart takes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Drawn {
+    pub medians: Vec<Point>,
+    pub means: Vec<Point>,
+    /// Points whose value is easily misread.
+    pub misleading: Vec<Point>,
+    /// Points whose value is not what it says it is.
+    pub wrong: Vec<Point>,
+}
+
+#[derive(Debug)]
+pub struct Data {
+    pub shown: Shown,
+    pub axis: Axis,
+    pub metric: Metric,
+    pub curves: Vec<Curve>,
+    /// Of each curve.
+    pub drawn: Vec<Drawn>,
+    /// Every place on the axis that a curve has a point at, ascending.
+    pub xs: Vec<f64>,
+    pub sheet: Sheet,
+    /// The hue of each result's backend.
+    pub hues: Vec<usize>,
+    /// Index in the plan of each result's cell.
+    cells: Vec<usize>,
+    /// Named lines over the curves of throughput: what memory and device give at most, where that was measured.
+    pub ceilings: Vec<(String, f64)>,
+}
+
+impl Data {
+    pub fn new(shown: Shown, metric: Metric) -> Data {
+        let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
+        let sheet = Sheet::of(&shown);
+        let cells = cells(&shown);
+        let hues = columns::hues(&shown.results);
+        let mut data = Data {
+            shown,
+            axis,
+            metric,
+            curves: Vec::new(),
+            drawn: Vec::new(),
+            xs: Vec::new(),
+            sheet,
+            hues,
+            cells,
+            ceilings: Vec::new(),
+        };
+        let has = |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
+        let best = [metric].iter().chain(Metric::ALL).copied().find(|metric| has(metric)).unwrap_or(metric);
+        data.plot(best);
+        data
+    }
+
+    /// Makes the curves of a metric.
+    pub fn plot(&mut self, metric: Metric) {
+        self.metric = metric;
+        self.curves = curves::curves(&self.shown.results, self.axis, metric);
+        self.drawn = self.curves.iter().map(drawn).collect();
+        self.xs = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
+        self.xs.sort_by(f64::total_cmp);
+        self.xs.dedup();
+    }
+
+    pub fn results(&self) -> &[CellResult] {
+        &self.shown.results
+    }
+
+    /// Whether the cells lie along an axis; else they are bars.
+    pub fn is_curve(&self) -> bool {
+        self.xs.len() > 1
+    }
+
+    /// The curve and place on it of a result.
+    pub fn place_of(&self, result: usize) -> Option<(usize, f64)> {
+        self.curves.iter().enumerate().find_map(|(at, curve)| {
+            let point = curve.points.iter().find(|point| point.result == result)?;
+            Some((at, point.x))
+        })
+    }
+
+    /// The latencies behind a result.
+    pub fn latency(&self, result: usize) -> Option<&Latency> {
+        let verdict = self.shown.session.verdicts.get(*self.cells.get(result)?)?.as_ref()?;
+        verdict.latency.as_ref().filter(|latency| latency.count > 0)
+    }
+}
+
+/// Results are in the order of the plan, and leave out what was not reached.
+fn cells(shown: &Shown) -> Vec<usize> {
+    let mut plan = shown.session.plan.cells.iter().enumerate();
+    let place = |result: &CellResult| plan.find(|(_, job)| **job == result.cell).map(|(index, _)| index);
+    shown.results.iter().map_while(place).collect()
+}
+
+fn drawn(curve: &Curve) -> Drawn {
+    let mut drawn = Drawn::default();
+    for point in &curve.points {
+        drawn.medians.push(Point::new(point.x, point.y).within(point.low, point.high));
+        drawn.means.push(Point::new(point.x, point.mean));
+        match point.worst {
+            Some(Severity::Misleading) => drawn.misleading.push(Point::new(point.x, point.y)),
+            Some(Severity::Wrong) => drawn.wrong.push(Point::new(point.x, point.y)),
+            _ => {}
+        }
+    }
+    drawn
+}

@@ -1,0 +1,188 @@
+//! What is under the cursor, what is switched off, what is open.
+
+use std::collections::BTreeSet;
+
+use tui_input::Input;
+
+use super::super::curves::{Curve, CurvePoint, Metric};
+use super::super::shown::Shown;
+use super::data::Data;
+
+/// The chart's part.
+#[derive(Debug, Default)]
+pub struct ChartState {
+    /// The place on the axis, an index into [`Data::xs`].
+    pub x: usize,
+    /// The curve in the legend, an index into [`Data::curves`].
+    pub series: usize,
+    /// [`Curve::index`] of those that are switched off.
+    pub off: BTreeSet<usize>,
+    /// First and last place that is shown.
+    pub zoom: Option<(usize, usize)>,
+    /// Metrics whose axis is the other one than usual.
+    turned: Vec<Metric>,
+    pub mean: bool,
+}
+
+/// The table's part.
+#[derive(Debug, Default)]
+pub struct TableState {
+    /// Shown in place of the chart.
+    pub on: bool,
+    pub cursor: usize,
+    /// Column, and whether from the largest down.
+    pub sort: Option<(usize, bool)>,
+    pub filter: Input,
+    pub typing: bool,
+    /// Rows in the order shown: results, then skipped cells.
+    pub rows: Vec<usize>,
+}
+
+/// A cell that is looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Open {
+    pub result: usize,
+    pub scroll: usize,
+}
+
+#[derive(Debug, Default)]
+pub struct Results {
+    pub data: Option<Data>,
+    pub chart: ChartState,
+    pub table: TableState,
+    pub open: Option<Open>,
+}
+
+impl Results {
+    /// Shows a session; metric, mean and table or chart stay as they were chosen.
+    pub fn show(&mut self, shown: Shown) {
+        let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);
+        let data = Data::new(shown, metric);
+        let turned = std::mem::take(&mut self.chart.turned);
+        self.chart = ChartState { turned, mean: self.chart.mean, ..ChartState::default() };
+        self.table = TableState { on: self.table.on, rows: data.sheet.rows("", None), ..TableState::default() };
+        self.open = None;
+        // The best point is what one looks for first.
+        let best = data.shown.answer.best.as_ref().and_then(|best| data.results().iter().position(|r| r.cell == best.cell));
+        self.data = Some(data);
+        if let Some(best) = best {
+            self.go_to(best);
+        }
+    }
+
+    /// The session that is shown.
+    pub fn shown(&self) -> Option<&Shown> {
+        self.data.as_ref().map(|data| &data.shown)
+    }
+
+    /// Puts both cursors on a result.
+    pub fn go_to(&mut self, result: usize) {
+        let Some(data) = &self.data else { return };
+        if let Some((series, x)) = data.place_of(result) {
+            self.chart.series = series;
+            self.set_x(x);
+        }
+        if let Some(row) = self.table.rows.iter().position(|row| *row == result) {
+            self.table.cursor = row;
+        }
+    }
+
+    /// Puts the chart's cursor on the place nearest to `x`.
+    pub fn set_x(&mut self, x: f64) {
+        let Some(data) = &self.data else { return };
+        let away = |place: &f64| (place.log2() - x.log2()).abs();
+        let nearest = data.xs.iter().enumerate().min_by(|a, b| away(a.1).total_cmp(&away(b.1)));
+        self.chart.x = nearest.map_or(0, |(index, _)| index);
+        self.pan();
+    }
+
+    /// Moves what is zoomed to so that the cursor is seen.
+    pub fn pan(&mut self) {
+        if let Some((first, last)) = self.chart.zoom {
+            let span = last - first;
+            let first = first.clamp(self.chart.x.saturating_sub(span), self.chart.x);
+            self.chart.zoom = Some((first, first + span));
+        }
+    }
+
+    /// The place on the axis under the cursor.
+    pub fn x(&self) -> Option<f64> {
+        self.data.as_ref()?.xs.get(self.chart.x).copied()
+    }
+
+    pub fn curve(&self) -> Option<&Curve> {
+        self.data.as_ref()?.curves.get(self.chart.series)
+    }
+
+    pub fn is_off(&self, curve: &Curve) -> bool {
+        self.chart.off.contains(&curve.index)
+    }
+
+    /// The result that Enter opens.
+    pub fn under_cursor(&self) -> Option<usize> {
+        let data = self.data.as_ref()?;
+        if self.table.on {
+            return self.table.rows.get(self.table.cursor).copied().filter(|row| *row < data.sheet.results);
+        }
+        let x = self.x()?;
+        let away = |point: &&CurvePoint| (point.x.log2() - x.log2()).abs();
+        self.curve()?.points.iter().min_by(|a, b| away(a).total_cmp(&away(b))).map(|point| point.result)
+    }
+
+    /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
+    pub fn log(&self, metric: Metric) -> bool {
+        (metric == Metric::Latency) != self.chart.turned.contains(&metric)
+    }
+
+    pub fn turn_axis(&mut self) {
+        let Some(metric) = self.data.as_ref().map(|data| data.metric) else { return };
+        let before = self.chart.turned.len();
+        self.chart.turned.retain(|turned| *turned != metric);
+        if self.chart.turned.len() == before {
+            self.chart.turned.push(metric);
+        }
+    }
+
+    /// Plots another metric; the cursor stays where it is.
+    pub fn plot(&mut self, metric: Metric) {
+        let (x, curve) = (self.x(), self.curve().map(|curve| curve.index));
+        let Some(data) = &mut self.data else { return };
+        data.plot(metric);
+        let same = data.curves.iter().position(|own| Some(own.index) == curve);
+        self.chart.series = same.unwrap_or(0);
+        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.xs.len());
+        self.chart.x = self.chart.x.min(data.xs.len().saturating_sub(1));
+        if let Some(x) = x {
+            self.set_x(x);
+        }
+    }
+
+    /// Filters and sorts the table anew; the cursor stays on its row.
+    pub fn arrange(&mut self) {
+        let Some(data) = &self.data else { return };
+        let table = &mut self.table;
+        let row = table.rows.get(table.cursor).copied();
+        table.rows = data.sheet.rows(table.filter.value(), table.sort);
+        let same = row.and_then(|row| table.rows.iter().position(|own| *own == row));
+        table.cursor = same.unwrap_or(0);
+    }
+
+    pub fn open(&mut self) {
+        self.open = self.under_cursor().map(|result| Open { result, scroll: 0 });
+    }
+
+    pub fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.go_to(open.result);
+        }
+    }
+
+    /// The cells beside the opened one: along its curve, or the rows of the table.
+    pub fn neighbours(&self) -> Vec<usize> {
+        let Some(data) = &self.data else { return Vec::new() };
+        if self.table.on {
+            return self.table.rows.iter().copied().filter(|row| *row < data.sheet.results).collect();
+        }
+        self.curve().map(|curve| curve.points.iter().map(|point| point.result).collect()).unwrap_or_default()
+    }
+}
