@@ -9,7 +9,7 @@ use super::series::{Measure, Series, per_second};
 use super::window::{Axes, Zoom};
 use crate::engine;
 use crate::plan::{Job, Plan};
-use crate::record::{Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
+use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
 use crate::session::{Axis, moves_data};
 use crate::tui::curves::{self, Curve, Metric};
 
@@ -93,7 +93,8 @@ pub struct Picture {
     pub found: Found,
     /// Samples that did not reach the screen.
     pub dropped: u64,
-    pub over: bool,
+    /// Why the run ended, once it has.
+    pub over: Option<&'static str>,
 }
 
 impl Picture {
@@ -122,7 +123,7 @@ impl Picture {
             last: None,
             found: Found::default(),
             dropped: 0,
-            over: false,
+            over: None,
             plan,
         }
     }
@@ -161,6 +162,11 @@ impl Picture {
         let rest = 1.0 - progress.share.clamp(0.0, 1.0);
         let share = if told > 0.0 { 1.0 - rest * left / told } else { progress.share };
         Some((share.clamp(0.0, 1.0), left))
+    }
+
+    /// Whole percent that are done.
+    pub fn percent(&self) -> Option<u32> {
+        self.left().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
     }
 
     /// Seconds that the step has run without anything measured.
@@ -222,6 +228,25 @@ impl Picture {
     pub fn failed(&mut self, cell: u32, error: &str) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
         self.found.said(Severity::Wrong, format!("{label}: {error}"));
+    }
+
+    /// The run is over; nothing changes any more.
+    pub fn ended(&mut self, end: Option<End>) {
+        let whole = match end {
+            Some(End::Finished | End::Goal | End::Budget) => 1.0,
+            _ => self.left().map_or(0.0, |(share, _)| share),
+        };
+        self.over = Some(match end {
+            Some(End::Finished) => "over: all trials are done",
+            Some(End::Budget) => "over: the budget is used up",
+            Some(End::Goal) => "over: every interval is narrow enough",
+            Some(End::Interrupted) => "over: it was stopped",
+            Some(End::Failed) | None => "over: it failed",
+        });
+        if let Some(progress) = &mut self.progress {
+            (progress.share, progress.left) = (whole, 0);
+        }
+        self.recent.fresh = false;
     }
 
     /// Time went on, or another window is shown.

