@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use crate::batch;
 use crate::cli::{self, Asked, Cli, Sub};
 use crate::commands;
-use crate::plan::{PRESETS, Preset, Settings};
+use crate::config;
+use crate::plan::Settings;
 use crate::report;
 use crate::session;
 use crate::tui::shell;
@@ -39,9 +40,9 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),
-        (None, Some(what), _) => commands::list::run(what, &cli.run.out),
+        (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command()),
-        (None, None, None) if cli.batch => batch::run(&cli.run, &settings),
+        (None, None, None) if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
         (None, None, None) => full_screen(cli, settings),
     }
 }
@@ -62,8 +63,8 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     if let Some((option, _)) = batch_only.iter().find(|(_, given)| *given) {
         anyhow::bail!("{option} is for headless runs: add --batch");
     }
-    let presets = PRESETS.iter().map(|(id, text)| Preset::parse(id, text)).collect::<Result<_, _>>()?;
-    let preset = run.preset.into_iter().next();
+    let presets = config::presets();
+    let preset = presets.chosen(&run.preset)?.remove(0);
     let (color, ascii, save) = (run.out.color, run.out.ascii, !run.no_save);
     shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, presets })
 }

@@ -5,7 +5,7 @@
 //!
 //! | floor | modules | what is there |
 //! |---|---|---|
-//! | 7 | [`app`] [`cli`] | argv to settings, and to a front end or command |
+//! | 7 | [`app`] [`cli`] [`config`] | argv and the user's files to settings, and to a front end or command |
 //! | 6 | [`batch`] [`commands`] | the headless front end; sessions, host, lists, completions |
 //! | 5 | [`report`] | what a session looks like: table, json, jsonl, csv; one file each |
 //! | 4 | [`session`] | the log of a run: written as it goes, found, loaded; results and the answer in words |
@@ -24,6 +24,7 @@ pub mod backend;
 pub mod batch;
 pub mod cli;
 pub mod commands;
+pub mod config;
 pub mod engine;
 pub mod experiment;
 pub mod host;

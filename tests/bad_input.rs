@@ -148,7 +148,9 @@ fn combinations_that_cannot_be() {
         ("-b pread -q 32", &["depth 32", "synchronous", "--depth 1 or -b uring"][..]),
         ("-b mmap --direct", &["mmap cannot do direct I/O"]),
         ("-b read --direct -c warm", &["warm", "--direct"]),
-        ("-b mmap --op write", &[]),
+        ("-b mmap --op write", &["mmap cannot write", "mmap-copy"]),
+        ("-b seek --op write --size 1m", &["seek cannot write"]),
+        ("-b pread --op seek", &["pread cannot seek"]),
         ("--sync end", &["--sync is for writes", "--op write"]),
         ("--save a --no-save", &["--no-save"]),
     ] {
@@ -164,6 +166,9 @@ fn combinations_that_cannot_be() {
     let document = home.json(&format!("--batch data.bin -b pread,uring -q 1,32 -c warm -s 4k,4m {QUICK}"));
     let reasons = document["skipped"].to_string();
     assert!(reasons.contains("synchronous") && reasons.contains("larger than"), "{reasons}");
+    let document = home.json(&format!("--batch --op write --dir . --size 1m -b pread,seek -s 64k {QUICK}"));
+    assert_eq!(common::each(&document["skipped"], "reason").len(), 1, "{}", document["skipped"]);
+    assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("seek cannot write"), "{}", document["skipped"]);
 }
 
 /// O_DIRECT by its name.

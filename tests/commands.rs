@@ -28,6 +28,29 @@ fn lists_hold_every_entry_once() {
 }
 
 #[test]
+fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
+    let home = Home::new();
+    let dir = home.home().join(".config/iotui/presets");
+    std::fs::create_dir_all(&dir).unwrap();
+    let text = "about = \"mine\"\ndoc = \"\"\nexperiment = \"sweep\"\n[settings]\nbackend = \"null\"\nsize = \"64k\"\ntrials = 2\n";
+    std::fs::write(dir.join("mine.toml"), text).unwrap();
+    std::fs::write(dir.join("raw.toml"), text).unwrap();
+    std::fs::write(dir.join("bad.toml"), text.replace("trials", "trails")).unwrap();
+    let list = home.json("--list presets");
+    let of = |id: &str| list.as_array().unwrap().iter().filter(|p| p["id"] == id).map(|p| p["unavailable"].clone()).collect::<Vec<_>>();
+    assert_eq!(of("mine"), [serde_json::Value::Null]);
+    assert!(of("raw").len() == 2 && of("raw")[1].as_str().unwrap().contains("has this name"));
+    assert!(of("bad")[0].as_str().unwrap().contains("did you mean trials"));
+    let out = home.cmd("--batch -p mine --dry-run --dir . --format json").assert().success().get_output().clone();
+    let plan: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&plan["trials"], &plan["presets"][0], &plan["cells"][0]["backend"]), (&2.into(), &"mine".into(), &"null".into()));
+    let told = String::from_utf8(out.stderr).unwrap();
+    assert!(told.contains("bad is left out") && told.contains("raw is left out") && told.lines().count() == 2, "{told}");
+    home.cmd("--batch -p bad --dry-run").assert().code(2).stderr(predicate::str::contains("preset bad: trails"));
+    home.cmd("--batch -p mine --dry-run --dir . --quiet").assert().success().stderr("");
+}
+
+#[test]
 fn what_is_not_to_be_had_is_listed_with_the_reason() {
     let home = Home::new();
     let mut command = home.std("--list backends --format json");

@@ -2,20 +2,19 @@
 
 use super::Args;
 use crate::engine::{Proposal, propose};
-use crate::plan::{Plan, Preset, Settings, preset};
+use crate::plan::{Plan, Presets, Settings};
 use crate::report::failed;
 use crate::session::{self, AgainError};
 
-pub(super) fn plan(args: &Args, settings: &Settings) -> anyhow::Result<Plan> {
+pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
     match &args.plan {
         Some(text) => again(args, settings, text),
-        None => fresh(args, settings),
+        None => fresh(args, settings, presets),
     }
 }
 
-fn fresh(args: &Args, settings: &Settings) -> anyhow::Result<Plan> {
-    let names = if args.preset.is_empty() { vec!["quick".to_string()] } else { args.preset.clone() };
-    let presets: Vec<Preset> = names.iter().map(|name| preset(name)).collect::<Result<_, _>>()?;
+fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
+    let presets = presets.chosen(&args.preset)?;
     let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
     Ok(propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings })?.plan)
 }

@@ -17,19 +17,22 @@ use anyhow::Context;
 
 use crate::engine::{Control, place};
 use crate::host::Host;
-use crate::plan::{Plan, Settings};
+use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, failed, say};
 use crate::session::{self, Recorder, Session};
 use crate::sys::signals;
 
 /// Plans, runs, reports; the exit code of design §3.5.
-pub fn run(args: &Args, settings: &Settings) -> anyhow::Result<u8> {
+pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
     let format = report::format(&args.out.format)?;
     if let Some(path) = &args.out.output {
         report::probe(path)?;
     }
-    let plan = Arc::new(make::plan(args, settings)?);
+    for broken in presets.broken().iter().filter(|_| !args.quiet) {
+        say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
+    }
+    let plan = Arc::new(make::plan(args, settings, presets)?);
     if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path)) {
         anyhow::bail!("{} is what is measured: give --output another name", path.display());
     }

@@ -7,7 +7,7 @@ use super::Lists;
 use crate::backend::BACKENDS;
 use crate::engine::{Bench, place};
 use crate::experiment::EXPERIMENTS;
-use crate::plan::{Choice, Job, PRESETS, TargetSpec, preset};
+use crate::plan::{Choice, Job, Presets, TargetSpec};
 use crate::report::Out;
 
 /// One entry of a registry.
@@ -22,10 +22,10 @@ struct Entry {
     options: Vec<Entry>,
 }
 
-pub fn run(what: Lists, out: &Out) -> anyhow::Result<u8> {
+pub fn run(what: Lists, presets: &Presets, out: &Out) -> anyhow::Result<u8> {
     let entries = match what {
         Lists::Backends => backends()?,
-        Lists::Presets => presets()?,
+        Lists::Presets => all(presets),
         Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
     };
     out.text_or_json(|| text(&entries), &entries)?;
@@ -36,9 +36,13 @@ fn plain(id: &str, title: &str, about: &str) -> Entry {
     Entry { id: id.into(), title: title.into(), about: about.into(), unavailable: None, options: Vec::new() }
 }
 
-fn presets() -> anyhow::Result<Vec<Entry>> {
-    let entry = |(id, _): &(&str, &str)| preset(id).map(|p| plain(id, "", &p.about));
-    Ok(PRESETS.iter().map(entry).collect::<Result<_, _>>()?)
+/// Those of iotui and of the user, and the user's files that are none.
+fn all(presets: &Presets) -> Vec<Entry> {
+    let title = |id: &str| if Presets::is_built_in(id) { "" } else { "yours" };
+    let good = presets.iter().map(|p| plain(&p.id, title(&p.id), &p.about));
+    let broken =
+        presets.broken().iter().map(|b| Entry { unavailable: Some(b.why.clone()), ..plain(&b.id, "yours", "a file that is no preset") });
+    good.chain(broken).collect()
 }
 
 /// Checks run on a small unnamed file where a scratch file would be; on a machine that has no place for one, on this program.

@@ -47,6 +47,7 @@ impl Counters {
         evidence.write_bytes = self.io.zip(before.io).map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes));
         evidence.disk_read_bytes = pair(|d| d.read_bytes);
         evidence.disk_write_bytes = pair(|d| d.write_bytes);
+        evidence.disk_requests = pair(|d| d.reads.saturating_add(d.writes));
         // Milliseconds that requests spent in the queue, over the time: their average number (Little's law).
         evidence.disk_depth = pair(|d| d.queue_ms).filter(|_| nanos > 0).map(|ms| ms as f64 * 1e6 / nanos as f64);
         evidence.steal_nanos = self.steal.zip(before.steal).map(|(now, then)| now.saturating_sub(then));
@@ -84,5 +85,25 @@ pub(super) fn of_pages(found: &residency::Residency, span: u64) -> Cached {
             residency::Method::Sampled => crate::record::Residency::Sampled,
             residency::Method::Mincore => crate::record::Residency::Mincore,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_disk_counts_bytes_the_requests_they_came_in_and_how_long_these_waited() {
+        let at = |reads, writes, read_bytes, write_bytes, queue_ms| Counters {
+            disk: Some(DiskStats { reads, writes, read_bytes, write_bytes, queue_ms, ..DiskStats::default() }),
+            ..Counters::default()
+        };
+        let mut evidence = Evidence::default();
+        at(30, 12, 5 << 20, 3 << 20, 400).tell(&at(10, 7, 1 << 20, 1 << 20, 100), Op::Read, 100_000_000, &mut evidence);
+        assert_eq!((evidence.disk_read_bytes, evidence.disk_write_bytes), (Some(4 << 20), Some(2 << 20)));
+        assert_eq!((evidence.disk_requests, evidence.disk_depth), (Some(25), Some(3.0)));
+        let mut unknown = Evidence::default();
+        Counters::default().tell(&at(1, 1, 1, 1, 1), Op::Read, 1, &mut unknown);
+        assert_eq!((unknown.disk_requests, unknown.disk_depth), (None, None));
     }
 }

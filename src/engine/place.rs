@@ -39,13 +39,14 @@ pub enum PlaceError {
 /// What a scratch or written file has where no size is said.
 const SIZE: u64 = 512 << 20;
 
-/// The target that was named, or a scratch file. `size` is the largest `--size`.
+/// The target that was named, or a scratch file. `size` is the largest `--size`. The plan can be run again from any
+/// folder, so its path is absolute; links in it stay as they were named.
 pub fn place(file: Option<&Path>, dir: Option<&Path>, size: Option<u64>, write: bool, keep: bool) -> Result<TargetSpec, PlaceError> {
     match file {
         None => {
             let dir = scratch_dir(dir)?;
             let size = room(&dir, size)?;
-            Ok(TargetSpec::Scratch { dir, size, keep })
+            Ok(TargetSpec::Scratch { dir: absolute(&dir), size, keep })
         }
         Some(path) => match fs::metadata(path) {
             Ok(_) if write => Err(PlaceError::Exists(path.into())),
@@ -55,7 +56,7 @@ pub fn place(file: Option<&Path>, dir: Option<&Path>, size: Option<u64>, write: 
             Err(_) => {
                 let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 let size = room(&scratch_dir(Some(dir))?, size)?;
-                Ok(TargetSpec::New { path: path.into(), size })
+                Ok(TargetSpec::New { path: absolute(path), size })
             }
         },
     }
@@ -88,8 +89,13 @@ fn existing(path: &Path) -> Result<TargetSpec, PlaceError> {
     let file = File::open(path).map_err(unreadable)?;
     match fd::size(&file).map_err(unreadable)? {
         0 => Err(PlaceError::Empty(path.into())),
-        size => Ok(TargetSpec::File { path: path.into(), size }),
+        size => Ok(TargetSpec::File { path: absolute(path), size }),
     }
+}
+
+/// As it was named where this folder is gone: it can still be opened.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 
 /// The folder that was named, else the first of here, TMPDIR, /var/tmp, HOME that can be written and is on a disk.

@@ -176,7 +176,8 @@ fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice,
 
 /// The job with what means nothing to its backend set to its neutral value, so that it is one cell and not several.
 fn sensible(info: &Info, mut job: Job) -> Job {
-    if !info.ops.contains(&job.op) && info.ops == [Op::Seek] {
+    // Beside reads a seek is the price of a call; who asked for writes did not ask for it.
+    if job.op == Op::Read && info.ops == [Op::Seek] {
         job.op = Op::Seek;
     }
     if info.moves == Moves::Nothing {
@@ -192,7 +193,7 @@ fn sensible(info: &Info, mut job: Job) -> Job {
 fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     let id = info.id;
     if !info.ops.contains(&job.op) {
-        return Some(format!("{id} cannot {}", job.op));
+        return Some(format!("{id} cannot {}; {} can", job.op, able(asked.infos, job.op)));
     }
     if job.depth > info.max_depth() {
         let why = if info.max_depth() == 1 {
@@ -215,6 +216,12 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         return Some(format!("a block of {} is larger than the {} that are used of the file", show_bytes(job.block), show_bytes(job.span)));
     }
     fits(job).or_else(|| writes(job, asked)).or_else(|| memory(info, job, asked.memory)).or_else(|| (asked.check)(job).err())
+}
+
+/// The backends that really do this.
+fn able(infos: &[&'static Info], op: Op) -> String {
+    let able = infos.iter().filter(|i| i.ops.contains(&op) && (op == Op::Seek || i.moves == Moves::Data));
+    able.map(|i| i.id).collect::<Vec<_>>().join(", ")
 }
 
 fn fits(job: &Job) -> Option<String> {

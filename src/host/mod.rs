@@ -30,7 +30,7 @@ pub use kernel::{ClockSource, Mitigation, version};
 pub use memory::Memory;
 pub use network::NetworkCard;
 pub use root::{Root, cpu_list};
-pub use show::{Report, text};
+pub use show::{Align, Item, Report, Words, of_host, of_target, text, widths, words};
 pub use target::{Resident, Stored, TargetFacts, TargetKind};
 
 /// What this machine is. Sizes in bytes, unknown texts empty.

@@ -1,6 +1,6 @@
 //! Presets: an experiment with its settings, in a TOML file.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::settings::SettingError;
 use super::{Settings, Unknown, nearest};
@@ -29,7 +29,18 @@ pub enum PresetError {
 pub static PRESETS: &[(&str, &str)] =
     &[("quick", include_str!("../../assets/presets/quick.toml")), ("raw", include_str!("../../assets/presets/raw.toml"))];
 
-#[derive(Deserialize)]
+impl PresetError {
+    /// Without the name of the preset, for a list of presets.
+    pub fn why(&self) -> String {
+        match self {
+            PresetError::Unknown(unknown) => unknown.to_string(),
+            PresetError::Syntax { why, .. } => why.clone(),
+            PresetError::Setting { key, error, .. } => format!("{key}: {error}"),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     about: String,
@@ -55,6 +66,14 @@ impl Preset {
         }
         Ok(Preset { id: id.into(), about: file.about, doc: file.doc, experiment: file.experiment, settings })
     }
+
+    /// The text of its file: parsing it gives this preset again.
+    pub fn to_toml(&self) -> String {
+        let settings = self.settings.said().map(|(name, text)| (name.to_string(), text.into())).collect();
+        let Preset { about, doc, experiment, .. } = self.clone();
+        // Text and tables of text can always be written.
+        toml::to_string(&File { about, doc, experiment, settings }).unwrap_or_default()
+    }
 }
 
 /// The preset of that name.
@@ -74,6 +93,14 @@ mod tests {
         for (id, _) in PRESETS {
             let preset = preset(id).unwrap();
             assert!(!preset.about.is_empty() && preset.about.len() <= 80 && !preset.doc.is_empty(), "{id}");
+        }
+    }
+
+    #[test]
+    fn every_preset_is_written_and_read_back() {
+        for (id, _) in PRESETS {
+            let preset = Preset { about: "\"a\" \u{1b} 'b' \\".into(), ..preset(id).unwrap() };
+            assert_eq!(Preset::parse(id, &preset.to_toml()).unwrap(), preset);
         }
     }
 

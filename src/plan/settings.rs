@@ -336,6 +336,11 @@ impl Settings {
         }
     }
 
+    /// The name and text of every setting that was said: [`Settings::set`] of each gives these settings again.
+    pub fn said(&self) -> impl Iterator<Item = (&'static str, String)> {
+        Self::ALL.iter().filter_map(|setting| Some((setting.name, (setting.get)(self)?)))
+    }
+
     /// These settings; what they leave open is taken from `defaults`.
     pub fn or(mut self, defaults: &Settings) -> Settings {
         for setting in Self::ALL {
@@ -401,6 +406,9 @@ mod tests {
             back.set(setting.name, if setting.value.is_some() { words.next().unwrap() } else { "" }).unwrap();
         }
         assert_eq!(back, all);
+        let mut said = Settings::default();
+        all.said().for_each(|(name, text)| said.set(name, &text).unwrap());
+        assert_eq!((said, all.said().count()), (all.clone(), Settings::ALL.len()));
     }
 
     #[test]

@@ -120,6 +120,8 @@ pub struct Evidence {
     /// What the whole disk did meanwhile, from everyone.
     pub disk_read_bytes: Option<u64>,
     pub disk_write_bytes: Option<u64>,
+    /// Requests that these bytes were moved in: neighbours in the queue are merged into one.
+    pub disk_requests: Option<u64>,
     /// Average number of requests the disk had in its queue.
     pub disk_depth: Option<f64>,
     /// Time the hypervisor gave to others, over all CPUs.

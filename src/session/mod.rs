@@ -9,10 +9,12 @@ mod clean;
 mod document;
 mod edit;
 mod error;
+mod home;
 mod line;
 mod list;
 mod load;
 mod log;
+mod presets;
 mod reader;
 mod result;
 mod run;
@@ -22,7 +24,7 @@ mod time;
 mod write;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
@@ -30,11 +32,14 @@ pub use clean::text as clean_text;
 pub use document::{Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
+pub use home::Home;
+pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
+pub use presets::{KeepError, keep_preset, presets_folder};
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
-pub use store::{NAME_LENGTH, find, folder, slug};
+pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};
 pub use write::Recorder;
 

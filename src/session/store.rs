@@ -6,8 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use etcetera::BaseStrategy;
-
+use super::home::Home;
 use super::list::{self, Listed};
 use super::{SessionError, clean, time};
 use crate::plan::nearest;
@@ -22,21 +21,17 @@ pub(super) const SUFFIX: &str = "jsonl";
 
 /// `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not exist.
 pub fn folder() -> Result<PathBuf, SessionError> {
-    let home = etcetera::base_strategy::Xdg::new().map(|xdg| xdg.data_dir()).ok();
-    // Without a home the strategy does not look at the variable that makes one unnecessary.
-    folder_in(home.or_else(|| std::env::var_os("XDG_DATA_HOME").map(PathBuf::from)))
-}
-
-fn folder_in(data: Option<PathBuf>) -> Result<PathBuf, SessionError> {
-    // An empty HOME gives a path relative to wherever iotui was started.
-    let data = data.filter(|path| path.is_absolute()).ok_or(SessionError::NoHome)?;
-    Ok(data.join("iotui").join("sessions"))
+    Ok(Home::Data.folder().ok_or(SessionError::NoHome)?.join("sessions"))
 }
 
 /// Makes the folder, readable by its user only.
 pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|e| SessionError::io("make the folder", dir, e))
+    folder_of_ours(dir).map_err(|e| SessionError::io("make the folder", dir, e))
+}
+
+/// Makes a folder and those above it, readable by its user only.
+pub fn folder_of_ours(dir: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// The text as part of an id: `[a-z0-9-]`, at most 40 characters, `session` where nothing is left.
@@ -84,7 +79,10 @@ pub(super) fn path_of(dir: &Path, id: &str) -> PathBuf {
 }
 
 /// A name as it is kept: trimmed, without control characters.
-pub(super) fn name(text: &str) -> Result<String, SessionError> {
+///
+/// # Errors
+/// Nothing is left of it, or it is too long.
+pub fn name(text: &str) -> Result<String, SessionError> {
     let name = clean::text(text).trim().to_string();
     match name.chars().count() {
         1..=NAME_LENGTH => Ok(name),
@@ -139,14 +137,6 @@ mod tests {
     use super::super::testing;
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn a_home_that_is_none_says_what_to_set() {
-        assert_eq!(folder_in(Some("/data".into())).unwrap(), Path::new("/data/iotui/sessions"));
-        for data in [None, Some(".local/share".into()), Some("".into())] {
-            assert!(folder_in(data).unwrap_err().to_string().contains("XDG_DATA_HOME"));
-        }
-    }
 
     #[test]
     fn names_are_one_printable_line() {

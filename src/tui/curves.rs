@@ -146,7 +146,7 @@ pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> 
         let worst = result.warnings.iter().map(|w| w.severity).max();
         curves[at].points.push(CurvePoint { result: index, x: axis.of(&result.cell) as f64, y, low, high, mean, worst });
     }
-    // Colour and marker stay the same where another metric has more curves.
+    // Their places stay as they are while results come in.
     curves.retain(|curve| !curve.points.is_empty());
     for curve in &mut curves {
         curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));

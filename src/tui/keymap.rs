@@ -45,7 +45,6 @@ pub enum Action {
     Copy,
     Mark,
     Compare,
-    Export,
     Rename,
     Delete,
     RunAgain,
@@ -69,6 +68,8 @@ pub enum Action {
 pub enum Place {
     Everywhere,
     On(&'static [Screen]),
+    /// Everywhere but there, where it would do nothing.
+    But(&'static [Screen]),
 }
 
 /// One row of the table.
@@ -88,7 +89,7 @@ const fn bind(action: Action, keys: &'static [&'static str], place: Place, short
     Binding { action, keys, place, short, help }
 }
 
-use Place::{Everywhere, On};
+use Place::{But, Everywhere, On};
 use Screen::{Host, Lab, Live, Results, Sessions, Setup};
 
 /// The table, in the order of help and footer; of two rows with one key the more special place stands first.
@@ -100,9 +101,9 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Stop, &["x"], On(&[Live]), "stop", "stop the run and keep what was measured"),
     bind(Action::Freeze, &["f"], On(&[Live]), "freeze", "hold the picture still while the run goes on"),
     bind(Action::Toggle, &["space"], On(&[Setup, Results]), "toggle", "switch what is under the cursor"),
-    bind(Action::Enter, &["enter"], Everywhere, "open", "open or change what is under the cursor"),
-    bind(Action::NextPane, &["tab"], Everywhere, "next pane", "go to the next pane"),
-    bind(Action::PreviousPane, &["shift-tab"], Everywhere, "", "go to the pane before"),
+    bind(Action::Enter, &["enter"], But(&[Host]), "open", "open or change what is under the cursor"),
+    bind(Action::NextPane, &["tab"], But(&[Sessions]), "next pane", "go to the next pane"),
+    bind(Action::PreviousPane, &["shift-tab"], But(&[Sessions]), "", "go to the pane before"),
     bind(Action::Preset, &["p"], On(&[Setup]), "preset", "choose a preset"),
     bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
     bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions]), "filter", "show only what contains a text"),
@@ -119,13 +120,13 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::ZoomIn, &["+", "="], On(&[Live, Results]), "zoom", "zoom in"),
     bind(Action::ZoomOut, &["-"], On(&[Live, Results]), "", "zoom out"),
     bind(Action::ZoomReset, &["0"], On(&[Live, Results]), "", "show everything again"),
-    bind(Action::Mark, &["m"], On(&[Sessions, Results]), "mark", "mark for an overlay"),
+    bind(Action::Mark, &["m", "space"], On(&[Sessions]), "mark", "mark the session, to lay it over others"),
+    bind(Action::Mark, &["m"], On(&[Results]), "mark", "mark for an overlay"),
     bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "lay the marked sessions over each other"),
     bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "give the session another name"),
     bind(Action::Delete, &["D", "delete"], On(&[Sessions]), "delete", "delete the session, after a question"),
     bind(Action::SaveAs, &["w"], On(&[Setup, Live, Results]), "save as", "save the settings as a preset, or name the session"),
-    bind(Action::Export, &["e"], On(&[Results, Sessions]), "export", "write the results to a file"),
-    bind(Action::Copy, &["y"], On(&[Setup, Results, Sessions]), "copy", "copy the command line or the answer"),
+    bind(Action::Copy, &["y"], On(&[Setup, Results, Sessions, Host]), "copy", "copy the command line, the answer or the report"),
     bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and what to do about it"),
     bind(Action::Up, &["up", "k"], Everywhere, "", "up"),
     bind(Action::Down, &["down", "j"], Everywhere, "", "down"),
@@ -161,6 +162,7 @@ impl Binding {
         match self.place {
             Everywhere => true,
             On(screens) => screens.contains(&screen),
+            But(screens) => !screens.contains(&screen),
         }
     }
 }

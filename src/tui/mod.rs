@@ -27,7 +27,12 @@ pub mod sessions;
 pub mod setup;
 pub mod shell;
 pub mod shown;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod theme;
 pub mod toast;
 pub mod update;
 pub mod view;
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 pub mod child;
 pub mod data;
 pub mod kernel;
+pub mod pty;
 
 pub use child::output;
 

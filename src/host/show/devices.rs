@@ -13,11 +13,10 @@ pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
     page.section("Devices below the target");
     for (i, device) in devices.iter().enumerate() {
         let (branch, trunk) = (branch(devices, i), trunk(devices, i));
-        page.line(&format!("  {branch}{}", title(device)));
-        for line in [queue(device), way(device)] {
-            if !line.is_empty() {
-                page.line(&format!("  {trunk}{line}"));
-            }
+        let words = words(device);
+        page.line(&format!("  {branch}{}  {}", words.name, words.what));
+        for line in words.more {
+            page.line(&format!("  {trunk}{line}"));
         }
     }
 }
@@ -50,7 +49,22 @@ fn trunk(devices: &[BlockDevice], i: usize) -> String {
     own + if has_child { "│ " } else { "  " }
 }
 
-fn title(device: &BlockDevice) -> String {
+/// What is said of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    pub name: String,
+    /// Its kind, model and size.
+    pub what: String,
+    /// How its queue works, and the way to it.
+    pub more: Vec<String>,
+}
+
+pub fn words(device: &BlockDevice) -> Words {
+    let more = [queue(device), way(device)].into_iter().filter(|line| !line.is_empty()).collect();
+    Words { name: clean(&device.name), what: what(device), more }
+}
+
+fn what(device: &BlockDevice) -> String {
     let kind = match device.kind {
         Kind::Disk => "disk",
         Kind::Partition => "partition",
@@ -63,7 +77,7 @@ fn title(device: &BlockDevice) -> String {
     let file = device.backing_file.as_ref().map(|file| clean(&file.to_string_lossy()));
     let more = [device.detail.as_deref().map(clean), device.model.as_deref().map(clean), file, device.size.map(show_bytes)];
     let parts: Vec<String> = std::iter::once(kind.to_string()).chain(more.into_iter().flatten()).collect();
-    format!("{}  {}", clean(&device.name), parts.join(", "))
+    parts.join(", ")
 }
 
 fn queue(device: &BlockDevice) -> String {

@@ -1,4 +1,4 @@
-//! Rows, tables and paragraphs in 80 columns.
+//! Sections, rows and tables; and the same as text in 80 columns.
 
 /// Columns of the page.
 const WIDTH: usize = 80;
@@ -6,9 +6,50 @@ const WIDTH: usize = 80;
 const LABEL: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
     Left,
     Right,
+}
+
+/// A piece of the report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    Section(&'static str),
+    Row {
+        label: &'static str,
+        value: String,
+    },
+    /// The first row are the titles.
+    Table {
+        align: &'static [Align],
+        rows: Vec<Vec<String>>,
+    },
+}
+
+/// Pieces that follow each other.
+#[derive(Debug, Default)]
+pub(super) struct Items(Vec<Item>);
+
+impl Items {
+    pub(super) fn section(&mut self, title: &'static str) {
+        self.0.push(Item::Section(title));
+    }
+
+    /// Nothing where there is no value.
+    pub(super) fn row(&mut self, label: &'static str, value: &str) {
+        if !value.trim().is_empty() {
+            self.0.push(Item::Row { label, value: value.into() });
+        }
+    }
+
+    pub(super) fn table(&mut self, titles: &[&str], align: &'static [Align], rows: impl Iterator<Item = Vec<String>>) {
+        let titles = titles.iter().map(ToString::to_string).collect();
+        self.0.push(Item::Table { align, rows: std::iter::once(titles).chain(rows).collect() });
+    }
+
+    pub(super) fn list(self) -> Vec<Item> {
+        self.0
+    }
 }
 
 /// A text that grows downwards.
@@ -16,6 +57,16 @@ pub(super) enum Align {
 pub(super) struct Page(String);
 
 impl Page {
+    pub(super) fn items(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Section(title) => self.section(title),
+                Item::Row { label, value } => self.row(label, value),
+                Item::Table { align, rows } => self.table(align, rows),
+            }
+        }
+    }
+
     pub(super) fn section(&mut self, title: &str) {
         if !self.0.is_empty() {
             self.0.push('\n');
@@ -23,12 +74,10 @@ impl Page {
         self.line(title);
     }
 
-    /// `  label         value`; nothing where there is no value.
-    pub(super) fn row(&mut self, label: &str, value: &str) {
-        if !value.trim().is_empty() {
-            let width = LABEL - 2;
-            self.paragraph(2, LABEL, &format!("{label:width$}{value}"));
-        }
+    /// `  label         value`.
+    fn row(&mut self, label: &str, value: &str) {
+        let width = LABEL - 2;
+        self.paragraph(2, LABEL, &format!("{label:width$}{value}"));
     }
 
     /// Wrapped at the page's width: the first line indented by `first`, the others by `rest`.
@@ -40,11 +89,9 @@ impl Page {
     }
 
     /// Columns as wide as their widest cell, two spaces between them.
-    pub(super) fn table(&mut self, titles: &[&str], align: &[Align], rows: impl Iterator<Item = Vec<String>>) {
-        let rows: Vec<Vec<String>> = std::iter::once(titles.iter().map(ToString::to_string).collect()).chain(rows).collect();
-        let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..titles.len()).map(width).collect();
-        for row in &rows {
+    fn table(&mut self, align: &[Align], rows: &[Vec<String>]) {
+        let widths = widths(rows);
+        for row in rows {
             let cells = row.iter().zip(&widths).zip(align).map(|((cell, width), align)| match align {
                 Align::Left => format!("{cell:<width$}"),
                 Align::Right => format!("{cell:>width$}"),
@@ -62,6 +109,12 @@ impl Page {
     pub(super) fn text(self) -> String {
         self.0
     }
+}
+
+/// How wide the columns of a table are.
+pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    (0..rows.first().map_or(0, Vec::len)).map(width).collect()
 }
 
 /// Breaks between words; a longer word keeps its line. Spaces inside the first line stay: they align.
@@ -93,17 +146,21 @@ mod tests {
 
     #[test]
     fn rows_wrap_under_their_value() {
+        let mut items = Items::default();
+        items.row("none", "");
+        items.row("words", &"word ".repeat(20));
         let mut page = Page::default();
-        page.row("none", "");
-        page.row("words", &"word ".repeat(20));
+        page.items(&items.list());
         let text = page.text();
         assert_eq!(text, format!("  words         {}\n                {}\n", "word ".repeat(13).trim_end(), "word ".repeat(7).trim_end()));
     }
 
     #[test]
     fn tables_align() {
+        let mut items = Items::default();
+        items.table(&["a", "size"], &[Align::Left, Align::Right], [vec!["long".into(), "1".into()], vec!["x".into()]].into_iter());
         let mut page = Page::default();
-        page.table(&["a", "size"], &[Align::Left, Align::Right], [vec!["long".into(), "1".into()], vec!["x".into()]].into_iter());
+        page.items(&items.list());
         assert_eq!(page.text(), "  a     size\n  long     1\n  x\n");
     }
 

@@ -5,7 +5,10 @@ mod layout;
 
 use serde::Serialize;
 
-use self::layout::{Align, Page};
+pub use self::devices::{Words, words};
+pub use self::layout::{Align, Item, widths};
+
+use self::layout::{Items, Page};
 use super::{CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind};
 use crate::record::Warning;
 use crate::sys::direct::DirectSupport;
@@ -24,26 +27,40 @@ pub struct Report<'a> {
 /// The report in 80 columns, ended by a newline, without trailing spaces.
 pub fn text(host: &Host, target: Option<&TargetFacts>, findings: &[Warning]) -> String {
     let mut page = Page::default();
-    machine(&mut page, host);
-    cpu(&mut page, host);
-    caches(&mut page, &host.caches);
-    memory(&mut page, &host.memory);
-    network(&mut page, &host.network);
+    page.items(&of_host(host));
     if let Some(target) = target {
-        self::target(&mut page, target);
+        page.items(&of_target(target));
         devices::tree(&mut page, &target.devices);
     }
     doctor(&mut page, findings);
     page.text()
 }
 
-fn machine(page: &mut Page, host: &Host) {
-    page.section("Machine");
-    page.row("name", &host.name);
-    page.row("system", &host.os);
-    page.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
-    page.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none seen"));
-    page.row("container", &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default());
+/// The facts of a machine.
+pub fn of_host(host: &Host) -> Vec<Item> {
+    let mut items = Items::default();
+    machine(&mut items, host);
+    cpu(&mut items, host);
+    caches(&mut items, &host.caches);
+    memory(&mut items, &host.memory);
+    network(&mut items, &host.network);
+    items.list()
+}
+
+/// The facts of a target, without the devices below it.
+pub fn of_target(facts: &TargetFacts) -> Vec<Item> {
+    let mut items = Items::default();
+    target(&mut items, facts);
+    items.list()
+}
+
+fn machine(items: &mut Items, host: &Host) {
+    items.section("Machine");
+    items.row("name", &host.name);
+    items.row("system", &host.os);
+    items.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
+    items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none seen"));
+    items.row("container", &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default());
     let now = &host.conditions;
     let parts = [
         now.load.map(|load| format!("load {load:.2}")),
@@ -51,29 +68,29 @@ fn machine(page: &mut Page, host: &Host) {
         now.steal.map(|share| format!("stolen since boot {}", show_share(share))),
         now.on_battery.map(|on| if on { "on battery".into() } else { "on mains".into() }),
     ];
-    page.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+    items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
-fn cpu(page: &mut Page, host: &Host) {
+fn cpu(items: &mut Items, host: &Host) {
     let cpu = &host.cpu;
-    page.section("CPU");
+    items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
-    page.row("model", &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }));
+    items.row("model", &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }));
     let by = if host.virtualisation.is_some() { " (as the hypervisor says)" } else { "" };
-    page.row("CPUs", &format!("{}{by}", cpus(cpu)));
-    page.row(
+    items.row("CPUs", &format!("{}{by}", cpus(cpu)));
+    items.row(
         "one cycle",
         &match cpu.cycle_nanos {
             Some(nanos) => format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source),
             None => "not known".into(),
         },
     );
-    page.row("governor", cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"));
-    page.row("instructions", &cpu.simd.join(" "));
-    page.row("clock", &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "));
+    items.row("governor", cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"));
+    items.row("instructions", &cpu.simd.join(" "));
+    items.row("clock", &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "));
     let slow: Vec<_> = host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
-    page.row("mitigations", &if slow.is_empty() { String::new() } else { format!("at system calls: {}", slow.join(", ")) });
-    page.row(
+    items.row("mitigations", &if slow.is_empty() { String::new() } else { format!("at system calls: {}", slow.join(", ")) });
+    items.row(
         "io_uring",
         match host.io_uring_disabled {
             None | Some(0) => "allowed",
@@ -98,11 +115,11 @@ fn cpus(cpu: &Cpu) -> String {
     text
 }
 
-fn caches(page: &mut Page, caches: &[CacheLevel]) {
+fn caches(items: &mut Items, caches: &[CacheLevel]) {
     if caches.is_empty() {
         return;
     }
-    page.section("CPU caches");
+    items.section("CPU caches");
     let number = |value: Option<u32>| value.map_or("-".into(), |n| n.to_string());
     let rows = caches.iter().map(|cache| {
         let size = if cache.size == 0 { "-".into() } else { show_bytes(cache.size) };
@@ -113,35 +130,35 @@ fn caches(page: &mut Page, caches: &[CacheLevel]) {
         vec![cache.name(), size, number(cache.ways), number(cache.sets), number(cache.line), shared]
     });
     use Align::{Left, Right};
-    page.table(&["cache", "size", "ways", "sets", "line B", "shared"], &[Left, Right, Right, Right, Right, Left], rows);
+    items.table(&["cache", "size", "ways", "sets", "line B", "shared"], &[Left, Right, Right, Right, Right, Left], rows);
 }
 
-fn memory(page: &mut Page, memory: &Memory) {
-    page.section("Memory");
-    page.row("size", &format!("{}, {} available", show_bytes(memory.total), show_bytes(memory.available)));
-    page.row("limit", &memory.limit.map(|limit| format!("{} (control group)", show_bytes(limit))).unwrap_or_default());
+fn memory(items: &mut Items, memory: &Memory) {
+    items.section("Memory");
+    items.row("size", &format!("{}, {} available", show_bytes(memory.total), show_bytes(memory.available)));
+    items.row("limit", &memory.limit.map(|limit| format!("{} (control group)", show_bytes(limit))).unwrap_or_default());
     let huge = match (&memory.huge_pages, memory.huge_page) {
         (Some(setting), Some(size)) => format!("huge {} ({setting})", show_bytes(size)),
         (Some(setting), None) => format!("huge ({setting})"),
         (None, _) => "no huge ones".into(),
     };
-    page.row("pages", &format!("{}, {huge}", show_bytes(memory.page_size)));
-    page.row("NUMA nodes", &memory.nodes.to_string());
-    page.row(
+    items.row("pages", &format!("{}, {huge}", show_bytes(memory.page_size)));
+    items.row("NUMA nodes", &memory.nodes.to_string());
+    items.row(
         "swap",
         &match memory.swap_total {
             0 => "none".into(),
             total => format!("{} used of {}", show_bytes(total.saturating_sub(memory.swap_free)), show_bytes(total)),
         },
     );
-    page.row("evictor", &memory.kdamond.as_ref().map(|name| format!("{name} may evict idle cached files")).unwrap_or_default());
+    items.row("evictor", &memory.kdamond.as_ref().map(|name| format!("{name} may evict idle cached files")).unwrap_or_default());
 }
 
-fn network(page: &mut Page, cards: &[NetworkCard]) {
+fn network(items: &mut Items, cards: &[NetworkCard]) {
     if cards.is_empty() {
         return;
     }
-    page.section("Network cards");
+    items.section("Network cards");
     let rows = cards.iter().map(|card| {
         let speed = card.speed.map_or("-".into(), |speed| speed.to_string());
         let driver = card.driver.clone().unwrap_or_else(|| if card.is_virtual { "virtual".into() } else { "-".into() });
@@ -149,36 +166,36 @@ fn network(page: &mut Page, cards: &[NetworkCard]) {
         vec![card.name.clone(), card.state.clone(), speed, card.duplex.clone().unwrap_or("-".into()), mtu, driver]
     });
     use Align::{Left, Right};
-    page.table(&["card", "state", "Mbit/s", "duplex", "MTU B", "driver"], &[Left, Left, Right, Left, Right, Left], rows);
+    items.table(&["card", "state", "Mbit/s", "duplex", "MTU B", "driver"], &[Left, Left, Right, Left, Right, Left], rows);
 }
 
-fn target(page: &mut Page, target: &TargetFacts) {
-    page.section("Target");
-    page.row("path", &target.path);
+fn target(items: &mut Items, target: &TargetFacts) {
+    items.section("Target");
+    items.row("path", &target.path);
     let kind = match target.kind {
         TargetKind::File => "file",
         TargetKind::Device => "block device",
         TargetKind::Scratch => "scratch file",
     };
     // A scratch file that is not made yet has no size.
-    page.row(
+    items.row(
         "size",
         &if target.size == 0 && target.kind == TargetKind::Scratch { kind.into() } else { format!("{}, {kind}", show_bytes(target.size)) },
     );
     if !target.fs.is_empty() {
         let on = target.source.as_ref().map(|source| format!(" on {source}")).unwrap_or_default();
         let at = target.mount_point.as_ref().map(|at| format!(", mounted at {at}")).unwrap_or_default();
-        page.row("file system", &format!("{}{on}{at}", target.fs));
-        page.row("options", &target.options.join(", "));
+        items.row("file system", &format!("{}{on}{at}", target.fs));
+        items.row("options", &target.options.join(", "));
     }
     if let (Some(space), Some(used)) = (target.space, target.used()) {
-        page.row("space", &format!("{} free of {}, {} used", show_bytes(space.available), show_bytes(space.total), show_share(used)));
+        items.row("space", &format!("{} free of {}, {} used", show_bytes(space.available), show_bytes(space.total), show_share(used)));
     }
-    page.row("direct I/O", &direct(target));
-    page.row("cached now", &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default());
-    page.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
-    page.row("compression", target.compresses.as_deref().unwrap_or(""));
-    page.row("entropy", &target.entropy.map(|bits| format!("{bits:.2} bits per byte (sampled)")).unwrap_or_default());
+    items.row("direct I/O", &direct(target));
+    items.row("cached now", &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default());
+    items.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
+    items.row("compression", target.compresses.as_deref().unwrap_or(""));
+    items.row("entropy", &target.entropy.map(|bits| format!("{bits:.2} bits per byte (sampled)")).unwrap_or_default());
 }
 
 fn direct(target: &TargetFacts) -> String {

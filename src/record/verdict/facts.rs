@@ -55,10 +55,13 @@ impl<'a> CellEvidence<'a> {
 
     /// `1 trial`, `5 trials`.
     pub(super) fn count(&self) -> String {
-        match self.trials.len() {
-            1 => "1 trial".into(),
-            n => format!("{n} trials"),
-        }
+        trials(self.trials.len())
+    }
+
+    /// The trials that the rates are made from: those that were not cut short, or all where all were.
+    pub(super) fn counted(&self) -> Vec<&'a Trial> {
+        let whole = self.which(|t| !t.short);
+        if whole.is_empty() { self.trials().collect() } else { whole }
     }
 
     /// The trials, one by one.
@@ -95,6 +98,11 @@ impl Trial {
     pub(super) fn repeats(&self) -> u64 {
         if self.evidence.unique_bytes == 0 { 0 } else { self.bytes.saturating_sub(self.evidence.unique_bytes) }
     }
+}
+
+/// `1 trial`, `5 trials`.
+pub(super) fn trials(count: usize) -> String {
+    if count == 1 { "1 trial".into() } else { format!("{count} trials") }
 }
 
 /// Bytes as text.

@@ -123,6 +123,7 @@ fn trial(round: u32) -> Trial {
             unwritten_bytes: Some(0),
             disk_read_bytes: Some(SPAN),
             disk_write_bytes: Some(0),
+            disk_requests: Some(ops),
             disk_depth: Some(1.0),
             steal_nanos: Some(0),
             residency: Some(Residency::Cachestat),

@@ -271,7 +271,7 @@ fn any_preparation() -> impl Strategy<Value = Option<Prepared>> {
 
 prop_compose! {
     fn any_evidence()(
-        n in proptest::array::uniform13(number()), o in proptest::array::uniform7(maybe()),
+        n in proptest::array::uniform13(number()), o in proptest::array::uniform8(maybe()),
         f in proptest::option::of(real()), depth in proptest::option::of(real()),
         preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..6u8,
     ) -> Evidence {
@@ -280,7 +280,7 @@ prop_compose! {
             unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6], written: o[0],
             timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1], achieved_depth: f, skew_nanos: n[10],
             write_bytes: o[2], unwritten_bytes: o[3], disk_read_bytes: o[4], disk_write_bytes: o[5],
-            disk_depth: depth, steal_nanos: o[6], huge_page_cache: Some(n[12]),
+            disk_requests: o[7], disk_depth: depth, steal_nanos: o[6], huge_page_cache: Some(n[12]),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],

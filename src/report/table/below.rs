@@ -105,7 +105,9 @@ pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     for (reason, jobs) in merged(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
         page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)));
     }
-    let cut: Vec<&Job> = rows.iter().filter(|row| row.trials.iter().any(|t| t.short)).map(|row| &row.cell).collect();
+    // The warning of that name says it already.
+    let untold = |row: &&&CellResult| row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut");
+    let cut: Vec<&Job> = rows.iter().filter(untold).map(|row| &row.cell).collect();
     if !cut.is_empty() {
         page.paragraph("cut short: ", Style::Dim, &format!("{} — a trial was stopped before its end.", cells(cut.into_iter(), rows.len())));
     }

@@ -2,6 +2,7 @@ use super::super::sample;
 use super::grid::Column;
 use super::*;
 use crate::plan::Cache;
+use crate::record::Severity;
 use proptest::prelude::*;
 
 const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";
@@ -86,6 +87,15 @@ fn a_curve_reads_downwards_whatever_the_order_of_the_plan() {
         heads,
         ["read 4 KiB warm", "read 64 KiB warm", "read 1 MiB warm", "", "mmap 4 KiB warm", "mmap 64 KiB warm", "mmap 1 MiB warm"]
     );
+}
+
+#[test]
+fn a_cut_trial_is_told_once() {
+    let mut session = sample::troubled();
+    let told = |session: &Session| show(session, look(80)).iter().filter(|l| l.contains("cut")).count();
+    assert_eq!(told(&session), 1);
+    sample::warn(&mut session, 19, "cut", Severity::Note, ["the budget cut trials short", "rates of 4 trials", "be patient"]);
+    assert_eq!(told(&session), 1);
 }
 
 #[test]

@@ -1,119 +1,81 @@
 //! Live: what runs now, as it runs.
+//!
+//! | what | where |
+//! |---|---|
+//! | the run, its clock and what was asked of it | `run` |
+//! | what is drawn of it | `picture`, with `series`, `window`, `place`, `found` |
+//! | messages and actions | `update` |
+//! | the panes | `view` |
 
-use std::path::PathBuf;
-use std::sync::Arc;
+mod found;
+mod picture;
+mod place;
+mod run;
+mod series;
+mod update;
+mod view;
+mod window;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+#[cfg(test)]
+mod tests;
 
-use super::keymap::Action;
+pub use update::{act, begin, end, resumed, stopping, suspend, ticked, told};
+pub use view::draw;
+
+use picture::Picture;
+use run::{Run, Suspended};
+use window::Zoom;
+
 use super::model::Model;
-use super::msg::{Effect, Msg};
-use super::shown::{self, Shown};
-use super::theme::Role;
-use super::update;
-use super::view::pane;
-use crate::host::Host;
-use crate::plan::Plan;
-use crate::record::{Event, Progress};
-use crate::session::Session;
 
-/// The run that goes on.
+/// A picture that holds still while the run goes on.
 #[derive(Debug)]
-pub struct Run {
-    /// As it grows.
-    pub session: Session,
-    pub path: Option<PathBuf>,
-    pub progress: Option<Progress>,
-    pub stopping: bool,
-    pub pausing: bool,
-}
+struct Frozen(Picture);
 
 #[derive(Debug, Default)]
 pub struct Live {
     run: Option<Run>,
+    frozen: Option<Frozen>,
+    /// The last picture of the run before.
+    over: Option<Picture>,
+    zoom: Zoom,
+    /// The curve has a logarithmic axis.
+    log: bool,
 }
 
 impl Live {
     pub fn running(&self) -> bool {
         self.run.is_some()
     }
-}
 
-/// A plan is about to run.
-pub fn begin(model: &mut Model, plan: Arc<Plan>) {
-    let host = model.host.host.as_deref().cloned().unwrap_or_else(Host::default);
-    let session = Session::new(String::new(), String::new(), String::new(), host, Plan::clone(&plan));
-    model.live.run = Some(Run { session, path: None, progress: None, stopping: false, pausing: false });
-}
-
-/// The run is over: what it measured.
-pub fn end(model: &mut Model) -> Option<Shown> {
-    let run = model.live.run.take()?;
-    Some(Shown::of(run.session, run.path))
-}
-
-pub fn stopping(model: &mut Model) {
-    if let Some(run) = &mut model.live.run {
-        run.stopping = true;
-    }
-}
-
-pub fn pause(model: &mut Model, on: bool) -> Effect {
-    if let Some(run) = &mut model.live.run {
-        run.pausing = on;
-    }
-    Effect::Pause(on)
-}
-
-/// Events of the run.
-pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let Some(run) = &mut model.live.run else { return Vec::new() };
-    match msg {
-        Msg::Begun { path, id, name, created } => {
-            run.path = path;
-            (run.session.id, run.session.name, run.session.created) = (id, name, created);
-        }
-        Msg::Event(event) => {
-            run.session.apply(&event);
-            if let Event::Progress(progress) = event {
-                run.progress = Some(progress);
-            }
-        }
-        _ => {}
-    }
-    Vec::new()
-}
-
-pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    let Some(run) = &model.live.run else { return Vec::new() };
-    match action {
-        Action::Pause => {
-            let on = !run.pausing;
-            vec![pause(model, on)]
-        }
-        Action::Skip => vec![Effect::Skip],
-        Action::Stop => update::run::stop(model),
-        _ => Vec::new(),
+    /// What is to be drawn.
+    fn picture(&self) -> Option<&Picture> {
+        let frozen = self.frozen.as_ref().map(|frozen| &frozen.0);
+        frozen.or(self.run.as_ref().map(|run| &run.picture)).or(self.over.as_ref())
     }
 }
 
 /// The state for the first line: `idle`, `running 17 of 54`.
 pub fn state(model: &Model) -> String {
+    let more = model.look.glyph("…", "...");
     match &model.live.run {
         None => "idle".into(),
-        Some(run) if run.stopping => "stopping".into(),
+        Some(run) if run.stopping => format!("stopping{more}"),
+        Some(run) if run.pausing && run.paused() => "paused".into(),
+        Some(run) if run.pausing && run.suspended == Suspended::No => format!("pausing{more}"),
         Some(run) if run.pausing => "paused".into(),
-        Some(run) => format!("running, {:.0} %", run.progress.map_or(0.0, |p| p.share * 100.0)),
+        Some(run) => format!("running {} of {}", run.picture.place.at, run.picture.place.all),
     }
+}
+
+/// The state where there is no room for it all: `running 12 %`.
+pub fn brief_state(model: &Model) -> String {
+    let share = model.live.run.as_ref().and_then(|run| run.picture.progress).map_or(0.0, |progress| progress.share);
+    let measuring = state(model).starts_with("running");
+    if measuring { format!("running {:.0} %", (share * 100.0).clamp(0.0, 100.0)) } else { state(model) }
 }
 
 /// The target of the run.
 pub fn target(model: &Model) -> String {
-    model.live.run.as_ref().map(|run| shown::target(&run.session.plan.target)).unwrap_or_default()
-}
-
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let inner = pane::frame(&model.look, "Throughput", "", true, area, buf);
-    pane::line(ratatui::text::Line::styled(state(model), model.look.style(Role::Text)), 0, inner, buf);
+    model.live.run.as_ref().map(|run| run.picture.target.clone()).unwrap_or_default()
 }

@@ -5,10 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 /// Draws into `area` and nowhere else. Dots are counted from the left and from the top.
+///
+/// A line is collected in a grid, then [`flush`](Canvas::flush) puts its cells on the screen: a cell that a line
+/// crosses many times is styled once.
 pub(super) struct Canvas<'b> {
     pub buf: &'b mut Buffer,
     pub area: Rect,
     pub ascii: bool,
+    /// Per cell the dots (as Braille counts them), or the character; 0: nothing.
+    grid: Vec<u8>,
 }
 
 /// A pattern along a line: so many dots on, so many off, and where in it the next dot is.
@@ -38,16 +43,30 @@ pub(super) fn put(cell: &mut Cell, symbol: char, style: Style) {
 }
 
 /// The dots of a Braille cell; 0 for any other.
-fn braille(cell: &Cell) -> u32 {
+fn braille(cell: &Cell) -> u8 {
     match cell.symbol().chars().next().map_or(0, u32::from) {
-        code @ 0x2800..=0x28ff => code - 0x2800,
+        code @ 0x2800..=0x28ff => (code - 0x2800) as u8,
         _ => 0,
     }
 }
 
-const BITS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+fn braille_of(dots: u8) -> char {
+    char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ')
+}
 
-impl Canvas<'_> {
+const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+impl<'b> Canvas<'b> {
+    /// A blank canvas.
+    pub fn new(buf: &'b mut Buffer, area: Rect, ascii: bool) -> Canvas<'b> {
+        let area = area.intersection(buf.area);
+        for position in area.positions() {
+            buf[position].set_symbol(" ");
+        }
+        let grid = vec![0; usize::from(area.width) * usize::from(area.height)];
+        Canvas { buf, area, ascii, grid }
+    }
+
     /// Columns and rows of dots in one cell.
     pub fn grain(ascii: bool) -> (u16, u16) {
         if ascii { (1, 3) } else { (2, 4) }
@@ -75,64 +94,74 @@ impl Canvas<'_> {
         self.area.contains((column, row).into()) && self.buf.cell((column, row)).is_some_and(|cell| cell.symbol() == " ")
     }
 
-    /// One more dot in its cell, which takes the style.
-    fn dot(&mut self, x: i32, y: i32, style: Style) {
-        let (column, row) = (x.div_euclid(2), y.div_euclid(4));
-        if x < 0 || y < 0 || column >= i32::from(self.area.width) || row >= i32::from(self.area.height) {
-            return;
-        }
-        if let Some(cell) = self.buf.cell_mut((self.area.x + column as u16, self.area.y + row as u16)) {
-            let dots = braille(cell) | BITS[y as usize % 4][x as usize % 2];
-            put(cell, char::from_u32(0x2800 + dots).unwrap_or(' '), style);
-        }
-    }
-
-    /// A dot of what stays behind the curves: only where nothing else is but such dots, which are dim.
-    pub fn back_dot(&mut self, x: i32, y: i32, style: Style) {
-        if x < 0 || y < 0 {
-            return;
-        }
+    /// A dot of the grid, if it is on it.
+    pub fn dot(&mut self, x: i32, y: i32) {
         let ascii = self.ascii;
-        let (across, down) = Self::grain(ascii);
-        let (column, row) = (x / i32::from(across), y / i32::from(down));
-        let Some(cell) = self.cell(self.area.x.saturating_add(column as u16), self.area.y.saturating_add(row as u16)) else {
-            return;
-        };
-        let blank = cell.symbol() == " ";
-        if ascii {
-            if blank {
-                put(cell, ':', style);
-            }
-        } else if blank || (braille(cell) != 0 && cell.modifier.contains(Modifier::DIM)) {
-            self.dot(x, y, style.add_modifier(Modifier::DIM));
+        let (across, down) = if ascii { (1, 3) } else { (2, 4) };
+        let (column, row) = (x / across, y / down);
+        if let Some(cell) = self.at(column, row).filter(|_| x >= 0 && y >= 0) {
+            *cell = if ascii { b':' } else { *cell | BITS[y as usize % 4][x as usize % 2] };
         }
     }
 
-    /// A line from dot to dot; what lies outside is cut off.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), style: Style, dash: &mut Dash) {
-        let Some((from, to)) = clip(from, to, self.size()) else { return };
-        if self.ascii { self.ascii_line(from, to, style, dash) } else { self.dot_line(from, to, style, dash) }
+    fn at(&mut self, column: i32, row: i32) -> Option<&mut u8> {
+        let (width, height) = (i32::from(self.area.width), i32::from(self.area.height));
+        let inside = (0..width).contains(&column) && (0..height).contains(&row);
+        if inside { self.grid.get_mut((row * width + column) as usize) } else { None }
     }
 
-    fn dot_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), style: Style, dash: &mut Dash) {
+    /// Puts the grid on the screen and empties it: dots add up in a cell, which takes the style.
+    pub fn flush(&mut self, style: Style) {
+        self.flush_where(style, |_| true);
+    }
+
+    /// As [`flush`](Canvas::flush), but behind the curves: only where nothing is but such dots, which are dim.
+    pub fn flush_behind(&mut self, style: Style) {
+        let ascii = self.ascii;
+        let behind = |cell: &Cell| !ascii && braille(cell) != 0 && cell.modifier.contains(Modifier::DIM);
+        self.flush_where(style.add_modifier(Modifier::DIM), |cell| cell.symbol() == " " || behind(cell));
+    }
+
+    fn flush_where(&mut self, style: Style, wanted: impl Fn(&Cell) -> bool) {
+        for (drawn, row) in self.grid.chunks_exact_mut(usize::from(self.area.width).max(1)).zip(self.area.rows()) {
+            for (drawn, position) in drawn.iter_mut().zip(row.positions()) {
+                let drawn = std::mem::take(drawn);
+                if drawn != 0
+                    && let Some(cell) = self.buf.cell_mut(position).filter(|cell| wanted(cell))
+                {
+                    let symbol = if self.ascii { char::from(drawn) } else { braille_of(drawn | braille(cell)) };
+                    put(cell, symbol, style);
+                }
+            }
+        }
+    }
+
+    /// A line on the grid from dot to dot; what lies outside is cut off.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), dash: &mut Dash) {
+        let Some((from, to)) = clip(from, to, self.size()) else { return };
+        if self.ascii { self.ascii_line(from, to, dash) } else { self.dot_line(from, to, dash) }
+    }
+
+    fn dot_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), dash: &mut Dash) {
         let flat = (x1 - x0).abs() >= (y1 - y0).abs();
         let (start, end, other, rise) = if flat { (x0, x1, y0, (y1 - y0) / (x1 - x0)) } else { (y0, y1, x0, (x1 - x0) / (y1 - y0)) };
         let rise = if rise.is_finite() { rise } else { 0.0 };
         walk(start, end, |along| {
-            let across = (other + (along - start) * rise).round() as i32;
+            // Nothing clipped is below -0.5, so that this rounds; `round` is a call.
+            let across = (other + (along - start) * rise + 0.5) as i32;
             if dash.next() {
                 let along = along as i32;
-                if flat { self.dot(along, across, style) } else { self.dot(across, along, style) }
+                if flat { self.dot(along, across) } else { self.dot(across, along) }
             }
         });
     }
 
     /// One character per column, or per row where the line is steep.
-    fn ascii_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), style: Style, dash: &mut Dash) {
+    fn ascii_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), dash: &mut Dash) {
         // In cells; a row has three heights, its middle is the row's own number.
         let (row0, row1) = ((y0 - 1.0) / 3.0, (y1 - 1.0) / 3.0);
         let (wide, high) = (x1 - x0, row1 - row0);
-        let slant = if wide * high > 0.0 { '\\' } else { '/' };
+        let slant = if wide * high > 0.0 { b'\\' } else { b'/' };
         if wide.abs() >= high.abs() {
             let rise = if wide == 0.0 { 0.0 } else { high / wide };
             walk(x0, x1, |column| {
@@ -140,27 +169,24 @@ impl Canvas<'_> {
                 let level = ((row - row.round()) * 3.0).round() as i32;
                 let symbol = match level {
                     _ if rise.abs() > 0.5 => slant,
-                    -1 => '\'',
-                    1 => '.',
-                    _ => '-',
+                    -1 => b'\'',
+                    1 => b'.',
+                    _ => b'-',
                 };
-                self.character(column, row.round(), symbol, style, dash);
+                self.character(column, row.round(), symbol, dash);
             });
         } else {
             let run = wide / high;
-            let symbol = if run.abs() < 0.4 { '|' } else { slant };
-            walk(row0, row1, |row| self.character(x0 + (row - row0) * run, row, symbol, style, dash));
+            let symbol = if run.abs() < 0.4 { b'|' } else { slant };
+            walk(row0, row1, |row| self.character(x0 + (row - row0) * run, row, symbol, dash));
         }
     }
 
-    fn character(&mut self, column: f64, row: f64, symbol: char, style: Style, dash: &mut Dash) {
-        let place = (column.round().max(0.0) as u16, row.max(0.0) as u16);
-        let inside = place.0 < self.area.width && place.1 < self.area.height;
+    fn character(&mut self, column: f64, row: f64, symbol: u8, dash: &mut Dash) {
         if dash.next()
-            && inside
-            && let Some(cell) = self.cell(self.area.x + place.0, self.area.y + place.1)
+            && let Some(cell) = self.at(column.round() as i32, row as i32)
         {
-            put(cell, symbol, style);
+            *cell = symbol;
         }
     }
 }
@@ -214,10 +240,14 @@ mod tests {
     #[test]
     fn dots_of_one_cell_add_up() {
         let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
-        let mut canvas = Canvas { area: buf.area, buf: &mut buf, ascii: false };
-        canvas.line((0.0, 0.0), (1.0, 3.0), Style::new(), &mut Dash::SOLID.clone());
-        canvas.line((0.0, 3.0), (1.0, 3.0), Style::new(), &mut Dash::SOLID.clone());
-        canvas.dot(7, -2, Style::new());
+        let area = buf.area;
+        let mut canvas = Canvas::new(&mut buf, area, false);
+        canvas.line((0.0, 0.0), (1.0, 3.0), &mut Dash::SOLID.clone());
+        canvas.line((0.0, 3.0), (1.0, 3.0), &mut Dash::SOLID.clone());
+        canvas.flush(Style::new());
+        canvas.dot(7, -2);
+        canvas.dot(-1, 0);
+        canvas.flush(Style::new());
         assert_eq!(buf.cell((0, 0)).unwrap().symbol(), "⣣");
     }
 }

@@ -130,12 +130,7 @@ impl<'a> Chart<'a> {
         let area = area.intersection(buf.area);
         let Some(frame) = Frame::new(self, area) else { return };
         frame.draw(self, buf);
-        let mut canvas = Canvas { buf, area: frame.plot, ascii: self.ascii() };
-        for position in frame.plot.positions() {
-            if let Some(cell) = canvas.cell(position.x, position.y) {
-                cell.set_symbol(" ");
-            }
-        }
+        let mut canvas = Canvas::new(buf, frame.plot, self.ascii());
         let mut curve = Curve::new(&frame);
         // What comes later covers: a marker a line, an emphasised series the others. What comes after the lines and
         // is only help (bands, rules, cursor, words) takes the cells that are left.

@@ -32,22 +32,22 @@ impl<'f> Curve<'f> {
         if series.draw == Draw::Points {
             return;
         }
-        let style = styled(series);
         let mut dash = if series.draw == Draw::Dashed { Dash { on: 3, off: 3, at: 0 } } else { Dash::SOLID };
         self.piece.clear();
         for point in series.points {
             let (x, y) = self.dots(canvas, point.x, point.y);
             if x.is_nan() || y.is_nan() {
-                self.stroke(series.draw, style, &mut dash, canvas);
+                self.stroke(series.draw, &mut dash, canvas);
             } else {
                 self.piece.push((x, y));
             }
         }
-        self.stroke(series.draw, style, &mut dash, canvas);
+        self.stroke(series.draw, &mut dash, canvas);
+        canvas.flush(styled(series));
     }
 
     /// Draws the piece up to a gap and forgets it.
-    fn stroke(&mut self, draw: Draw, style: Style, dash: &mut Dash, canvas: &mut Canvas) {
+    fn stroke(&mut self, draw: Draw, dash: &mut Dash, canvas: &mut Canvas) {
         if let (Some(first), Some(last)) = (self.piece.first(), self.piece.last()) {
             let columns = (last.0 - first.0).abs().ceil() as usize + 1;
             if self.piece.len() > columns * 2 {
@@ -55,15 +55,15 @@ impl<'f> Curve<'f> {
             }
         }
         if canvas.ascii && draw != Draw::Step {
-            self.merge_columns(style, canvas);
+            self.merge_columns(canvas);
         }
         for pair in self.piece.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             if draw == Draw::Step {
-                canvas.line(from, (to.0, from.1), style, dash);
-                canvas.line((to.0, from.1), to, style, dash);
+                canvas.line(from, (to.0, from.1), dash);
+                canvas.line((to.0, from.1), to, dash);
             } else {
-                canvas.line(from, to, style, dash);
+                canvas.line(from, to, dash);
             }
         }
         self.piece.clear();
@@ -71,7 +71,7 @@ impl<'f> Curve<'f> {
 
     /// In plain characters a column can show one height, or a span: the points of a column become their middle, and
     /// what is far from it a vertical line behind the curve.
-    fn merge_columns(&mut self, style: Style, canvas: &mut Canvas) {
+    fn merge_columns(&mut self, canvas: &mut Canvas) {
         let mut kept = 0;
         let mut start = 0;
         while start < self.piece.len() {
@@ -83,7 +83,7 @@ impl<'f> Curve<'f> {
             }
             // Less than two rows is no span.
             if bottom - top >= 6.0 {
-                canvas.line((column, top), (column, bottom), style, &mut Dash::SOLID.clone());
+                canvas.line((column, top), (column, bottom), &mut Dash::SOLID.clone());
             }
             let middle = if count > 1 { (column, f64::midpoint(top, bottom)) } else { self.piece[start] };
             self.piece[kept] = middle;
@@ -128,7 +128,8 @@ impl<'f> Curve<'f> {
             series.points.iter().filter(known).for_each(|point| self.whisker(point, style, canvas));
         } else {
             let pairs = series.points.windows(2).filter(|pair| pair.iter().all(|p| known(&p)));
-            pairs.for_each(|pair| self.area(&pair[0], &pair[1], style, canvas));
+            pairs.for_each(|pair| self.area(&pair[0], &pair[1], canvas));
+            canvas.flush_behind(style);
         }
     }
 
@@ -164,7 +165,7 @@ impl<'f> Curve<'f> {
     }
 
     /// A light pattern of dots between two points' intervals.
-    fn area(&self, from: &Point, to: &Point, style: Style, canvas: &mut Canvas) {
+    fn area(&self, from: &Point, to: &Point, canvas: &mut Canvas) {
         let ((x0, low0), (_, high0)) = (self.dots(canvas, from.x, from.low), self.dots(canvas, from.x, from.high));
         let ((x1, low1), (_, high1)) = (self.dots(canvas, to.x, to.low), self.dots(canvas, to.x, to.high));
         let (columns, rows) = canvas.size();
@@ -180,7 +181,7 @@ impl<'f> Curve<'f> {
             for dot in between(low, high, rows)
                 .filter(|dot| if ascii { (dot / 3 + column) % 2 == 0 } else { column % 2 == 0 && (dot + shift) % 4 == 0 })
             {
-                canvas.back_dot(column, dot, style);
+                canvas.dot(column, dot);
             }
         }
     }

@@ -69,7 +69,7 @@ impl Frame {
         let data = extremes(scale, visible.flat_map(heights)).or_else(|| extremes(scale, points().flat_map(heights)));
         // A rule far above the curves would press them flat; its label alone tells that it is there.
         let near = |at: &f64| match data {
-            Some((lo, hi)) if scale == super::Scale::Linear => (lo - (hi - lo).max(hi.abs())..=hi.max(0.0) * 2.0).contains(at),
+            Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => (lo - hi.max(hi - lo)..=hi * 2.0).contains(at),
             _ => true,
         };
         let rules = extremes(scale, chart.rules.iter().map(|rule| rule.at).filter(near));

@@ -22,7 +22,8 @@ impl Range {
     }
 
     pub fn ends(&self) -> (f64, f64) {
-        (self.scale.back(self.lo), self.scale.back(self.hi))
+        // + 0.0 makes 0 of -0.
+        (self.scale.back(self.lo) + 0.0, self.scale.back(self.hi) + 0.0)
     }
 }
 

@@ -74,6 +74,11 @@ impl Setup {
         self.findings.as_deref()
     }
 
+    /// What is known about the chosen target.
+    pub fn facts(&self) -> Option<&TargetFacts> {
+        self.proposed.as_ref()?.as_ref().ok().map(|proposed| &proposed.facts)
+    }
+
     /// Asks for the plan of what is chosen now.
     pub fn ask(&mut self) -> Effect {
         self.number += 1;

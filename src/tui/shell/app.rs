@@ -52,7 +52,7 @@ pub struct App<'a, B: Backend, H: Hands> {
 
 impl<'a, B: Backend, H: Hands> App<'a, B, H>
 where
-    io::Error: From<B::Error>,
+    B::Error: Send + Sync + 'static,
 {
     pub fn new(terminal: &'a mut Terminal<B>, model: &'a mut Model, hands: &'a mut H) -> Self {
         App { terminal, model, hands, start: Instant::now(), drawn: None, due: None, over: None }
@@ -65,7 +65,7 @@ where
     pub async fn run(&mut self, first: Vec<Effect>, keys: impl Stream<Item = Msg>, mut told: UnboundedReceiver<Msg>) -> io::Result<u8> {
         futures_util::pin_mut!(keys);
         let mut open = true;
-        let size = self.terminal.size()?;
+        let size = self.terminal.size().map_err(io::Error::other)?;
         self.take(Msg::Resize(size.width, size.height))?;
         self.draw()?;
         self.perform(first)?;
@@ -120,8 +120,8 @@ where
                 Done::Yes => {}
                 // Not `clear`: it asks the terminal for the cursor and races the keys for the answer.
                 Done::Repaint => {
-                    let size = self.terminal.size()?;
-                    self.terminal.resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))?;
+                    let size = self.terminal.size().map_err(io::Error::other)?;
+                    self.terminal.resize(ratatui::layout::Rect::new(0, 0, size.width, size.height)).map_err(io::Error::other)?;
                     self.changed();
                 }
                 Done::Quit(code) => self.over = Some(code),
@@ -143,6 +143,10 @@ where
         let drawn = self.terminal.draw(|frame| view::draw(model, frame.buffer_mut())).map(|_| ());
         self.hands.end_draw();
         self.drawn = Some(Instant::now());
-        Ok(drawn?)
+        drawn.map_err(io::Error::other)
     }
 }
+
+#[cfg(test)]
+#[path = "app_tests.rs"]
+mod tests;

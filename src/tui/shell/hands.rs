@@ -13,7 +13,7 @@ use super::super::msg::{Effect, Msg};
 use super::app::{Done, Hands};
 use super::run::Runs;
 use super::{clipboard, look_up, terminal};
-use crate::host::Host;
+use crate::host::{Host, examine};
 use crate::record::Event;
 
 /// Threads that look something up at the same time: a mount that hangs may hold some for ever.
@@ -89,8 +89,14 @@ impl Hands for Shell {
             Effect::Pause(on) => self.runs.pause(on),
             Effect::Skip => self.runs.skip(),
             Effect::Host => {
-                let host = Arc::clone(&self.host);
-                self.look_up(move || Msg::Host(Box::new(host.get_or_init(Host::collect).clone())));
+                let (known, tell) = (Arc::clone(&self.host), self.tell.clone());
+                self.look_up(move || {
+                    // Anew each time: load and free memory change.
+                    let host = Host::collect();
+                    let _ = known.set(host.clone());
+                    let _ = tell.send(Msg::Doctor(examine(&host, None, None)));
+                    Msg::Host(Box::new(host))
+                });
             }
             Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
             Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),

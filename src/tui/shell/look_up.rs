@@ -96,6 +96,12 @@ pub fn delete(id: &str) -> Msg {
     in_folder(id, |dir, path| session::delete(dir, path).map(|()| "deleted".into()))
 }
 
-pub fn save_preset(_: &str, _: &Question) -> Result<Box<Preset>, String> {
-    Err("presets cannot be saved yet".into())
+/// Keeps what is set, over the preset that it began with, as a preset of the user's.
+pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String> {
+    let base = &question.preset;
+    let settings = question.settings.clone().or(&base.settings);
+    let about = format!("made from {}", base.id);
+    let preset = Preset { id: id.into(), about, doc: base.doc.clone(), experiment: base.experiment.clone(), settings };
+    let kept = session::presets_folder().and_then(|dir| session::keep_preset(&dir, &preset, false));
+    kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }

@@ -27,7 +27,7 @@ use super::msg::{Effect, Msg};
 use super::remember::Remembered;
 use super::setup::Setup;
 use super::theme::THEMES;
-use crate::plan::{Preset, Settings, preset};
+use crate::plan::{Preset, Presets, Settings};
 use crate::report::{When, say};
 
 /// The options of the full screen.
@@ -47,13 +47,13 @@ const SCREEN: &str = "Full screen";
 pub struct Asked {
     pub file: Option<PathBuf>,
     pub dir: Option<PathBuf>,
-    pub preset: Option<String>,
+    pub preset: Preset,
     pub settings: Settings,
     /// Keep session files.
     pub save: bool,
     pub color: When,
     pub ascii: bool,
-    pub presets: Vec<Preset>,
+    pub presets: Presets,
 }
 
 /// Runs the full screen until it is left; the exit code.
@@ -77,17 +77,13 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
 }
 
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
-    let Asked { file, dir, preset: named, settings, color, ascii, presets, .. } = asked;
+    let Asked { file, dir, preset, settings, color, ascii, presets, .. } = asked;
     let remembered = Remembered::load();
     let chosen = args.theme.as_deref().map(theme).transpose()?;
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     let env = |name: &str| std::env::var(name).ok();
     let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, &env);
-    let base = match named {
-        Some(id) => presets.iter().find(|p| p.id == id).cloned().map_or_else(|| preset(&id), Ok)?,
-        None => preset("quick")?,
-    };
-    let mut model = Model::new(look, presets, Setup::new(file, dir, base, settings));
+    let mut model = Model::new(look, presets.iter().cloned().collect(), Setup::new(file, dir, preset, settings));
     let first = vec![Effect::Host, model.setup.ask()];
     Ok((model, first))
 }

@@ -29,10 +29,10 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             model.size = (columns, rows);
             Vec::new()
         }
-        Msg::Tick => run::patience(model),
+        Msg::Tick => live::ticked(model).into_iter().chain(run::patience(model)).collect(),
         Msg::Leave(code) => run::leave(model, code),
         Msg::Interrupt => act(model, Action::Interrupt),
-        Msg::Resumed => vec![Effect::Redraw],
+        Msg::Resumed => live::resumed(model).into_iter().chain([Effect::Redraw]).collect(),
         Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) | Msg::Over { .. } | Msg::NotBegun(_) => run::told(model, msg),
         Msg::Host(_) | Msg::Doctor(_) => host::told(model, msg),
         Msg::Listed(_) | Msg::Seen(_) | Msg::Proposed { .. } | Msg::PresetSaved(_) => setup::told(model, msg),
@@ -100,7 +100,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
     match screen {
         Screen::Sessions => vec![Effect::Sessions],
-        Screen::Host => vec![Effect::Host],
+        Screen::Host => host::shown(model),
         _ => Vec::new(),
     }
 }
@@ -124,3 +124,6 @@ fn then(model: &mut Model, then: Then) -> Vec<Effect> {
 fn leaving(model: &mut Model, code: u8) -> Leaving {
     *model.leaving.get_or_insert(Leaving { code, since: model.now })
 }
+
+#[cfg(test)]
+mod tests;

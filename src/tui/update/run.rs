@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::model::{Model, Screen};
 use super::super::msg::{Effect, Msg};
 use super::super::popup::{Popup, Then};
-use super::super::{live, results};
+use super::super::{live, results, sessions};
 use super::{PATIENCE, go, leaving};
 use crate::plan::Plan;
 
@@ -15,7 +15,7 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
         model.toasts.note(model.now, "a run goes on: stop it first (x on Live)");
         return Vec::new();
     }
-    live::begin(model, Arc::clone(&plan));
+    live::begin(model, &plan);
     let mut effects = go(model, Screen::Live);
     effects.push(super::setup::remember(model));
     effects.push(Effect::Start { plan, name: None });
@@ -57,6 +57,7 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
             effects.extend(go(model, if empty { Screen::Setup } else { Screen::Results }));
         }
     }
+    effects.extend(sessions::run_over(model));
     effects.extend(out(model));
     effects
 }
@@ -97,7 +98,7 @@ fn out(model: &Model) -> Option<Effect> {
     model.leaving.map(|leaving| Effect::Quit(leaving.code))
 }
 
-/// A run that hangs holds nobody up.
+/// A run that hangs holds nobody up when iotui is left.
 pub fn patience(model: &mut Model) -> Vec<Effect> {
     match model.leaving {
         Some(leaving) if model.now.saturating_sub(leaving.since) > PATIENCE => vec![Effect::Quit(leaving.code)],
@@ -107,10 +108,5 @@ pub fn patience(model: &mut Model) -> Vec<Effect> {
 
 /// A run is paused first, so that the gap is never measured.
 pub fn suspend(model: &mut Model) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    if model.running() {
-        effects.push(live::pause(model, true));
-    }
-    effects.push(Effect::Suspend);
-    effects
+    live::suspend(model).into_iter().chain([Effect::Suspend]).collect()
 }

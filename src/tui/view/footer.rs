@@ -12,35 +12,40 @@ use super::super::popup::Popup;
 use super::super::theme::Role;
 use super::pane;
 
-/// Key and meaning of each item, the most wanted first, and its column.
+/// Column, key and meaning of each item. Help and quit keep their place at the right; of the others those come that fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
-    let offered: Vec<(String, String)> = match model.popups.last() {
-        Some(popup) => of_popup(popup).iter().map(|(key, text)| ((*key).into(), (*text).into())).collect(),
+    let (offered, always) = match model.popups.last() {
+        Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
         None => of_screen(model),
     };
-    let mut at = area.x + 1;
+    let width = |(key, text): &(&str, &str)| (pane::width(key) + 1 + pane::width(text)) as u16;
+    let mut end = area.right().saturating_sub(1);
     let mut items = Vec::new();
-    for (key, text) in offered {
-        let width = (pane::width(&key) + 1 + pane::width(&text)) as u16;
-        if at + width > area.right() {
+    for item in always.iter().rev() {
+        end = end.saturating_sub(width(item));
+        items.push((end, item.0.into(), item.1.into()));
+        end = end.saturating_sub(3);
+    }
+    let mut at = area.x + 1;
+    for item in &offered {
+        if at + width(item) > end {
             break;
         }
-        items.push((at, key, text));
-        at += width + 3;
+        items.push((at, item.0.into(), item.1.into()));
+        at += width(item) + 3;
     }
     items
 }
 
-fn of_screen(model: &Model) -> Vec<(String, String)> {
-    let named = |binding: &&keymap::Binding| !binding.short.is_empty();
-    // Help and quit are always seen, whatever else there is no room for.
-    let (mut all, last): (Vec<_>, Vec<_>) = keymap::on(model.screen)
-        .filter(named)
-        .filter(|binding| super::offered(model, binding.action))
-        .partition(|b| !matches!(b.action, keymap::Action::Help | keymap::Action::Quit));
-    let at = all.len().min(5);
-    all.splice(at..at, last);
-    all.iter().map(|binding| (binding.keys.first().copied().unwrap_or("").to_string(), binding.short.to_string())).collect()
+type Items = Vec<(&'static str, &'static str)>;
+
+fn of_screen(model: &Model) -> (Items, Items) {
+    let (always, offered): (Vec<_>, Vec<_>) = keymap::on(model.screen)
+        .filter(|binding| !binding.short.is_empty() && super::offered(model, binding.action))
+        .partition(|binding| matches!(binding.action, keymap::Action::Help | keymap::Action::Quit));
+    let shown =
+        |bindings: Vec<&'static keymap::Binding>| bindings.iter().map(|b| (b.keys.first().copied().unwrap_or(""), b.short)).collect();
+    (shown(offered), shown(always))
 }
 
 fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {

@@ -14,12 +14,14 @@ use super::pane;
 /// The name and each screen with its columns.
 fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     let mut at = area.x;
+    // A narrow screen needs the room for the state.
+    let gap = if area.width < 100 { 1 } else { 2 };
     let mut tabs = Vec::new();
     let names = Screen::ALL.iter().enumerate().map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, screen.title())));
     for (screen, text) in std::iter::once((None, " iotui ".to_string())).chain(names) {
         let width = pane::width(&text) as u16;
         tabs.push((screen, text, Rect::new(at, area.y, width, area.height.min(1))));
-        at += width + 2;
+        at += width + gap;
     }
     tabs
 }
@@ -48,11 +50,13 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
             }
         }
     }
-    let room = usize::from(area.right().saturating_sub(end + 2));
+    // A column is left free at the right.
+    let room = usize::from(area.right().saturating_sub(end + 3));
     if room < 6 {
         return;
     }
     let state = live::state(model);
+    let state = if pane::width(&state) > room { live::brief_state(model) } else { state };
     let target = if model.running() { live::target(model) } else { setup::target(model) };
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();
@@ -61,6 +65,5 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         parts.push(Span::styled(look.glyph(" · ", " - ").to_string(), look.style(Role::Dim)));
     }
     parts.push(Span::styled(pane::fit(&state, room), look.style(if model.running() { Role::Good } else { Role::Dim })));
-    parts.push(Span::raw(" "));
-    Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, area.right() - end - 2, 1), buf);
+    Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);
 }

@@ -81,10 +81,11 @@ fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
 pub(super) fn offered(model: &Model, action: super::keymap::Action) -> bool {
     use super::keymap::Action as A;
     match (model.screen, action) {
-        (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Results | Screen::Sessions),
+        (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
+        (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Results | Screen::Host),
         (Screen::Live, A::Pause | A::Skip | A::Stop | A::Freeze) => model.running(),
         (Screen::Live, A::Enter) => false,
-        (Screen::Lab | Screen::Host, A::Enter) => false,
+        (Screen::Lab, A::Enter) => false,
         _ => true,
     }
 }

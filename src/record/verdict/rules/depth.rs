@@ -5,23 +5,47 @@ use crate::plan::{Cache, Depth, Pattern};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::verdict::source::parts;
-use crate::record::{Severity, Warning};
+use crate::record::{Severity, Trial, Warning};
 use crate::units::{show_bytes, three_digits};
 
 pub(super) const DEPTH_UNUSED: Rule = rule(11, "depth-unused", "fewer requests were under way than the depth asks for", depth_unused);
 
 pub(super) const READ_AHEAD: Rule = rule(19, "read-ahead", "read-ahead decided what the device read", read_ahead);
 
-/// The queue of the disk over all trials, weighted by their time.
-fn disk_depth(evidence: &CellEvidence) -> Option<f64> {
-    let (mut queue, mut time) = (0.0, 0.0);
-    for trial in evidence.trials {
+/// What the disk had in its queue, averaged over all trials, weighted by their time.
+struct Queue {
+    requests: f64,
+    /// The operations in them: the block layer merges neighbours, so that one request may carry several.
+    operations: f64,
+    /// Bytes of one request, where they are known.
+    request: Option<u64>,
+}
+
+fn queue(evidence: &CellEvidence) -> Option<Queue> {
+    let (mut requests, mut operations, mut time) = (0.0, 0.0, 0.0);
+    for trial in evidence.trials() {
         if let Some(depth) = trial.evidence.disk_depth.filter(|d| d.is_finite() && *d >= 0.0) {
-            queue += depth * trial.nanos as f64;
-            time += trial.nanos as f64;
+            let each = request_bytes(std::iter::once(trial)).map_or(1.0, |bytes| bytes as f64 / evidence.job.block.max(1) as f64);
+            // Buffered, a large request is read-ahead or write-back, not operations that were under way together.
+            let each = if evidence.job.direct { each.max(1.0) } else { 1.0 };
+            let nanos = trial.nanos as f64;
+            (requests, operations, time) = (requests + depth * nanos, operations + depth * each * nanos, time + nanos);
         }
     }
-    (time > 0.0).then(|| queue / time)
+    let request = request_bytes(evidence.trials());
+    (time > 0.0).then(|| Queue { requests: requests / time, operations: operations / time, request })
+}
+
+/// Mean size of the requests that the disk served during these trials.
+fn request_bytes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<u64> {
+    let (mut bytes, mut requests) = (0u128, 0u128);
+    for facts in trials.map(|t| &t.evidence) {
+        if let (Some(read), Some(written), Some(some)) = (facts.disk_read_bytes, facts.disk_write_bytes, facts.disk_requests) {
+            bytes += u128::from(read) + u128::from(written);
+            requests += u128::from(some);
+        }
+    }
+    bytes.checked_div(requests).and_then(|bytes| u64::try_from(bytes).ok())
 }
 
 fn depth_unused(evidence: &CellEvidence) -> Option<Warning> {
@@ -38,11 +62,14 @@ fn depth_unused(evidence: &CellEvidence) -> Option<Warning> {
     let buffered = !job.direct;
     let remedy =
         if buffered { "add --direct: buffered requests wait for each other" } else { "use more --threads or a smaller --block-size" };
-    match disk_depth(evidence) {
-        Some(seen) if seen < asked / 2.0 => {
-            let message = format!("{asked:.0} operations were meant to be under way, the disk had {}", three_digits(seen));
+    match queue(evidence) {
+        Some(seen) if seen.operations < asked / 2.0 => {
+            let message = format!("{asked:.0} operations were meant to be under way, the disk had {}", three_digits(seen.operations));
             let kind = if buffered { "buffered" } else { "direct" };
-            warn(message, format!("queue of the disk averaged over {}; {kind}", evidence.count()), remedy)
+            let size = seen.request.map_or(String::new(), |bytes| format!(" of {}", show_bytes(bytes)));
+            let facts =
+                format!("{} requests{size} in the queue of the disk over {}; {kind}", three_digits(seen.requests), evidence.count());
+            warn(message, facts, remedy)
         }
         None if buffered && job.cache == Cache::Cold => {
             let message = format!("buffered requests may wait for each other: depth {} is not certain", job.depth);

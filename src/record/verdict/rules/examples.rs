@@ -30,6 +30,12 @@ fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
     case.each(|t| t.evidence.achieved_depth = Some(1.0));
 }
 
+/// Direct blocks of 1 MiB at depth 8, of which the disk had `seen` requests of so many blocks.
+fn merged(case: &mut Case, seen: f64, blocks: u64) {
+    queue(case, 8, Some(seen));
+    case.each(|t| t.evidence.disk_requests = Some(SPAN / MIB / blocks));
+}
+
 fn shrunk(case: &mut Case, entropy: Option<f64>) {
     (case.target.compresses, case.target.entropy) = (Some("btrfs compress=zstd".into()), entropy);
 }
@@ -283,6 +289,21 @@ pub static WORK: &[Example] = &[
     ),
     example("depth-unused", Misleading, cold, |c| c.job.depth = 32, |c| c.job.depth = 1),
     example("depth-unused", Misleading, cold, |c| queue(c, 32, Some(1.3)), |c| queue(c, 32, Some(20.0))),
+    // Neighbours merged into one request were under way all the same; with small requests nothing was.
+    example("depth-unused", Misleading, direct, |c| merged(c, 1.93, 1), |c| merged(c, 1.93, 4)),
+    example("depth-unused", Misleading, direct, |c| merged(c, 1.0, 3), |c| merged(c, 1.0, 4)),
+    // Requests of read-ahead are large whatever the depth.
+    example("depth-unused", Misleading, cold, |c| merged(c, 1.93, 4), |c| merged(c, 4.0, 4)),
+    example(
+        "depth-unused",
+        Misleading,
+        direct,
+        |c| {
+            merged(c, 1.93, 4);
+            c.each(|t| t.evidence.disk_requests = None)
+        },
+        |c| merged(c, 7.9, 1),
+    ),
     example(
         "depth-unused",
         Misleading,
@@ -316,7 +337,19 @@ pub static WORK: &[Example] = &[
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
-    example("cut", Misleading, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
+    // The interval is that of the whole trials.
+    example(
+        "few",
+        Misleading,
+        cold,
+        |c| c.trial(4).short = true,
+        |c| {
+            c.trials.push(c.trials[0].clone());
+            c.trial(5).short = true
+        },
+    ),
+    example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
+    example("cut", Misleading, cold, |c| c.each(|t| t.short = true), |c| (0..4).for_each(|i| c.trial(i).short = true)),
     example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trial(0).nanos = 4_000_000),
     example("few-operations", Misleading, cold, |c| c.latency.iter_mut().for_each(|l| l.count = 19), |c| c.latency = None),
     example(

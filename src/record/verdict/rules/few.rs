@@ -3,6 +3,7 @@
 use super::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::trials;
 use crate::record::{Latency, Severity, Warning};
 use crate::units::{show_count, show_nanos, show_rate, show_share};
 
@@ -24,13 +25,14 @@ const NARROW: f64 = 0.05;
 const PERCENTILES: [(&str, u64); 4] = [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
 
 fn few(evidence: &CellEvidence) -> Option<Warning> {
-    let count = evidence.trials.len();
+    let count = evidence.counted().len();
     if count == 0 || count >= Plan::ROUNDS as usize {
         return None;
     }
+    let whole = if count < evidence.trials.len() { " that were not cut" } else { "" };
     FEW.warn(
         Severity::Misleading,
-        format!("{} cannot give a confidence interval", evidence.count()),
+        format!("{}{whole} cannot give a confidence interval", trials(count)),
         format!("{} are needed", Plan::ROUNDS),
         "use --trials 5 or more, or a longer --budget",
     )
@@ -41,17 +43,22 @@ fn cut(evidence: &CellEvidence) -> Option<Warning> {
     if count == 0 {
         return None;
     }
-    let message = format!("the budget or a signal cut trials short {}", evidence.of_trials(count));
+    let remedy = "use a longer --budget or a shorter --trial-time";
+    let whole = evidence.trials.len() - count;
+    if whole == 0 {
+        let message = "no trial came to its end: the rates are those of what was done until the cut".into();
+        return CUT.warn(Severity::Misleading, message, format!("the budget or a signal cut {}", evidence.count()), remedy);
+    }
     CUT.warn(
-        Severity::Misleading,
-        message,
-        "they did not do the work that was planned".into(),
-        "use a longer --budget or a shorter --trial-time",
+        Severity::Note,
+        format!("the budget or a signal cut trials short {}: the rates leave them out", evidence.of_trials(count)),
+        format!("rates of {}; latencies and the source of the bytes are of all", trials(whole)),
+        remedy,
     )
 }
 
 fn short_trial(evidence: &CellEvidence) -> Option<Warning> {
-    let mut times: Vec<u64> = evidence.trials().map(|t| t.nanos).collect();
+    let mut times: Vec<u64> = evidence.counted().iter().map(|t| t.nanos).collect();
     times.sort_unstable();
     let median = *times.get(times.len() / 2)?;
     if median >= SHORT {
@@ -112,7 +119,7 @@ fn wide(evidence: &CellEvidence) -> Option<Warning> {
     WIDE.warn(
         Severity::Misleading,
         format!("the median is only known to ±{}", show_share(half)),
-        format!("95 % interval of {} trials{outliers}", evidence.trials.len()),
+        format!("95 % interval of {}{outliers}", trials(evidence.counted().len())),
         "use more --trials or a longer --trial-time on a quiet machine",
     )
 }
@@ -123,7 +130,7 @@ fn two_modes(evidence: &CellEvidence) -> Option<Warning> {
     TWO_MODES.warn(
         Severity::Misleading,
         format!("the trials form two groups, around {} and {}: no single number holds", show_rate(slow), show_rate(fast)),
-        format!("{} trials", evidence.trials.len()),
+        trials(evidence.counted().len()),
         "look at the single trials and what differs between the groups; more --trials show which is usual",
     )
 }

@@ -1,0 +1,55 @@
+//! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo bench --bench pictures -- FILE`.
+//!
+//! FILE is measured, read-only; the pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as
+//! shapes, so that they look the same whatever fonts a reader has.
+
+#[path = "../tests/common/mod.rs"]
+mod program;
+#[path = "pictures/svg.rs"]
+mod svg;
+
+use std::fs;
+use std::path::Path;
+
+use program::Home;
+use program::pty::Terminal;
+
+const SIZE: (u16, u16) = (110, 34);
+
+fn main() {
+    let Some(file) = std::env::args_os().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"--")) else {
+        return println!("pictures: name a file to measure");
+    };
+    let home = Home::new();
+    // The name alone is shown in the pictures.
+    let link = home.path(&Path::new(&file).file_name().unwrap().to_string_lossy());
+    std::os::unix::fs::symlink(fs::canonicalize(&file).expect("the file is there"), &link).expect("link it");
+    let name = link.file_name().unwrap().to_string_lossy().into_owned();
+    let line = format!("{name} -b read,mmap,uring -s 4k..4m -c cold,warm --budget 60s");
+    let mut terminal = Terminal::start(&home, &line, SIZE, &[("COLORTERM", "truecolor"), ("TERM", "xterm-256color")]);
+    terminal.shows("q quit");
+    terminal.press("t");
+    terminal.until("the plan", |screen| screen.contents().contains("--batch") && !screen.contents().contains("theme:"));
+    keep(&terminal, "setup");
+    terminal.press("r");
+    terminal.shows("trial 3");
+    keep(&terminal, "live");
+    terminal.shows("Fastest");
+    terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
+    keep(&terminal, "results");
+    terminal.press("4");
+    terminal.until("the preview", |screen| screen.contents().contains("Fastest"));
+    keep(&terminal, "sessions");
+    terminal.press("6");
+    terminal.shows("kernel");
+    keep(&terminal, "host");
+    terminal.press("q");
+    terminal.end();
+}
+
+fn keep(terminal: &Terminal, name: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/pictures");
+    fs::create_dir_all(&folder).expect("make the folder");
+    let picture = terminal.look(|screen| svg::picture(screen, SIZE));
+    fs::write(folder.join(format!("{name}.svg")), picture).expect("write the picture");
+}

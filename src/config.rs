@@ -1,0 +1,111 @@
+//! What files of the user's say: their presets.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use crate::plan::{Preset, Presets};
+use crate::session::{self, clean_text};
+
+/// A preset is some lines; more is another file that lost its way.
+const LONGEST: u64 = 64 << 10;
+
+/// Every preset: those of iotui, and the `*.toml` files in `$XDG_CONFIG_HOME/iotui/presets`.
+pub fn presets() -> Presets {
+    let mut presets = Presets::built_in();
+    if let Ok(dir) = session::presets_folder() {
+        read(&dir, &mut presets);
+    }
+    presets
+}
+
+fn read(dir: &Path, presets: &mut Presets) {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Err(error) => return presets.add(&clean_text(&dir.to_string_lossy()), Err(error.to_string())),
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let Some(stem) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "toml")) else { continue };
+        let id = clean_text(&stem.to_string_lossy());
+        // A hidden file is another program's, or half written.
+        if !id.starts_with('.') {
+            presets.add(&id, preset(&id, &path));
+        }
+    }
+}
+
+/// Reads one; everything in it may end on a terminal.
+fn preset(id: &str, path: &Path) -> Result<Preset, String> {
+    let io = |error: std::io::Error| error.to_string();
+    // Opening a pipe would wait for its other end.
+    if !fs::metadata(path).map_err(io)?.is_file() {
+        return Err("it is no regular file".into());
+    }
+    let mut text = String::new();
+    File::open(path).map_err(io)?.take(LONGEST + 1).read_to_string(&mut text).map_err(io)?;
+    if text.len() as u64 > LONGEST {
+        return Err(format!("it has more than {LONGEST} bytes"));
+    }
+    let preset = Preset::parse(id, &text).map_err(|error| clean_text(&error.why()))?;
+    // A paragraph keeps its lines.
+    let doc = preset.doc.lines().map(clean_text).collect::<Vec<_>>().join("\n");
+    Ok(Preset { about: clean_text(&preset.about), doc, experiment: clean_text(&preset.experiment), ..preset })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn good_files_are_presets_and_the_others_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &OsStr, text: &[u8]| fs::write(dir.path().join(name), text).unwrap();
+        let good = "about = \"m\\u001b[31mine\"\ndoc = \"a\\nb\"\nexperiment = \"sweep\"\n[settings]\nthreads = 2\n";
+        for name in ["mine.toml", "quick.toml", "two words.toml", ".hidden.toml", "mine.toml~"] {
+            write(name.as_ref(), good.as_bytes());
+        }
+        write("syntax.toml".as_ref(), b"about = ");
+        write("setting.toml".as_ref(), good.replace("threads", "treads").as_bytes());
+        write("bytes.toml".as_ref(), b"about = \"\xff\"");
+        write("long.toml".as_ref(), &[b'#'; LONGEST as usize + 1]);
+        write(OsStr::from_bytes(b"\xff\x1b[0m.toml"), good.as_bytes());
+        nix::unistd::mkfifo(&dir.path().join("pipe.toml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        fs::create_dir(dir.path().join("dir.toml")).unwrap();
+        let mut presets = Presets::built_in();
+        let before = presets.iter().count();
+        read(dir.path(), &mut presets);
+        let mine = presets.get("mine").unwrap();
+        assert_eq!((mine.about.as_str(), mine.doc.as_str(), mine.settings.argv().join(" ")), ("m[31mine", "a\nb", "-t 2".into()));
+        assert_eq!(presets.iter().count(), before + 1);
+        let why = |id: &str| presets.broken().iter().find(|b| b.id == id).unwrap_or_else(|| panic!("{id}")).why.clone();
+        for (id, wanted) in [
+            ("quick", "has this name"),
+            ("two words", "letters"),
+            ("syntax", "line 1"),
+            ("setting", "did you mean threads"),
+            ("bytes", "UTF-8"),
+            ("long", "65536"),
+            ("pipe", "no regular file"),
+            ("dir", "no regular file"),
+        ] {
+            assert!(why(id).contains(wanted), "{id}: {}", why(id));
+        }
+        assert_eq!(presets.broken().len(), 9);
+        assert!(presets.broken().iter().all(|b| !b.id.contains(char::is_control) && !b.why.contains(char::is_control)));
+    }
+
+    #[test]
+    fn a_folder_that_is_none_is_told_and_a_missing_one_is_not() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut presets = Presets::built_in();
+        read("/no/such/folder".as_ref(), &mut presets);
+        assert!(presets.broken().is_empty());
+        read(file.path(), &mut presets);
+        assert_eq!(presets.broken().len(), 1);
+    }
+}

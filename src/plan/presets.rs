@@ -1,0 +1,113 @@
+//! The presets there are: those that come with iotui, and those of the user.
+
+use super::nearest;
+use super::preset::{PRESETS, Preset, PresetError, preset};
+
+/// A file of the user's that is no preset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub id: String,
+    /// In one line.
+    pub why: String,
+}
+
+/// All presets, the built-in ones first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Presets {
+    known: Vec<Preset>,
+    broken: Vec<Broken>,
+}
+
+impl Presets {
+    /// What is measured where nothing was named.
+    pub const DEFAULT: &'static str = "quick";
+
+    /// Those that come with iotui.
+    pub fn built_in() -> Presets {
+        // A test parses every one of them.
+        Presets { known: PRESETS.iter().filter_map(|(id, _)| preset(id).ok()).collect(), broken: Vec::new() }
+    }
+
+    pub fn is_built_in(id: &str) -> bool {
+        PRESETS.iter().any(|(known, _)| *known == id)
+    }
+
+    /// Takes in a file of the user's by its name without `.toml`: a preset in place of one of that name, or the reason
+    /// why it is none. The built-in ones keep their names.
+    pub fn add(&mut self, id: &str, preset: Result<Preset, String>) {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let preset = match preset {
+            Ok(_) if Self::is_built_in(id) => Err("a preset of iotui has this name: give the file another".into()),
+            Ok(_) if id.is_empty() || !id.chars().all(plain) => Err("its name may hold letters, digits, '-', '_' and '.' only".into()),
+            other => other,
+        };
+        self.broken.retain(|broken| broken.id != id);
+        match preset {
+            Ok(preset) => {
+                self.known.retain(|known| known.id != id);
+                self.known.push(Preset { id: id.into(), ..preset });
+            }
+            Err(why) => self.broken.push(Broken { id: id.into(), why }),
+        }
+    }
+
+    /// The built-in ones in their order, then the user's.
+    pub fn iter(&self) -> impl Iterator<Item = &Preset> {
+        self.known.iter()
+    }
+
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
+    }
+
+    /// The preset of that name.
+    pub fn get(&self, id: &str) -> Result<&Preset, PresetError> {
+        if let Some(preset) = self.iter().find(|p| p.id == id) {
+            return Ok(preset);
+        }
+        match self.broken.iter().find(|b| b.id == id) {
+            Some(Broken { id, why }) => Err(PresetError::Syntax { id: id.clone(), why: why.clone() }),
+            None => Err(nearest("preset", id, self.iter().map(|p| p.id.as_str())).into()),
+        }
+    }
+
+    /// Those that were named, or the default.
+    pub fn chosen(&self, names: &[String]) -> Result<Vec<Preset>, PresetError> {
+        if names.is_empty() {
+            return Ok(vec![self.get(Self::DEFAULT)?.clone()]);
+        }
+        names.iter().map(|name| self.get(name).cloned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(id: &str) -> Preset {
+        Preset { id: id.into(), about: "mine".into(), ..preset("raw").unwrap() }
+    }
+
+    #[test]
+    fn the_users_presets_come_after_and_never_instead() {
+        let mut presets = Presets::built_in();
+        let built_in: Vec<String> = presets.iter().map(|p| p.id.clone()).collect();
+        assert_eq!(built_in, PRESETS.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        presets.add("mine", Ok(own("")));
+        presets.add("quick", Ok(own("quick")));
+        presets.add("a,b", Ok(own("a,b")));
+        presets.add("bad", Err("line 1: what is this".into()));
+        assert_eq!(presets.iter().map(|p| p.id.as_str()).skip(built_in.len()).collect::<Vec<_>>(), ["mine"]);
+        assert_eq!(presets.broken().iter().map(|b| b.id.as_str()).collect::<Vec<_>>(), ["quick", "a,b", "bad"]);
+        assert_ne!(presets.get("quick").unwrap().about, "mine");
+        assert!(presets.get("bad").unwrap_err().to_string().contains("preset bad: line 1"));
+        assert!(presets.get("mien").unwrap_err().to_string().contains("did you mean mine"));
+        assert_eq!(presets.chosen(&[]).unwrap(), [preset("quick").unwrap()]);
+        assert_eq!(presets.chosen(&["raw".into(), "mine".into()]).unwrap(), [preset("raw").unwrap(), own("mine")]);
+        // Written anew, it takes its own place.
+        presets.add("bad", Ok(own("bad")));
+        presets.add("mine", Ok(Preset { about: "new".into(), ..own("mine") }));
+        assert_eq!((presets.broken().len(), presets.get("mine").unwrap().about.as_str()), (2, "new"));
+        assert_eq!(presets.iter().count(), built_in.len() + 2);
+    }
+}

@@ -1,0 +1,112 @@
+//! The way of the bytes: file, file system, mapped devices and partitions, disks.
+
+use ratatui::text::{Line, Span};
+
+use super::super::theme::{Look, Role};
+use super::super::view::pane;
+use super::facts::figures;
+use crate::host::{TargetFacts, TargetKind, words};
+use crate::units::show_bytes;
+
+/// One station of the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Node {
+    depth: usize,
+    name: String,
+    what: String,
+    more: Vec<String>,
+}
+
+fn nodes(target: &TargetFacts) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut push = |depth, name: &str, what: String| nodes.push(Node { depth, name: name.into(), what, more: Vec::new() });
+    let name = target.path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&target.path);
+    let mut depth = 0;
+    match target.kind {
+        // Its device is the first station.
+        TargetKind::Device => {}
+        TargetKind::Scratch => push(0, "scratch file", String::new()),
+        TargetKind::File => push(0, name, format!("file, {}", show_bytes(target.size))),
+    }
+    if target.kind != TargetKind::Device {
+        depth += 1;
+        if !target.fs.is_empty() {
+            let at = target.mount_point.as_ref().map_or(String::new(), |at| format!(", mounted at {at}"));
+            push(depth, &target.fs, format!("file system{at}"));
+            depth += 1;
+        }
+    }
+    if target.devices.is_empty() {
+        let source = target.source.clone().unwrap_or_default();
+        match () {
+            () if target.memory => push(depth, "memory", "no disk is below".into()),
+            () if target.network => push(depth, "another machine", source),
+            () if target.fuse => push(depth, "a program", "it serves the file system (FUSE)".into()),
+            () => push(depth, "?", "the system does not tell what is below".into()),
+        }
+    }
+    nodes.extend(target.devices.iter().map(|device| {
+        let words = words(device);
+        Node { depth: depth + device.depth, name: words.name, what: words.what, more: words.more }
+    }));
+    nodes
+}
+
+fn parent(nodes: &[Node], at: usize) -> Option<usize> {
+    (0..at).rev().find(|above| nodes[*above].depth < nodes[at].depth)
+}
+
+/// Another node of the same parent comes later.
+fn has_later(nodes: &[Node], at: usize) -> bool {
+    (at + 1..nodes.len()).any(|other| parent(nodes, other) == parent(nodes, at))
+}
+
+/// It is one of several below its parent: then it has a branch of its own.
+fn branches(nodes: &[Node], at: usize) -> bool {
+    (0..nodes.len()).any(|other| other != at && parent(nodes, other) == parent(nodes, at))
+}
+
+/// What stands to the left of a node's further lines, without its own trunk.
+fn left(look: &Look, nodes: &[Node], at: usize) -> String {
+    let above = parent(nodes, at).map_or(String::new(), |above| left(look, nodes, above));
+    match branches(nodes, at) {
+        false => above,
+        true if has_later(nodes, at) => above + look.glyph("│  ", "|  "),
+        true => above + "   ",
+    }
+}
+
+pub fn lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'static>> {
+    let nodes = nodes(target);
+    let border = look.style(Role::Border);
+    let mut lines = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let above = parent(&nodes, at).map_or(String::new(), |above| left(look, &nodes, above));
+        let branch = match branches(&nodes, at) {
+            false => "",
+            true if has_later(&nodes, at) => look.glyph("├─ ", "|- "),
+            true => look.glyph("└─ ", "`- "),
+        };
+        let indent = format!(" {above}{branch}");
+        let room = width.saturating_sub(pane::width(&indent) + 4);
+        let name = pane::fit(&node.name, room.min(40));
+        let mut spans = vec![
+            Span::styled(indent, border),
+            Span::styled(look.glyph("● ", "o "), look.style(Role::Key)),
+            Span::styled(format!("{name}  "), look.style(Role::Title)),
+        ];
+        spans.extend(figures(look, &pane::fit(&node.what, room.saturating_sub(pane::width(&name))), Role::Text));
+        lines.push(Line::from(spans));
+        let below = (at + 1..nodes.len()).any(|other| parent(&nodes, other) == Some(at));
+        let trunk = format!(" {}{}", left(look, &nodes, at), if below { look.glyph("│ ", "| ") } else { "  " });
+        for more in &node.more {
+            for part in pane::wrap(more, width.saturating_sub(pane::width(&trunk))) {
+                lines.push(Line::from(vec![Span::styled(trunk.clone(), border), Span::styled(part, look.style(Role::Dim))]));
+            }
+        }
+        if below && node.more.is_empty() {
+            lines.push(Line::styled(trunk, border));
+        }
+    }
+    lines
+}

@@ -1,0 +1,117 @@
+//! The warnings of a run as they are found: each once, with the cells that it is about.
+
+use std::collections::BTreeSet;
+
+use crate::record::{Severity, Verdict};
+
+/// What only more trials can answer: no news while the run goes on.
+const NOT_YET: [&str; 2] = ["few", "wide"];
+/// Notes and failures that are kept; more of them say nothing new.
+const MOST: usize = 64;
+
+/// One kind of warning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Empty: a note of the engine or a failure, which stays.
+    pub id: String,
+    pub severity: Severity,
+    /// Of the first cell that has it.
+    pub message: String,
+    pub cells: BTreeSet<u32>,
+}
+
+/// The gravest first; of one gravity in the order in which they were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found(Vec<Finding>);
+
+impl Found {
+    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+        self.0.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A cell was judged: what its last verdict said is forgotten.
+    pub fn judged(&mut self, cell: u32, verdict: &Verdict) {
+        for finding in self.0.iter_mut().filter(|finding| !finding.id.is_empty()) {
+            finding.cells.remove(&cell);
+        }
+        for warning in verdict.warnings.iter().filter(|w| !NOT_YET.contains(&w.id.as_ref())) {
+            match self.0.iter_mut().find(|finding| finding.id == warning.id) {
+                Some(finding) => {
+                    if finding.cells.is_empty() {
+                        finding.message.clone_from(&warning.message);
+                    }
+                    finding.severity = if finding.cells.is_empty() { warning.severity } else { finding.severity.max(warning.severity) };
+                    finding.cells.insert(cell);
+                }
+                None => self.0.push(Finding {
+                    id: warning.id.to_string(),
+                    severity: warning.severity,
+                    message: warning.message.clone(),
+                    cells: BTreeSet::from([cell]),
+                }),
+            }
+        }
+        self.0.retain(|finding| finding.id.is_empty() || !finding.cells.is_empty());
+        self.sort();
+    }
+
+    /// A cell failed, or the engine has something to say.
+    pub fn said(&mut self, severity: Severity, message: String) {
+        if self.0.len() < MOST && !self.0.iter().any(|finding| finding.message == message) {
+            self.0.push(Finding { id: String::new(), severity, message, cells: BTreeSet::new() });
+            self.sort();
+        }
+    }
+
+    fn sort(&mut self) {
+        self.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Warning;
+
+    fn verdict(warnings: &[(&'static str, Severity)]) -> Verdict {
+        let warning = |(id, severity): &(&'static str, Severity)| Warning {
+            id: (*id).into(),
+            severity: *severity,
+            message: format!("it is {id}"),
+            evidence: String::new(),
+            remedy: String::new(),
+        };
+        Verdict { warnings: warnings.iter().map(warning).collect(), ..Verdict::default() }
+    }
+
+    #[test]
+    fn each_kind_is_told_once_and_goes_with_its_last_cell() {
+        let mut found = Found::default();
+        found.judged(0, &verdict(&[("holes", Severity::Wrong), ("few", Severity::Misleading)]));
+        found.judged(1, &verdict(&[("not-cold", Severity::Note), ("holes", Severity::Wrong)]));
+        found.said(Severity::Wrong, "a cell failed".into());
+        found.said(Severity::Wrong, "a cell failed".into());
+        let ids: Vec<_> = found.iter().map(|f| (f.id.as_str(), f.cells.len())).collect();
+        assert_eq!(ids, [("holes", 2), ("", 0), ("not-cold", 1)]);
+        found.judged(0, &verdict(&[]));
+        found.judged(1, &verdict(&[]));
+        assert_eq!((found.len(), found.iter().next().map(|f| f.severity)), (1, Some(Severity::Wrong)));
+    }
+
+    #[test]
+    fn what_is_said_is_bounded() {
+        let mut found = Found::default();
+        for n in 0..10_000 {
+            found.said(Severity::Note, format!("note {n}"));
+        }
+        assert_eq!(found.len(), MOST);
+    }
+}

@@ -1,0 +1,257 @@
+//! All that Live draws of a run, and how the engine's events change it. A copy of it is a picture that holds still.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::found::Found;
+use super::place::Place;
+use super::series::{Measure, Series, per_second};
+use super::window::{Axes, Zoom};
+use crate::engine;
+use crate::plan::{Job, Plan};
+use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
+use crate::session::{Axis, moves_data};
+use crate::tui::curves::{self, Curve, Metric};
+
+/// The last trial, with what only a whole trial tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Last {
+    pub cell: u32,
+    pub round: u32,
+    pub rate: f64,
+    pub source: Option<Source>,
+    /// CPU time per time of the trial: above 1 with several threads.
+    pub user: f64,
+    pub system: f64,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub latency: Option<Arc<Latency>>,
+}
+
+/// What the lanes did in the last second of the trial that runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recent {
+    samples: VecDeque<(u64, Vec<LaneSample>)>,
+    /// The trial goes on; else these are the last values of the one before.
+    pub fresh: bool,
+}
+
+/// Samples of a second.
+const RECENT: usize = 10;
+
+impl Recent {
+    fn push(&mut self, sample: &Sample, lanes: Vec<LaneSample>) {
+        if !self.fresh || self.samples.front().is_some_and(|(_, known)| known.len() != lanes.len()) {
+            self.samples.clear();
+        }
+        self.fresh = true;
+        self.samples.push_back((sample.nanos, lanes));
+        if self.samples.len() > RECENT {
+            self.samples.pop_front();
+        }
+    }
+
+    fn nanos(&self) -> u64 {
+        self.samples.iter().map(|(nanos, _)| nanos).sum()
+    }
+
+    /// Of all lanes together, per second; `None` before the first sample.
+    pub fn rate(&self, of: fn(&LaneSample) -> u64) -> Option<f64> {
+        let all = self.samples.iter().flat_map(|(_, lanes)| lanes).map(of).sum();
+        (!self.samples.is_empty()).then(|| per_second(all, self.nanos()))
+    }
+
+    /// Of each lane, per second.
+    pub fn lanes(&self, of: fn(&LaneSample) -> u64) -> Vec<f64> {
+        let count = self.samples.front().map_or(0, |(_, lanes)| lanes.len());
+        let sum = |lane: usize| self.samples.iter().filter_map(|(_, lanes)| lanes.get(lane)).map(of).sum();
+        let nanos = self.nanos();
+        (0..count).map(|lane| per_second(sum(lane), nanos)).collect()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    pub plan: Arc<Plan>,
+    pub target: String,
+    /// The backend's colour, per cell.
+    pub hues: Vec<usize>,
+    /// Seconds of the run, pauses left out.
+    pub now: f64,
+    pub series: Series,
+    pub axes: Axes,
+    pub axis: Axis,
+    pub curves: Vec<Curve>,
+    /// Cells that have a result.
+    pub measured: usize,
+    pub progress: Option<Progress>,
+    /// When it was told.
+    progress_at: f64,
+    pub place: Place,
+    pub recent: Recent,
+    pub last: Option<Last>,
+    pub found: Found,
+    /// Samples that did not reach the screen.
+    pub dropped: u64,
+    /// Why the run ended, once it has.
+    pub over: Option<&'static str>,
+}
+
+impl Picture {
+    pub fn new(plan: Arc<Plan>) -> Picture {
+        let mut backends: Vec<String> = Vec::new();
+        let mut hue = |job: &Job| {
+            let name = job.backend.to_string();
+            backends.iter().position(|known| *known == name).unwrap_or_else(|| {
+                backends.push(name);
+                backends.len() - 1
+            })
+        };
+        Picture {
+            hues: plan.cells.iter().map(&mut hue).collect(),
+            target: crate::tui::shown::target(&plan.target),
+            now: 0.0,
+            series: Series::default(),
+            axes: Axes::default(),
+            axis: curves::axis(plan.cells.iter()),
+            curves: Vec::new(),
+            measured: 0,
+            progress: None,
+            progress_at: 0.0,
+            place: Place::new(&plan),
+            recent: Recent::default(),
+            last: None,
+            found: Found::default(),
+            dropped: 0,
+            over: None,
+            plan,
+        }
+    }
+
+    pub fn job(&self, cell: u32) -> Option<&Job> {
+        self.plan.cells.get(cell as usize)
+    }
+
+    pub fn hue(&self, cell: u32) -> usize {
+        self.hues.get(cell as usize).copied().unwrap_or(0)
+    }
+
+    /// The cell that runs now.
+    pub fn cell(&self) -> Option<u32> {
+        self.progress.and_then(|progress| progress.cell)
+    }
+
+    pub fn phase(&self) -> Option<Phase> {
+        self.progress.map(|progress| progress.phase)
+    }
+
+    /// What the upper chart shows: bytes, or operations where no cell moves any.
+    pub fn measure(&self) -> Measure {
+        if self.plan.cells.iter().any(moves_data) { Measure::Bytes } else { Measure::Operations }
+    }
+
+    pub fn metric(&self) -> Metric {
+        if self.measure() == Measure::Bytes { Metric::Throughput } else { Metric::Operations }
+    }
+
+    /// The share that is done and the seconds left, carried on since they were told.
+    pub fn left(&self) -> Option<(f64, f64)> {
+        let progress = self.progress?;
+        let told = progress.left as f64 / 1e9;
+        let left = (told - (self.now - self.progress_at).max(0.0)).max(0.0);
+        let rest = 1.0 - progress.share.clamp(0.0, 1.0);
+        let share = if told > 0.0 { 1.0 - rest * left / told } else { progress.share };
+        Some((share.clamp(0.0, 1.0), left))
+    }
+
+    /// Whole percent that are done.
+    pub fn percent(&self) -> Option<u32> {
+        self.left().map(|(share, _)| (share * 100.0 + 1e-6) as u32)
+    }
+
+    /// Seconds that the step has run without anything measured.
+    pub fn waits(&self) -> f64 {
+        if self.series.is_open() { 0.0 } else { self.now - self.progress_at }
+    }
+
+    pub fn progressed(&mut self, progress: Progress) {
+        self.series.cut();
+        if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
+            self.recent.fresh = false;
+        }
+        self.place.moved(&self.plan, &progress);
+        self.progress = Some(progress);
+        self.progress_at = self.now;
+    }
+
+    pub fn sampled(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
+        self.series.push(self.now, sample, self.hue(cell));
+        self.recent.push(sample, lanes);
+    }
+
+    /// A trial is over; `first`: its cell had none before, so its verdict is news.
+    pub fn tried(&mut self, trial: &Trial, latency: Option<Arc<Latency>>, grounds: Option<&Grounds>, first: bool) {
+        if !self.series.is_open() {
+            // Too short for a sample, or they were all dropped.
+            let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
+            let whole = Sample { at: nanos, nanos, bytes, ops, syscalls };
+            self.series.push(self.now, &whole, self.hue(trial.cell));
+        }
+        self.series.cut();
+        self.recent.fresh = false;
+        let job = self.plan.cells.get(trial.cell as usize).cloned();
+        let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
+            let one = [Arc::new(trial.clone())];
+            engine::verdict(job, &one, latency.as_deref(), grounds)
+        });
+        if let Some(verdict) = verdict.as_ref().filter(|_| first) {
+            self.found.judged(trial.cell, verdict);
+        }
+        let share = |nanos: u64| if trial.nanos == 0 { 0.0 } else { nanos as f64 / trial.nanos as f64 };
+        self.last = Some(Last {
+            cell: trial.cell,
+            round: trial.round,
+            rate: if self.measure() == Measure::Bytes { trial.throughput() } else { trial.operations() },
+            source: verdict.and_then(|verdict| verdict.source),
+            user: share(trial.user_nanos),
+            system: share(trial.system_nanos),
+            minor_faults: trial.minor_faults,
+            major_faults: trial.major_faults,
+            latency,
+        });
+    }
+
+    pub fn judged(&mut self, cell: u32, verdict: &Verdict) {
+        self.found.judged(cell, verdict);
+    }
+
+    pub fn failed(&mut self, cell: u32, error: &str) {
+        let label = self.job(cell).map(Job::label).unwrap_or_default();
+        self.found.said(Severity::Wrong, format!("{label}: {error}"));
+    }
+
+    /// The run is over; nothing changes any more.
+    pub fn ended(&mut self, end: Option<End>) {
+        let whole = match end {
+            Some(End::Finished | End::Goal | End::Budget) => 1.0,
+            _ => self.left().map_or(0.0, |(share, _)| share),
+        };
+        self.over = Some(match end {
+            Some(End::Finished) => "over: all trials are done",
+            Some(End::Budget) => "over: the budget is used up",
+            Some(End::Goal) => "over: every interval is narrow enough",
+            Some(End::Interrupted) => "over: it was stopped",
+            Some(End::Failed) | None => "over: it failed",
+        });
+        if let Some(progress) = &mut self.progress {
+            (progress.share, progress.left) = (whole, 0);
+        }
+        self.recent.fresh = false;
+    }
+
+    /// Time went on, or another window is shown.
+    pub fn settle(&mut self, zoom: Zoom) {
+        let measure = self.measure();
+        self.axes.settle(&self.series, measure, zoom, self.now);
+    }
+}

@@ -1,0 +1,169 @@
+//! What was done over the time of the run: bounded, however long it runs, with gaps where nothing was measured.
+
+use crate::record::Sample;
+use crate::stats::merge_neighbours;
+
+/// At most so many slices are kept.
+pub const MOST: usize = 2400;
+/// So much of the end is never made coarser, seconds: what a short window shows.
+const FINE: f64 = 60.0;
+/// Slices that the time before it is worth: more than the dots of any screen.
+const COARSE: f64 = 600.0;
+
+/// What was done in one stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slice {
+    /// Seconds of the run.
+    pub from: f64,
+    pub to: f64,
+    /// Time that was measured in it.
+    pub nanos: u64,
+    pub bytes: u64,
+    pub ops: u64,
+    pub syscalls: u64,
+    /// The slowest and the fastest of what it was merged from.
+    pub bytes_range: (f64, f64),
+    pub ops_range: (f64, f64),
+    pub syscalls_range: (f64, f64),
+    /// Which piece of unbroken measuring it belongs to.
+    pub piece: u32,
+    /// The backend's colour; `None` where several were merged.
+    pub hue: Option<usize>,
+}
+
+/// What a chart over time shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    Bytes,
+    Operations,
+    SystemCalls,
+}
+
+impl Slice {
+    /// Per second of what was measured, and its extremes.
+    pub fn rate(&self, measure: Measure) -> (f64, (f64, f64)) {
+        let (amount, range) = match measure {
+            Measure::Bytes => (self.bytes, self.bytes_range),
+            Measure::Operations => (self.ops, self.ops_range),
+            Measure::SystemCalls => (self.syscalls, self.syscalls_range),
+        };
+        (per_second(amount, self.nanos), range)
+    }
+
+    fn with(&self, next: &Slice) -> Slice {
+        let wider = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        Slice {
+            from: self.from,
+            to: next.to,
+            nanos: self.nanos.saturating_add(next.nanos),
+            bytes: self.bytes.saturating_add(next.bytes),
+            ops: self.ops.saturating_add(next.ops),
+            syscalls: self.syscalls.saturating_add(next.syscalls),
+            bytes_range: wider(self.bytes_range, next.bytes_range),
+            ops_range: wider(self.ops_range, next.ops_range),
+            syscalls_range: wider(self.syscalls_range, next.syscalls_range),
+            piece: next.piece,
+            hue: self.hue.filter(|hue| Some(*hue) == next.hue),
+        }
+    }
+}
+
+/// An amount over a time; 0 where no time went by.
+pub fn per_second(amount: u64, nanos: u64) -> f64 {
+    if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
+}
+
+/// The piece of measuring that goes on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Open {
+    /// When it began, seconds of the run.
+    origin: f64,
+    /// How far it is told, nanoseconds since then.
+    at: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Series {
+    slices: Vec<Slice>,
+    pieces: u32,
+    open: Option<Open>,
+}
+
+impl Series {
+    /// Nothing is measured until the next sample: a gap.
+    pub fn cut(&mut self) {
+        self.open = None;
+    }
+
+    /// Whether something was told of the piece that goes on.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Takes in a sample that arrived at `now`, seconds of the run.
+    pub fn push(&mut self, now: f64, sample: &Sample, hue: usize) {
+        let begin = sample.at.saturating_sub(sample.nanos);
+        // A trial that is repeated begins anew, and what was dropped is not known.
+        let known = self.open.filter(|open| sample.at > open.at && begin <= open.at.saturating_add(1_000_000));
+        let origin = known.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
+        if known.is_none() {
+            self.pieces = self.pieces.wrapping_add(1);
+        }
+        self.open = Some(Open { origin, at: sample.at });
+        let after = self.slices.last().map_or(0.0, |slice| slice.to);
+        let from = (origin + begin as f64 / 1e9).max(after);
+        let to = (origin + sample.at as f64 / 1e9).max(from);
+        let range = |amount: u64| (per_second(amount, sample.nanos), per_second(amount, sample.nanos));
+        self.slices.push(Slice {
+            from,
+            to,
+            nanos: sample.nanos,
+            bytes: sample.bytes,
+            ops: sample.ops,
+            syscalls: sample.syscalls,
+            bytes_range: range(sample.bytes),
+            ops_range: range(sample.ops),
+            syscalls_range: range(sample.syscalls),
+            piece: self.pieces,
+            hue: Some(hue),
+        });
+        if self.slices.len() > MOST {
+            self.thin();
+        }
+    }
+
+    /// Makes what is long ago coarser: neighbours of one piece first, so that gaps stay as long as they can.
+    fn thin(&mut self) {
+        let end = self.slices.last().map_or(0.0, |slice| slice.to);
+        let narrow = end / COARSE;
+        let old = |a: &Slice, b: &Slice| b.to < end - FINE && b.to - a.from <= narrow;
+        self.merge(|a, b| a.piece == b.piece && old(a, b));
+        if self.slices.len() > MOST / 4 * 3 {
+            self.merge(old);
+        }
+        // Where neither helps, as with more samples than time: whatever it costs.
+        if self.slices.len() > MOST / 8 * 7 {
+            merge_neighbours(&mut self.slices, MOST / 2, Slice::with);
+        }
+    }
+
+    fn merge(&mut self, may: impl Fn(&Slice, &Slice) -> bool) {
+        self.slices.dedup_by(|next, kept| {
+            let fits = may(kept, next);
+            if fits {
+                *kept = kept.with(next);
+            }
+            fits
+        });
+    }
+
+    /// The slices that end after `from`.
+    pub fn since(&self, from: f64) -> &[Slice] {
+        &self.slices[self.slices.partition_point(|slice| slice.to < from)..]
+    }
+
+    /// The largest rate after `from`.
+    pub fn peak(&self, from: f64, measure: Measure) -> f64 {
+        self.since(from).iter().map(|slice| slice.rate(measure).1.1).fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,88 @@
+//! The results as they grow: a curve per backend and cache state, with its intervals.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::Scene;
+use super::text::{frame, span};
+use crate::session;
+use crate::tui::curves::{Curve, Metric};
+use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Scale, Series};
+use crate::tui::theme::Role;
+use crate::units;
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let picture = scene.picture;
+    let title = match picture.axis {
+        session::Axis::Block => "By block size",
+        session::Axis::Depth => "By depth",
+        session::Axis::Threads => "By threads",
+    };
+    let (measured, all) = (picture.measured, picture.plan.cells.len());
+    let right = vec![
+        span(scene.look, Role::Number, measured.to_string()),
+        span(scene.look, Role::Dim, format!(" of {all} {}", if all == 1 { "cell" } else { "cells" })),
+    ];
+    let inner = frame(scene.look, title, right, area, buf);
+    let values = || picture.plan.cells.iter().map(|job| picture.axis.of(job) as f64);
+    let (low, high) = values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
+    if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }
+}
+
+fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
+    let picture = scene.picture;
+    let points: Vec<Vec<Point>> =
+        picture.curves.iter().map(|c| c.points.iter().map(|p| Point::new(p.x, p.y).within(p.low, p.high)).collect()).collect();
+    let series: Vec<Series> = picture
+        .curves
+        .iter()
+        .zip(&points)
+        .map(|(curve, points)| Series {
+            name: &curve.name,
+            points,
+            style: scene.look.series(curve.hue),
+            marker: scene.look.marker(curve.index),
+            draw: Draw::LineAndMarkers,
+            emphasis: false,
+        })
+        .collect();
+    let metric = picture.metric();
+    let place = |value: f64| match picture.axis {
+        session::Axis::Block => units::short_bytes(value.round() as u64),
+        _ => format!("{value:.0}"),
+    };
+    let amount = |value: f64| short(metric, value);
+    let mut y = Axis::new(if scene.log { Scale::Log10 } else { Scale::Linear }, &amount);
+    if metric == Metric::Throughput {
+        y = y.binary();
+    }
+    let x = Axis::new(Scale::Log2, &place).between(low, high);
+    Chart::new(scene.look, x, y, &series).bands(true).names(true).render(area, buf);
+}
+
+/// Where nothing varies along an axis: a bar per curve.
+fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let metric = scene.picture.metric();
+    let value = |curve: &Curve| curve.points.first().map_or(f64::NAN, |point| point.y);
+    let figures: Vec<String> = scene.picture.curves.iter().map(|curve| metric.show(value(curve))).collect();
+    let bars: Vec<Bar> = scene
+        .picture
+        .curves
+        .iter()
+        .zip(&figures)
+        .map(|(curve, figure)| Bar::new(&curve.name, value(curve), scene.look.series(curve.hue), figure))
+        .collect();
+    Bars::new(scene.look, &bars).render(area, buf);
+}
+
+/// A tick: the value with its unit as short as it goes.
+fn short(metric: Metric, value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let text = metric.show(value);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    let unit = unit.trim_end_matches("/s").trim_end_matches("iB");
+    format!("{number}{}{unit}", if unit.is_empty() { "" } else { " " })
+}

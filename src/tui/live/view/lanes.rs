@@ -1,0 +1,49 @@
+//! What each thread does.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Modifier;
+
+use super::Scene;
+use super::text::{frame, span};
+use crate::tui::live::series::Measure;
+use crate::tui::plot::{Bar, Bars};
+use crate::tui::theme::Role;
+
+/// Columns that a thread's bar needs.
+const NARROWEST: u16 = 24;
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let (look, picture) = (scene.look, scene.picture);
+    let measure = picture.measure();
+    let rates = picture.recent.lanes(if measure == Measure::Bytes { |lane| lane.bytes } else { |lane| lane.ops });
+    let right = if rates.is_empty() { Vec::new() } else { vec![span(look, Role::Number, rates.len().to_string())] };
+    let inner = frame(look, "Threads", right, area, buf);
+    let height = usize::from(inner.height).max(1);
+    let most = usize::from((inner.width / NARROWEST).max(1));
+    let columns = rates.len().div_ceil(height).clamp(1, most);
+    let room = columns * height;
+    // What does not fit is told in the last row.
+    let shown = if rates.len() > room { room - 1 } else { rates.len() };
+    let top = rates.iter().copied().fold(0.0, f64::max);
+    let cell = picture.cell().or(picture.last.as_ref().map(|last| last.cell)).unwrap_or(0);
+    let style = if picture.recent.fresh { look.series(picture.hue(cell)) } else { look.style(Role::Border) };
+    let texts: Vec<(String, String)> = rates.iter().enumerate().map(|(n, rate)| (n.to_string(), measure.show(*rate))).collect();
+    let places = Layout::horizontal(vec![Constraint::Fill(1); columns]).spacing(2).split(inner);
+    for (column, place) in places.iter().enumerate() {
+        let range = (column * height).min(shown)..((column + 1) * height).min(shown);
+        let bars: Vec<Bar> = range.map(|n| Bar::new(&texts[n].0, rates[n], style, &texts[n].1)).collect();
+        Bars::new(look, &bars).max(if top > 0.0 { top } else { 1.0 }).render(*place, buf);
+    }
+    if !picture.recent.fresh {
+        buf.set_style(inner, look.style(Role::Dim).remove_modifier(Modifier::BOLD));
+    }
+    if shown < rates.len()
+        && let Some(place) = places.last()
+    {
+        let rest = &rates[shown..];
+        let (low, high) = rest.iter().fold((f64::INFINITY, 0.0), |(low, high), rate| (rate.min(low), rate.max(high)));
+        let text = format!("{} more: {} to {}", rest.len(), measure.show(low), measure.show(high));
+        buf.set_stringn(place.x, place.bottom() - 1, text, usize::from(place.width), look.style(Role::Dim));
+    }
+}

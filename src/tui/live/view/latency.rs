@@ -1,0 +1,76 @@
+//! How long the operations of the last trial took.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::Scene;
+use super::text::{figure, frame, span};
+use crate::plan::Job;
+use crate::record::Latency;
+use crate::tui::plot::Histogram;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+use crate::units;
+
+/// Buckets are so wide, relative to where they begin.
+const WIDTH: f64 = 1.01;
+
+/// The percentiles that the operations can carry, and the largest.
+fn percentiles(latency: &Latency) -> Vec<(&'static str, f64)> {
+    let each = [("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99), ("p99.9", latency.p999), ("max", Some(latency.max))];
+    each.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// As many of them as fit into a line, the most wanted first.
+pub fn line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<'static>> {
+    let mut parts: Vec<Span> = Vec::new();
+    let mut left = room;
+    let all = percentiles(latency);
+    let wanted = ["p50", "p99", "max", "p99.9", "p90"];
+    let mut kept: Vec<&str> = Vec::new();
+    for name in wanted {
+        let Some((_, value)) = all.iter().find(|(own, _)| *own == name) else { continue };
+        let width = name.len() + 1 + pane::width(&units::show_nanos(*value)) + 2;
+        // The last one needs no space behind it.
+        if width <= left + 2 {
+            kept.push(name);
+            left = left.saturating_sub(width);
+        }
+    }
+    for (name, value) in all.iter().filter(|(name, _)| kept.contains(name)) {
+        if !parts.is_empty() {
+            parts.push(Span::raw("  "));
+        }
+        parts.push(span(look, Role::Dim, format!("{name} ")));
+        parts.extend(figure(look, &units::show_nanos(*value), true));
+    }
+    parts
+}
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let (look, picture) = (scene.look, scene.picture);
+    let last = picture.last.as_ref();
+    let of = last.and_then(|last| picture.job(last.cell)).map(Job::label).unwrap_or_default();
+    let inner = frame(look, "Latency", vec![span(look, Role::Dim, of)], area, buf);
+    let Some(latency) = last.and_then(|last| last.latency.as_deref()) else {
+        let text = if last.is_some() { "not timed" } else { "after the first trial" };
+        return pane::line(Line::from(span(look, Role::Dim, text)), 0, inner, buf);
+    };
+    let every = if latency.every > 1 { format!("  1 in {} timed", latency.every) } else { String::new() };
+    let room = usize::from(inner.width);
+    let mut parts = line(look, latency, room);
+    if Line::from(parts.clone()).width() + every.len() <= room {
+        parts.push(span(look, Role::Dim, every));
+    }
+    pane::line(Line::from(parts), 0, inner, buf);
+    let plot = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
+    let bins: Vec<(f64, f64, u64)> = latency.buckets.iter().map(|(at, count)| (*at as f64, *at as f64 * WIDTH, *count)).collect();
+    let marks: Vec<(f64, &str)> =
+        percentiles(latency).into_iter().filter(|(name, _)| *name != "max").map(|(name, at)| (at, name)).collect();
+    let show = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0", "");
+    Histogram::new(look, &bins, &show, look.series(picture.hue(last.map_or(0, |last| last.cell))))
+        .rare(true)
+        .marks(&marks)
+        .render(plot, buf);
+}

@@ -1,0 +1,74 @@
+//! The picture of Live: its panes, and which of them there is room for.
+
+mod curve;
+mod lanes;
+mod latency;
+mod now;
+mod over_time;
+mod places;
+mod text;
+mod warnings;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::picture::Picture;
+use super::run::Run;
+use super::series::Measure;
+use super::window::Zoom;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::{Model, Screen};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+use places::Places;
+
+/// What the panes draw from.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    look: &'a Look,
+    picture: &'a Picture,
+    /// What goes on and was asked for; `None`: the run is over.
+    run: Option<&'a Run>,
+    frozen: bool,
+    zoom: Zoom,
+    log: bool,
+}
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let live = &model.live;
+    let Some(picture) = live.picture() else { return idle(&model.look, area, buf) };
+    let scene = Scene { look: &model.look, picture, run: live.run.as_ref(), frozen: live.frozen.is_some(), zoom: live.zoom, log: live.log };
+    let threads = picture.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
+    let places = Places::new(area, threads, &|columns| warnings::rows(&model.look, &picture.found, columns));
+    over_time::draw(&scene, picture.measure(), places.throughput, buf);
+    now::draw(&scene, places, buf);
+    places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));
+    places.curve.inspect(|area| curve::draw(&scene, *area, buf));
+    places.latency.inspect(|area| latency::draw(&scene, *area, buf));
+    places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
+    places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+}
+
+/// Nothing runs and nothing ran.
+fn idle(look: &Look, area: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Live", "", false, area, buf);
+    let key = |action, screen| Span::styled(key_of(action, screen), look.style(Role::Key));
+    let said = |text: &'static str| Span::styled(text, look.style(Role::Text));
+    let lines = [
+        Line::from(said("Nothing runs.")),
+        Line::default(),
+        Line::from(vec![
+            said("Press "),
+            key(Action::Go(Screen::Setup), Screen::Live),
+            said(" to choose what to measure, then "),
+            key(Action::Run, Screen::Setup),
+            said(" to run it."),
+        ]),
+        Line::styled("What it measures is drawn here while it runs.", look.style(Role::Dim)),
+    ];
+    let top = inner.height.saturating_sub(lines.len() as u16) / 2;
+    for (row, line) in lines.into_iter().enumerate() {
+        pane::line(line.centered(), top + row as u16, inner, buf);
+    }
+}

@@ -1,0 +1,234 @@
+//! What goes on now, how far it is, and what the last trial told.
+
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::places::Places;
+use super::text::{bar, figure, frame, parts, span};
+use super::{Scene, latency, warnings};
+use crate::plan::Job;
+use crate::record::{Phase, Source};
+use crate::tui::live::picture::Last;
+use crate::tui::live::run::Suspended;
+use crate::tui::live::series::Measure;
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
+use crate::units;
+
+/// Columns of the names of rows.
+const NAMES: u16 = 11;
+/// Columns of two shares with their names.
+const FIGURES: u16 = 24;
+/// Columns over which the eye still finds the other end of a row.
+const READABLE: u16 = 2 * FIGURES + NAMES + 1;
+
+pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
+    let word = if scene.frozen {
+        "frozen"
+    } else if scene.picture.over.is_some() {
+        "over"
+    } else {
+        ""
+    };
+    let inner = frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, word)], places.now, buf);
+    let mut rows = Rows { scene, area: inner, at: 0 };
+    rows.cell(buf);
+    rows.doing(buf);
+    rows.progress(buf);
+    let found = &scene.picture.found;
+    // Without a pane of their own warnings keep the last row.
+    let alone = places.warnings.is_none() && !found.is_empty();
+    if let Some(first) = found.iter().next().filter(|_| alone && inner.height > 3) {
+        let mut line = warnings::line(scene.look, first, usize::from(inner.width).saturating_sub(6));
+        if found.len() > 1 {
+            line.push_span(span(scene.look, Role::Dim, format!(" +{}", found.len() - 1)));
+        }
+        pane::line(line, inner.height - 1, inner, buf);
+        rows.area.height -= 1;
+    }
+    if let Some(last) = &scene.picture.last {
+        rows.last(last, places.latency.is_none(), buf);
+    }
+    rows.dropped(buf);
+}
+
+struct Rows<'a> {
+    scene: &'a Scene<'a>,
+    area: Rect,
+    at: u16,
+}
+
+impl Rows<'_> {
+    fn put(&mut self, parts: Vec<Span<'static>>, buf: &mut Buffer) {
+        pane::line(Line::from(parts), self.at, self.area, buf);
+        self.at += 1;
+    }
+
+    /// The cell, and which trial of it.
+    fn cell(&mut self, buf: &mut Buffer) {
+        let (look, picture) = (self.scene.look, self.scene.picture);
+        let Some((cell, job)) = picture.cell().and_then(|cell| Some((cell, picture.job(cell)?))) else {
+            return self.put(vec![span(look, Role::Title, picture.target.clone())], buf);
+        };
+        let round = picture.progress.map_or(0, |progress| progress.round);
+        let which = match picture.plan.trials {
+            Some(all) => format!("trial {round} of {all}"),
+            None => format!("round {round}"),
+        };
+        let room = usize::from(self.area.width).saturating_sub(which.len() + 1);
+        let label = pane::fit(&job.label(), room.saturating_sub(2));
+        let marker = Span::styled(look.glyph("● ", "* "), look.series(picture.hue(cell)));
+        let gap = " ".repeat((room + 1).saturating_sub(pane::width(&label) + 2));
+        self.put(vec![marker, span(look, Role::Title, label), Span::raw(gap), span(look, Role::Dim, which)], buf);
+    }
+
+    /// What goes on with it, or what was asked for.
+    fn doing(&mut self, buf: &mut Buffer) {
+        let (look, picture) = (self.scene.look, self.scene.picture);
+        let more = look.glyph("…", "...");
+        let run = self.scene.run.filter(|_| !self.scene.frozen);
+        let (role, text) = match run {
+            _ if picture.over.is_some() => (Role::Dim, picture.over.unwrap_or_default().into()),
+            Some(run) if run.stopping => (Role::Misleading, format!("stopping{more} what was measured is kept")),
+            Some(run) if run.suspended != Suspended::No => (Role::Misleading, format!("going on{more}")),
+            Some(run) if run.pausing && run.paused() => (Role::Misleading, "paused: space goes on".into()),
+            Some(run) if run.pausing => (Role::Misleading, format!("pausing{more} the step is repeated later")),
+            Some(run) if run.skipping.is_some() => (Role::Misleading, format!("skipping{more}")),
+            _ => (Role::Dim, self.phase()),
+        };
+        self.put(vec![span(look, role, pane::fit(&text, usize::from(self.area.width)))], buf);
+    }
+
+    fn phase(&self) -> String {
+        let picture = self.scene.picture;
+        match picture.phase() {
+            None => "starting".into(),
+            Some(Phase::Fill) if picture.plan.target.is_ours() => {
+                format!("filling {} with random data", units::show_bytes(picture.plan.target.size()))
+            }
+            Some(Phase::Fill) => "opening the file".into(),
+            Some(Phase::Calibrate) => "calibrating: finding the work of a trial".into(),
+            Some(Phase::Pause) => "paused".into(),
+            Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),
+            Some(Phase::Trial) => "measuring".into(),
+        }
+    }
+
+    fn progress(&mut self, buf: &mut Buffer) {
+        let (look, picture) = (self.scene.look, self.scene.picture);
+        let (Some((share, left)), Some(percent)) = (picture.left(), picture.percent()) else { return self.put(Vec::new(), buf) };
+        let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
+        let left = if picture.over.is_some() { format!("ran {}", units::show_wait(Duration::from_secs_f64(picture.now))) } else { left };
+        let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
+        let mut parts = bar(look, share, width, look.style(Role::Focus));
+        parts.push(span(look, Role::Number, format!(" {percent:>3}")));
+        parts.push(span(look, Role::Dim, format!(" %  {left}")));
+        self.put(parts, buf);
+    }
+
+    /// What only a whole trial tells, under the name of its cell.
+    fn last(&mut self, last: &Last, with_latency: bool, buf: &mut Buffer) {
+        let (look, picture) = (self.scene.look, self.scene.picture);
+        let rows = self.area.height.saturating_sub(self.at);
+        if rows >= 5 {
+            self.at += u16::from(rows >= 6);
+            self.head(last, buf);
+        }
+        let from = last
+            .source
+            .map_or_else(|| "not known".into(), |source| main_source(&source, usize::from(self.area.width.saturating_sub(NAMES))));
+        let shares = last.source.map(|source| parts_of(&source)).unwrap_or_default();
+        self.bar("bytes from", &shares, &from, buf);
+        let threads = picture.job(last.cell).map_or(1.0, |job| f64::from(job.threads)).max(last.user + last.system);
+        let shares = [(last.system / threads, Role::Misleading), (last.user / threads, Role::Good)];
+        self.bar("CPU", &shares, &format!("{} system, {} user", percent(last.system), percent(last.user)), buf);
+        if with_latency && let Some(of) = &last.latency {
+            let mut parts = vec![self.name("latency")];
+            parts.extend(latency::line(look, of, usize::from(self.area.width.saturating_sub(NAMES))));
+            self.put(parts, buf);
+        }
+        let faults = vec![
+            self.name("faults"),
+            span(look, Role::Number, units::show_count(last.minor_faults as f64)),
+            span(look, Role::Dim, " minor  "),
+            span(look, Role::Number, units::show_count(last.major_faults as f64)),
+            span(look, Role::Dim, " major"),
+        ];
+        self.put(faults, buf);
+    }
+
+    fn head(&mut self, last: &Last, buf: &mut Buffer) {
+        let (look, picture) = (self.scene.look, self.scene.picture);
+        let label = picture.job(last.cell).map(Job::label).unwrap_or_default();
+        let rate = match picture.measure() {
+            Measure::Bytes => units::show_rate(last.rate),
+            other => other.show(last.rate),
+        };
+        let room = usize::from(self.area.width.min(READABLE)).saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
+        let label = pane::fit(&label, room);
+        let gap = " ".repeat(room + 1 - pane::width(&label).min(room));
+        let mut parts = vec![self.name("last trial"), Span::styled(label, look.series(picture.hue(last.cell))), Span::raw(gap)];
+        parts.extend(figure(look, &rate, true));
+        self.put(parts, buf);
+    }
+
+    fn name(&self, text: &str) -> Span<'static> {
+        span(self.scene.look, Role::Dim, format!("{text:<0$}", usize::from(NAMES)))
+    }
+
+    /// A name, shares of a whole and their figures.
+    fn bar(&mut self, name: &str, shares: &[(f64, Role)], text: &str, buf: &mut Buffer) {
+        let room = self.area.width.saturating_sub(NAMES);
+        // Figures of one width, so that bars end below each other.
+        let wide = room.saturating_sub(FIGURES + 1).min(FIGURES);
+        let mut line = vec![self.name(name)];
+        if wide >= 6 {
+            line.extend(parts(self.scene.look, shares, wide));
+            line.push(Span::raw(" "));
+        }
+        line.extend(figures(self.scene, text));
+        self.put(line, buf);
+    }
+
+    fn dropped(&mut self, buf: &mut Buffer) {
+        let count = self.scene.picture.dropped;
+        if count > 0 {
+            let text = format!("{count} samples not drawn: this terminal is slow");
+            self.put(vec![span(self.scene.look, Role::Dim, text)], buf);
+        }
+    }
+}
+
+fn parts_of(source: &Source) -> Vec<(f64, Role)> {
+    vec![(source.device, Role::Note), (source.page_cache, Role::Good), (source.hole, Role::Misleading), (source.unknown, Role::Dim)]
+}
+
+/// Where most of the bytes came from, and the next if it has a share.
+fn main_source(source: &Source, room: usize) -> String {
+    let mut each = [("device", source.device), ("page cache", source.page_cache), ("hole", source.hole), ("unknown", source.unknown)];
+    each.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shown = each.iter().filter(|(_, share)| *share >= 0.005).take(2);
+    let mut texts: Vec<String> = shown.map(|(name, share)| format!("{} {name}", percent(*share))).collect();
+    if pane::width(&texts.join(", ")) > room {
+        texts.truncate(1);
+    }
+    texts.join(", ")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}\u{a0}%", share * 100.0)
+}
+
+/// `62 % system, 4 % user` with bright numbers.
+fn figures(scene: &Scene, text: &str) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for part in text.split_inclusive(", ") {
+        let (number, rest) = part.split_once(' ').unwrap_or((part, ""));
+        spans.push(span(scene.look, Role::Number, number));
+        spans.push(span(scene.look, Role::Dim, format!(" {rest}")));
+    }
+    spans
+}

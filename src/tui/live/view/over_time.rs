@@ -1,0 +1,135 @@
+//! Throughput and system calls over the time of the run.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+
+use super::Scene;
+use super::text::{figure, frame, plain, span};
+use crate::record::LaneSample;
+use crate::tui::live::series::{Measure, Slice};
+use crate::tui::plot::{Axis, Chart, Point, Scale, Series};
+use crate::tui::theme::Role;
+use crate::units;
+
+/// Rows from which a chart shows the title of its axis.
+const TITLED: u16 = 9;
+
+impl Measure {
+    fn title(self) -> &'static str {
+        match self {
+            Measure::Bytes => "Throughput",
+            Measure::Operations => "Operations",
+            Measure::SystemCalls => "System calls",
+        }
+    }
+
+    fn of(self) -> fn(&LaneSample) -> u64 {
+        match self {
+            Measure::Bytes => |lane| lane.bytes,
+            Measure::Operations => |lane| lane.ops,
+            Measure::SystemCalls => |lane| lane.syscalls,
+        }
+    }
+
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Measure::Bytes => units::show_rate(value),
+            Measure::Operations | Measure::SystemCalls => format!("{}/s", units::show_count(value.round())),
+        }
+    }
+}
+
+pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
+    let inner = frame(scene.look, measure.title(), right(scene, measure), area, buf);
+    let picture = scene.picture;
+    let (from, to) = scene.zoom.ends(picture.now);
+    // A window ends now, at 0: its labels stand still while the lines go by.
+    let zero = scene.zoom.seconds().map_or(0.0, |_| picture.now);
+    let lines = lines(picture.series.since(from), measure, (zero, from), picture.hues.iter().max().map_or(0, |most| most + 1));
+    let series: Vec<Series> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, points)| !points.is_empty())
+        .map(|(hue, points)| match hue < lines.len() - 1 {
+            true => Series::new(scene.look, hue, "", points),
+            false => Series { style: scene.look.style(Role::Text), ..Series::new(scene.look, hue, "", points) },
+        })
+        .collect();
+    let sticky = if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
+    let unit = unit(sticky.top, measure);
+    let time = |at: f64| clock(at, scene.zoom.seconds().is_some());
+    // Where the axis has no room for its title, its ticks name the unit.
+    let prefix = if inner.height < TITLED { unit.1.trim_end_matches("/s").trim_end_matches("iB") } else { "" };
+    let amount = |value: f64| if value == 0.0 { "0".into() } else { format!("{} {prefix}", plain(value / unit.0)).trim_end().to_string() };
+    let mut y = Axis::new(Scale::Linear, &amount).title(unit.1).between(0.0, if sticky.top > 0.0 { sticky.top } else { 1.0 });
+    if measure == Measure::Bytes {
+        y = y.binary();
+    }
+    let x = Axis::new(Scale::Linear, &time).between(from - zero, to - zero).time();
+    Chart::new(scene.look, x, y, &series).render(inner, buf);
+}
+
+/// The rate of now in the title; dim where it is the last one, and what kind of picture this is.
+fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
+    let picture = scene.picture;
+    let mut parts = Vec::new();
+    let word = if scene.frozen {
+        "frozen"
+    } else if picture.over.is_some() {
+        "over"
+    } else {
+        ""
+    };
+    if !word.is_empty() && measure != Measure::SystemCalls {
+        parts.push(span(scene.look, Role::Misleading, word));
+    }
+    if let Some(rate) = picture.recent.rate(measure.of()) {
+        if !parts.is_empty() {
+            parts.push(span(scene.look, Role::Dim, scene.look.glyph(" · ", " - ")));
+        }
+        parts.extend(figure(scene.look, &measure.show(rate), picture.recent.fresh));
+    }
+    parts
+}
+
+/// A line per colour, and a last one of what has none; interrupted where a piece ends.
+fn lines(slices: &[Slice], measure: Measure, (zero, from): (f64, f64), hues: usize) -> Vec<Vec<Point>> {
+    let mut lines: Vec<Vec<Point>> = vec![Vec::new(); hues + 1];
+    let mut before: Option<&Slice> = None;
+    for slice in slices {
+        let hue = slice.hue.unwrap_or(hues).min(hues);
+        let line = &mut lines[hue];
+        let (rate, (low, high)) = slice.rate(measure);
+        let goes_on = before.is_some_and(|before| before.piece == slice.piece && before.hue == slice.hue);
+        if !goes_on {
+            line.push(Point::gap(slice.from - zero));
+            line.push(Point::new(slice.from.max(from) - zero, rate));
+        }
+        let middle = f64::midpoint(slice.from, slice.to).max(from) - zero;
+        // Both extremes of what was merged: no peak is lost.
+        if high > low {
+            line.extend([Point::new(middle, low), Point::new(middle, high)]);
+        }
+        line.push(Point::new(middle, rate));
+        line.push(Point::new(slice.to - zero, rate));
+        before = Some(slice);
+    }
+    lines
+}
+
+/// The unit in which the axis is labelled.
+fn unit(top: f64, measure: Measure) -> units::column::Unit {
+    let units = if measure == Measure::Bytes { units::column::RATE } else { units::column::PER_SECOND };
+    units.iter().rev().find(|unit| top >= unit.0 * 1.5).or(units.first()).copied().unwrap_or((1.0, ""))
+}
+
+/// A place on the axis of time: since the start, or before now.
+fn clock(at: f64, before_now: bool) -> String {
+    match at.abs().round() {
+        0.0 if before_now => "now".into(),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s % 60.0 == 0.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0}:{:02.0}", (s / 60.0).floor(), s % 60.0),
+    }
+}

@@ -1,0 +1,74 @@
+//! Figures with their units, and panes with a figure in their title.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::tui::theme::{Colours, Glyphs, Look, Role};
+use crate::tui::view::pane;
+use crate::units;
+
+/// A number with its unit, `2.71 GiB/s`: the number bright, or dim where it is not of now.
+pub fn figure(look: &Look, text: &str, bright: bool) -> Vec<Span<'static>> {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let role = if bright { Role::Number } else { Role::Dim };
+    let mut parts = vec![Span::styled(number.to_string(), look.style(role))];
+    if !unit.is_empty() {
+        parts.push(Span::styled(format!(" {unit}"), look.style(Role::Dim)));
+    }
+    parts
+}
+
+pub fn span(look: &Look, role: Role, text: impl Into<String>) -> Span<'static> {
+    Span::styled(text.into(), look.style(role))
+}
+
+/// A frame with a title and a line at the right of it; what is inside.
+pub fn frame(look: &Look, title: &str, right: Vec<Span<'static>>, area: Rect, buf: &mut Buffer) -> Rect {
+    let inner = pane::frame(look, title, "", false, area, buf);
+    let line = Line::from(right);
+    let room = usize::from(area.width).saturating_sub(pane::width(title) + 8);
+    let width = line.width();
+    if width > 0 && width <= room {
+        let start = area.right() - 3 - width as u16;
+        buf.set_string(start - 1, area.y, " ".repeat(width + 2), Style::new());
+        line.render(Rect::new(start, area.y, width as u16, 1), buf);
+    }
+    inner
+}
+
+/// Three digits without zeros behind the point: a tick.
+pub fn plain(value: f64) -> String {
+    let text = units::three_digits(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Shares of a whole, end to end; without colours each has a sign of its own.
+pub fn parts(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
+    let signs = match (look.glyphs, look.colours) {
+        (Glyphs::Ascii, _) => ["#", "=", "-", "."],
+        (Glyphs::Unicode, Colours::None) => ["━", "╍", "┅", "·"],
+        (Glyphs::Unicode, _) => ["━"; 4],
+    };
+    let (mut sum, mut end) = (0.0, 0);
+    let mut spans = Vec::new();
+    for ((share, role), sign) in shares.iter().zip(signs) {
+        sum += if share.is_finite() { share.max(0.0) } else { 0.0 };
+        let next = (sum.min(1.0) * f64::from(width)).round() as usize;
+        spans.push(span(look, *role, sign.repeat(next - end)));
+        end = next;
+    }
+    spans.push(span(look, Role::Border, look.glyph("─", " ").repeat(usize::from(width) - end)));
+    spans
+}
+
+/// A bar of `width` cells, filled to `share`; the rest of it is a thin line.
+pub fn bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Span<'static>> {
+    let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
+    vec![
+        Span::styled(look.glyph("━", "#").repeat(filled), style),
+        Span::styled(look.glyph("─", "-").repeat(usize::from(width) - filled), look.style(Role::Border)),
+    ]
+}

@@ -1,0 +1,85 @@
+//! What was found that takes something away from the results.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::Scene;
+use super::text::{frame, span};
+use crate::record::Severity;
+use crate::tui::live::found::{Finding, Found};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+fn role(severity: Severity) -> Role {
+    match severity {
+        Severity::Note => Role::Note,
+        Severity::Misleading => Role::Misleading,
+        Severity::Wrong => Role::Wrong,
+    }
+}
+
+pub fn sign(look: &Look, severity: Severity) -> Span<'static> {
+    let text = match severity {
+        Severity::Note => look.glyph("i ", "i "),
+        Severity::Misleading => look.glyph("▲ ", "! "),
+        Severity::Wrong => look.glyph("✗ ", "x "),
+    };
+    span(look, role(severity), text)
+}
+
+/// Lines of one warning.
+const MOST_LINES: usize = 3;
+
+/// A warning in as many lines as it needs, at most so many.
+fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'static>> {
+    let parts = pane::wrap(&finding.message, room.saturating_sub(2));
+    let count = if finding.cells.len() > 1 { format!("  {} cells", finding.cells.len()) } else { String::new() };
+    let fits = parts.last().is_some_and(|last| pane::width(last) + count.len() + 2 <= room);
+    if most < 2 || parts.len() > most || !fits {
+        return vec![line(look, finding, room)];
+    }
+    let signs = std::iter::once(sign(look, finding.severity)).chain(std::iter::repeat(Span::raw("  ")));
+    let mut lines: Vec<Line> =
+        parts.into_iter().zip(signs).map(|(part, sign)| Line::from(vec![sign, span(look, Role::Text, part)])).collect();
+    if let Some(last) = lines.last_mut() {
+        last.push_span(span(look, Role::Dim, count));
+    }
+    lines
+}
+
+/// Rows that all of them need.
+pub fn rows(look: &Look, found: &Found, columns: u16) -> usize {
+    found.iter().map(|finding| lines(look, finding, usize::from(columns), MOST_LINES).len()).sum()
+}
+
+/// A warning in one line.
+pub fn line(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
+    let cells = finding.cells.len();
+    let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
+    let text = pane::fit(&finding.message, room.saturating_sub(2 + count.len()));
+    Line::from(vec![sign(look, finding.severity), span(look, Role::Text, text), span(look, Role::Dim, count)])
+}
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let (look, found) = (scene.look, &scene.picture.found);
+    let inner = frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
+    let (mut left, mut row) = (found.len(), 0);
+    for finding in found.iter() {
+        // The others keep a row each, as far as there are rows; what is left over is told in the last one.
+        let free = usize::from(inner.height) - row;
+        if free == 0 || (free == 1 && left > 1) {
+            break;
+        }
+        let lines = lines(look, finding, usize::from(inner.width), (free + 1).saturating_sub(left).clamp(1, MOST_LINES));
+        for line in lines {
+            pane::line(line, row as u16, inner, buf);
+            row += 1;
+        }
+        left -= 1;
+    }
+    if left > 0 {
+        let text = format!("{left} more, in Results at the end");
+        pane::line(Line::from(span(look, Role::Dim, text)), row as u16, inner, buf);
+    }
+}

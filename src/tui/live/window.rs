@@ -1,0 +1,150 @@
+//! The window of time that is shown, and vertical axes that do not jump.
+
+use super::series::{Measure, Series};
+
+/// How much of the run is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zoom(usize);
+
+/// Seconds; infinite: all.
+const WINDOWS: [f64; 5] = [10.0, 30.0, 60.0, 300.0, f64::INFINITY];
+
+impl Default for Zoom {
+    fn default() -> Zoom {
+        Zoom(1)
+    }
+}
+
+impl Zoom {
+    pub const ALL: Zoom = Zoom(WINDOWS.len() - 1);
+
+    pub fn closer(self) -> Zoom {
+        Zoom(self.0.saturating_sub(1))
+    }
+
+    pub fn wider(self) -> Zoom {
+        Zoom((self.0 + 1).min(WINDOWS.len() - 1))
+    }
+
+    /// Seconds of the window; `None`: all.
+    pub fn seconds(self) -> Option<f64> {
+        Some(WINDOWS[self.0]).filter(|seconds| seconds.is_finite())
+    }
+
+    /// The ends of what is shown at `now`, seconds of the run.
+    pub fn ends(self, now: f64) -> (f64, f64) {
+        match self.seconds() {
+            Some(window) => (now - window, now),
+            None => (0.0, round_time(now)),
+        }
+    }
+}
+
+/// The next round time: an axis that grows in steps.
+fn round_time(seconds: f64) -> f64 {
+    const ROUND: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 90.0, 120.0];
+    let mut scale = 1.0;
+    while ROUND[7] * scale < seconds {
+        scale *= if scale < 30.0 { 30.0 } else { 2.0 };
+    }
+    ROUND.iter().map(|round| round * scale).find(|round| *round >= seconds).unwrap_or(seconds)
+}
+
+/// The upper end of an axis: goes up at once, and down only after a while.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sticky {
+    pub top: f64,
+    /// Since when much less would do, seconds of the run.
+    roomy: Option<f64>,
+}
+
+/// So long less must do before the axis shrinks, seconds.
+const PATIENCE: f64 = 3.0;
+
+impl Sticky {
+    pub fn settle(&mut self, peak: f64, now: f64, binary: bool) {
+        let wanted = round_up(peak * 1.04, binary);
+        let roomy = wanted < self.top * 0.65;
+        let waited = roomy && now - *self.roomy.get_or_insert(now) >= PATIENCE;
+        if peak > self.top || waited {
+            self.top = wanted;
+        }
+        if waited || !roomy {
+            self.roomy = None;
+        }
+    }
+}
+
+/// A round value not below this one: quarters of a power of two, or what is round in tens.
+fn round_up(value: f64, binary: bool) -> f64 {
+    if !(value.is_finite() && value > 0.0) {
+        return 0.0;
+    }
+    let (steps, power): (&[f64], f64) = match binary {
+        true => (&[1.0, 1.25, 1.5, 1.75, 2.0], value.log2().floor().exp2()),
+        false => (&[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0], 10f64.powf(value.log10().floor())),
+    };
+    steps.iter().map(|step| step * power).find(|round| *round >= value).unwrap_or(value)
+}
+
+/// The axes of the two charts over time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Axes {
+    pub above: Sticky,
+    pub below: Sticky,
+}
+
+impl Axes {
+    /// Fits them to what the window shows.
+    pub fn settle(&mut self, series: &Series, above: Measure, zoom: Zoom, now: f64) {
+        let from = zoom.ends(now).0;
+        self.above.settle(series.peak(from, above), now, above == Measure::Bytes);
+        self.below.settle(series.peak(from, Measure::SystemCalls), now, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_go_from_ten_seconds_to_all() {
+        let mut zoom = Zoom::default();
+        assert_eq!(zoom.seconds(), Some(30.0));
+        for wanted in [Some(10.0), Some(10.0)] {
+            zoom = zoom.closer();
+            assert_eq!(zoom.seconds(), wanted);
+        }
+        assert_eq!(zoom.ends(100.0), (90.0, 100.0));
+        for _ in 0..9 {
+            zoom = zoom.wider();
+        }
+        assert_eq!((zoom, zoom.ends(61.0)), (Zoom::ALL, (0.0, 90.0)));
+        for seconds in [0.0, 9.0, 121.0, 4000.0, 1e6] {
+            let end = round_time(seconds);
+            assert!(end >= seconds && end <= (seconds * 2.6).max(10.0), "{seconds} {end}");
+        }
+    }
+
+    #[test]
+    fn an_axis_grows_at_once_and_shrinks_after_a_while() {
+        let mut axis = Sticky::default();
+        axis.settle(90.0, 0.0, false);
+        assert_eq!(axis.top, 100.0);
+        axis.settle(99.0, 0.1, false);
+        assert_eq!(axis.top, 100.0);
+        axis.settle(130.0, 0.2, false);
+        assert_eq!(axis.top, 150.0);
+        for now in [1.0, 2.0, 3.9] {
+            axis.settle(20.0, now, false);
+            assert_eq!(axis.top, 150.0);
+        }
+        axis.settle(20.0, 4.1, false);
+        assert_eq!(axis.top, 25.0);
+        // Nothing in sight: it stays for a while, then it is empty.
+        axis.settle(0.0, 5.0, false);
+        assert_eq!(axis.top, 25.0);
+        axis.settle(f64::NAN, 9.0, false);
+        assert_eq!(axis.top, 0.0);
+    }
+}

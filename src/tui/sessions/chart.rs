@@ -1,0 +1,73 @@
+//! Curves of sessions in one chart.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::super::curves::{Curve, Metric};
+use super::super::plot::{self, Chart, Draw, Point, Scale, Series};
+use super::super::theme::Look;
+use crate::session::Axis;
+use crate::units;
+
+/// A curve with its looks.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a> {
+    pub curve: &'a Curve,
+    pub style: Style,
+    pub marker: char,
+    pub emphasis: bool,
+}
+
+impl<'a> Drawn<'a> {
+    pub fn of(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
+        Drawn { curve, style, marker, emphasis: false }
+    }
+}
+
+/// `64 KiB`, or a number of threads or requests.
+pub fn show_x(axis: Axis, x: f64) -> String {
+    match axis {
+        Axis::Block => units::show_bytes(x as u64),
+        Axis::Depth | Axis::Threads => units::show_count(x),
+    }
+}
+
+/// As short as an axis needs it.
+fn tick(axis: Axis, x: f64) -> String {
+    match axis {
+        Axis::Block => units::short_bytes(x as u64),
+        Axis::Depth | Axis::Threads => units::show_count(x),
+    }
+}
+
+/// What is along the axis, in words.
+pub fn along(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Block => "block size",
+        Axis::Depth => "depth",
+        Axis::Threads => "threads",
+    }
+}
+
+pub fn draw(look: &Look, (axis, metric): (Axis, Metric), drawn: &[Drawn], cursor: Option<f64>, area: Rect, buf: &mut Buffer) {
+    let points = |curve: &Curve| -> Vec<Point> { curve.points.iter().map(|p| Point::new(p.x, p.y).within(p.low, p.high)).collect() };
+    let all: Vec<Vec<Point>> = drawn.iter().map(|one| points(one.curve)).collect();
+    let series: Vec<Series> = drawn
+        .iter()
+        .zip(&all)
+        .map(|(one, points)| Series {
+            name: &one.curve.name,
+            points,
+            style: one.style,
+            marker: one.marker,
+            draw: Draw::LineAndMarkers,
+            emphasis: one.emphasis,
+        })
+        .collect();
+    let (show_x, show_y) = (|x: f64| tick(axis, x), |y: f64| metric.show(y));
+    let x = plot::Axis::new(Scale::Log2, &show_x);
+    let y = plot::Axis::new(Scale::Linear, &show_y);
+    let y = if metric == Metric::Throughput { y.binary() } else { y };
+    Chart::new(look, x, y, &series).cursor(cursor).render(area, buf);
+}

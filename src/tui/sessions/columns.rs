@@ -1,0 +1,148 @@
+//! The columns of the list, and how they give way on a narrow screen.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::super::theme::{Look, Role};
+use super::super::view::{pane, popup};
+use super::list::{Sessions, Sort, called, cells, when};
+use crate::record::Severity;
+use crate::session::{Listed, State, Worst};
+
+/// Columns for mark and border of a row.
+const HEAD: usize = 3;
+const GAP: usize = 2;
+
+/// Widths; 0: not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    pub name: usize,
+    pub target: usize,
+    pub when: usize,
+    pub cells: usize,
+    pub verdict: usize,
+    pub state: usize,
+}
+
+impl Columns {
+    /// Those that a list of this width has room for: words become signs first, then columns go.
+    pub fn of(width: usize) -> Columns {
+        let when = if width >= 94 { 16 } else { 11 };
+        let verdict = if width >= 86 { 12 } else { 1 };
+        let state = if width >= 78 { 11 } else { 0 };
+        let cells = if width >= 50 { 7 } else { 0 };
+        let fixed = [when, verdict, state, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+        let rest = width.saturating_sub(HEAD + fixed + 1);
+        match rest {
+            0..=19 => Columns { name: rest, target: 0, when, cells, verdict, state },
+            _ => {
+                let name = (rest / 2).clamp(10, 32);
+                Columns { name, target: rest - name - GAP, when, cells, verdict, state }
+            }
+        }
+    }
+
+    /// The titles, the one that the list is sorted by with an arrow.
+    pub fn head(&self, look: &Look, sorted: Sort) -> Line<'static> {
+        let arrow = look.glyph("▾", "v");
+        let mut parts = vec![Span::raw(" ".repeat(HEAD))];
+        for (sort, width, right) in [
+            (Sort::Name, self.name, false),
+            (Sort::Target, self.target, false),
+            (Sort::When, self.when, false),
+            (Sort::Cells, self.cells, true),
+            (Sort::Verdict, self.verdict, false),
+            (Sort::State, self.state, false),
+        ] {
+            let own = sort == sorted;
+            let title = match (width, own) {
+                (0, _) => continue,
+                (1, true) => arrow.to_string(),
+                (1, false) => String::new(),
+                (_, true) => format!("{}{arrow}", sort.title()),
+                (_, false) => sort.title().to_string(),
+            };
+            let style = look.style(if own { Role::Focus } else { Role::Dim });
+            parts.push(cell(&pane::fit(&title, width), width, right, style));
+        }
+        Line::from(parts)
+    }
+
+    /// A session.
+    pub fn row(&self, look: &Look, listed: &Listed, sessions: &Sessions) -> Line<'static> {
+        let text = look.style(Role::Text);
+        let unreadable = listed.state == State::Unreadable;
+        let mark = match sessions.mark_of(&listed.id) {
+            Some(at) => Span::styled(format!(" {} ", look.marker(at)), look.series(at)),
+            None => Span::raw("   "),
+        };
+        let name_style = look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
+        let mut parts = vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
+        if self.target > 0 {
+            let (shown, style) = match unreadable {
+                true => (if self.target < 14 { "unreadable" } else { "cannot be read" }, look.style(Role::Wrong)),
+                false => (listed.target.as_str(), text),
+            };
+            // A path keeps the name of its file, anything else its start.
+            let shown = if shown.contains('/') { pane::fit_front(shown, self.target) } else { pane::fit(shown, self.target) };
+            parts.push(cell(&shown, self.target, false, style));
+        }
+        parts.push(cell(&short_when(&listed.created, self.when), self.when, false, look.style(Role::Dim)));
+        if self.cells > 0 {
+            parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
+        }
+        let (badge, role) = match (self.state, listed.state) {
+            // Without its own column the state shows where it is no good one.
+            (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
+            (0, State::Failed | State::Unreadable) => (popup::severity(look, Severity::Wrong).1.into(), Role::Wrong),
+            _ => verdict(look, listed.verdict, self.verdict > 1),
+        };
+        parts.push(cell(&badge, self.verdict, false, look.style(role)));
+        if self.state > 0 {
+            parts.push(cell(listed.state.name(), self.state, false, look.style(state(listed.state))));
+        }
+        Line::from(parts)
+    }
+}
+
+/// The year goes first.
+fn short_when(created: &str, width: usize) -> String {
+    let all = when(created);
+    let short = if width < 16 { all.get(5..).unwrap_or(&all) } else { &all };
+    pane::fit(short, width)
+}
+
+fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
+    let pad = " ".repeat(width.saturating_sub(pane::width(text)));
+    let gap = " ".repeat(GAP);
+    Span::styled(if right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") }, style)
+}
+
+/// The line of the row under the cursor: one style, so that a reversed row is no patchwork.
+pub fn lit(look: &Look, mut line: Line<'static>) -> Line<'static> {
+    for span in &mut line.spans {
+        span.style = look.style(Role::Selected);
+    }
+    line
+}
+
+/// The sign of the gravest warning, with its word where there is room.
+pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) {
+    let (role, sign) = match worst {
+        None => return (if word { "-".into() } else { String::new() }, Role::Dim),
+        Some(Worst::Ok) => (Role::Good, look.glyph("✓", "*")),
+        Some(Worst::Note) => popup::severity(look, Severity::Note),
+        Some(Worst::Misleading) => popup::severity(look, Severity::Misleading),
+        Some(Worst::Wrong) => popup::severity(look, Severity::Wrong),
+    };
+    let name = worst.filter(|_| word).map_or(String::new(), |worst| format!(" {}", worst.name()));
+    (format!("{sign}{name}"), role)
+}
+
+pub fn state(state: State) -> Role {
+    match state {
+        State::Finished | State::Budget | State::Goal => Role::Dim,
+        State::Interrupted => Role::Misleading,
+        State::Failed | State::Unreadable => Role::Wrong,
+    }
+}

@@ -1,0 +1,337 @@
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::super::keys::{Key, script};
+use super::super::model::{Model, Screen};
+use super::super::msg::{Effect, Msg};
+use super::super::popup::{Popup, Purpose};
+use super::super::setup::Setup;
+use super::super::shown::Shown;
+use super::super::theme::Look;
+use super::super::update::update;
+use super::super::view;
+use super::Preview;
+use super::list::Sort;
+use crate::plan::{Cache, Settings};
+use crate::session::{Listed, Session, State, Worst, testing};
+
+fn listed(number: usize, name: &str, target: &str) -> Listed {
+    Listed {
+        id: format!("20261121-0930{number:02}-data"),
+        name: name.into(),
+        target: target.into(),
+        created: format!("2026-11-21T09:30:{number:02}Z"),
+        seconds: Some(5.0),
+        cells: 2 + number as u64 % 3,
+        measured: Some(2),
+        failed: 0,
+        verdict: [Some(Worst::Ok), Some(Worst::Wrong), None][number % 3],
+        state: [State::Finished, State::Budget, State::Interrupted][number % 3],
+    }
+}
+
+/// Newest first: delta, gamma, beta, alpha.
+fn four() -> Vec<Listed> {
+    [(3, "delta", "/b/two.iso"), (2, "gamma", "/b/one.iso"), (1, "", "/a/two.bin"), (0, "alpha", "/a/one.bin")]
+        .map(|(number, name, target)| listed(number, name, target))
+        .into()
+}
+
+fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
+    let mut plan = testing::plan(0);
+    plan.cells = blocks.iter().map(|block| testing::job(backend, *block, Cache::Warm)).collect();
+    let mut session = Session::new(id.into(), String::new(), "2026-11-21T09:30:11Z".into(), Default::default(), plan);
+    for cell in 0..blocks.len() as u32 {
+        for round in 1..=5 {
+            session.trials.push(testing::trial(cell, round, (1 << 30) * u64::from(cell + 1)).into());
+        }
+    }
+    session
+}
+
+fn answer(id: &str) -> Msg {
+    let result = Ok(Box::new(Shown::of(session(id, "read", &[4096, 65536]), None)));
+    Msg::Preview(Preview { id: id.into(), result })
+}
+
+struct Play(Model);
+
+impl Play {
+    fn new(all: Vec<Listed>) -> Play {
+        let mut play = Play(empty());
+        play.tell(Msg::Sessions(Ok(all)));
+        play
+    }
+
+    fn tell(&mut self, msg: Msg) -> Vec<Effect> {
+        update(&mut self.0, Duration::ZERO, msg)
+    }
+
+    fn keys(&mut self, text: &str) -> Vec<Effect> {
+        script(text).into_iter().flat_map(|key| self.tell(Msg::Key(key))).collect()
+    }
+
+    /// Numbers of the sessions in the list.
+    fn order(&self) -> Vec<usize> {
+        self.0.sessions.from(0).map(|listed| listed.id[13..15].parse().unwrap()).collect()
+    }
+
+    fn here(&self) -> &str {
+        self.0.sessions.current().map_or("", |listed| &listed.id)
+    }
+
+    fn screen(&self, columns: u16, rows: u16) -> String {
+        let mut buf = Buffer::empty(Rect::new(0, 0, columns, rows));
+        view::draw(&self.0, &mut buf);
+        let row = |y| (0..columns).map(|x| buf[(x, y)].symbol()).collect::<String>() + "\n";
+        (0..rows).map(row).collect()
+    }
+
+    fn toast(&self) -> String {
+        self.0.toasts.iter().map(|toast| toast.text.clone()).collect()
+    }
+}
+
+fn empty() -> Model {
+    let preset = crate::plan::preset("quick").unwrap();
+    let mut model = Model::new(Look::default(), Vec::new(), Setup::new(None, None, preset, Settings::default()));
+    model.size = (120, 40);
+    model.screen = Screen::Sessions;
+    model
+}
+
+const ID: [&str; 4] = ["20261121-093000-data", "20261121-093001-data", "20261121-093002-data", "20261121-093003-data"];
+
+fn preview(id: &str) -> Effect {
+    Effect::Preview(id.into())
+}
+
+#[test]
+fn only_what_the_filter_says_is_listed_while_it_is_typed() {
+    for (keys, expected) in [
+        ("/iso", vec![3, 2]),
+        ("/TWO", vec![3, 1]),
+        ("/one iso", vec![2]),
+        ("/interrupted", vec![2]),
+        ("/alpha", vec![0]),
+        ("/093001", vec![1]),
+        ("/zzz", vec![]),
+        ("/zzz<esc>", vec![3, 2, 1, 0]),
+        ("/iso<enter><esc>", vec![3, 2, 1, 0]),
+        ("/q<backspace>two<enter>", vec![3, 1]),
+    ] {
+        let mut play = Play::new(four());
+        play.keys(keys);
+        assert_eq!(play.order(), expected, "{keys}");
+        assert!(play.screen(80, 24).contains("Sessions"));
+    }
+}
+
+#[test]
+fn the_order_changes_column_by_column_and_the_cursor_stays_on_its_session() {
+    let mut play = Play::new(four());
+    play.keys("j");
+    let here = play.here().to_string();
+    for (sort, expected) in [
+        (Sort::Name, vec![0, 1, 3, 2]),
+        (Sort::Target, vec![0, 1, 2, 3]),
+        (Sort::Cells, vec![2, 1, 3, 0]),
+        (Sort::Verdict, vec![1, 3, 0, 2]),
+        (Sort::State, vec![1, 3, 0, 2]),
+        (Sort::When, vec![3, 2, 1, 0]),
+    ] {
+        play.keys("S");
+        assert_eq!((play.0.sessions.sort, play.order()), (sort, expected));
+        assert_eq!(play.here(), here);
+    }
+}
+
+#[test]
+fn one_preview_at_a_time_and_none_that_is_late() {
+    let mut play = Play(empty());
+    assert_eq!(play.tell(Msg::Sessions(Ok(four()))), [preview(ID[3])]);
+    assert_eq!(play.keys("jj"), [], "the first is still awaited");
+    assert_eq!(play.tell(answer(ID[3])), [preview(ID[1])], "the cursor went on");
+    assert!(play.0.sessions.preview.is_none());
+    assert_eq!(play.tell(answer(ID[1])), []);
+    assert!(play.screen(120, 40).contains("Fastest"), "{}", play.screen(120, 40));
+    assert_eq!(play.tell(answer(ID[0])), [], "nobody asked for it");
+    assert_eq!(play.0.sessions.preview.as_ref().map(|p| p.id.as_str()), Some(ID[1]));
+    let late = Msg::Preview(Preview { id: ID[0].into(), result: Err("damaged in line 7".into()) });
+    assert_eq!(play.keys("j"), [preview(ID[0])]);
+    play.tell(late);
+    assert!(play.screen(120, 40).contains("damaged in line 7"));
+}
+
+#[test]
+fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
+    let mut play = Play::new(four());
+    play.tell(answer(ID[3]));
+    play.keys("j");
+    play.tell(answer(ID[2]));
+    let mut more = four();
+    more.insert(0, listed(9, "new", "/x"));
+    play.tell(Msg::Sessions(Ok(more)));
+    assert_eq!(play.here(), ID[2]);
+    assert!(play.0.sessions.preview.is_some(), "it did not change");
+    let mut renamed = four();
+    renamed[1].name = "other".into();
+    assert_eq!(play.tell(Msg::Sessions(Ok(renamed))), [preview(ID[2])], "it did");
+    let mut fewer = four();
+    fewer.remove(1);
+    play.tell(Msg::Sessions(Ok(fewer)));
+    assert_eq!(play.here(), ID[1], "the one that took its place");
+    play.tell(Msg::Sessions(Ok(Vec::new())));
+    assert!(play.screen(80, 24).contains("No sessions yet"));
+}
+
+#[test]
+fn marks_and_the_overlay() {
+    let mut play = Play::new(four());
+    play.tell(answer(ID[3]));
+    play.keys("c");
+    assert!(play.toast().contains("mark two sessions"), "{}", play.toast());
+    play.keys("mc");
+    assert!(play.0.sessions.overlay.is_none(), "a session is not laid over itself");
+    assert_eq!(play.keys("m<space>j<space>"), [preview(ID[2])]);
+    assert_eq!(play.0.sessions.marks, [ID[3], ID[2]]);
+    play.tell(answer(ID[2]));
+    assert_eq!(play.keys("c"), [preview(ID[3])]);
+    assert!(play.screen(120, 40).contains("loading"));
+    assert_eq!(play.tell(answer(ID[3])), [preview(ID[2])], "one after the other");
+    assert_eq!(play.tell(answer(ID[2])), []);
+    let overlay = play.0.sessions.overlay.as_ref().unwrap();
+    let lines: Vec<_> = overlay.lines.iter().map(|line| (line.session, line.curve.name.as_str())).collect();
+    assert_eq!(lines, [(0, "read warm"), (1, "read warm")]);
+    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let screen = play.screen(columns, rows);
+        assert!(
+            screen.contains("delta") && screen.contains("gamma") && screen.contains("2 GiB/s") | screen.contains("2.00 GiB/s"),
+            "{screen}"
+        );
+    }
+    play.keys("<right>");
+    assert!(play.screen(120, 40).contains("at 4 KiB"));
+    play.keys("<down>");
+    assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())]);
+    play.keys("q");
+    assert!(play.0.sessions.overlay.is_none() && play.0.leaving.is_none());
+    play.keys("c<esc>");
+    assert!(play.0.sessions.overlay.is_none());
+    play.keys("<esc>");
+    assert_eq!(play.0.sessions.marks, [""; 0]);
+}
+
+#[test]
+fn one_mark_and_the_cursor_are_enough_and_a_session_that_cannot_be_loaded_is_told() {
+    let mut play = Play::new(four());
+    play.tell(answer(ID[3]));
+    play.keys("mj");
+    play.tell(answer(ID[2]));
+    play.keys("c");
+    play.tell(answer(ID[3]));
+    play.tell(Msg::Preview(Preview { id: ID[2].into(), result: Err("is damaged".into()) }));
+    let screen = play.screen(120, 40);
+    assert!(screen.contains("gamma: is damaged") && screen.contains("delta"), "{screen}");
+}
+
+#[test]
+fn rename_checks_the_name_in_its_line() {
+    let mut play = Play::new(four());
+    play.keys("R");
+    let shown = matches!(play.0.popups.last(), Some(Popup::Line { input, .. }) if input.value() == "delta");
+    assert!(shown, "the old name is there to be changed");
+    assert_eq!(play.keys("<ctrl-u><enter>"), []);
+    assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), purpose: Purpose::Rename { .. }, .. })));
+    assert_eq!(play.keys("new one<enter>"), [Effect::Rename { id: ID[3].into(), name: "new one".into() }]);
+    assert!(play.0.popups.is_empty());
+    assert_eq!(play.tell(Msg::Done { text: "named new one".into(), sessions: true }), [Effect::Sessions]);
+}
+
+#[test]
+fn delete_asks_first() {
+    for key in ["D", "<delete>"] {
+        let mut play = Play::new(four());
+        assert_eq!(play.keys(&format!("{key}n")), []);
+        assert_eq!(play.keys(&format!("{key}<esc>")), []);
+        assert!(play.0.popups.is_empty());
+        assert_eq!(play.keys(key), []);
+        assert!(play.screen(80, 24).contains("Delete delta?"), "{}", play.screen(80, 24));
+        assert_eq!(play.keys("y"), [Effect::Delete(ID[3].into())]);
+    }
+}
+
+#[test]
+fn what_is_done_with_the_session_under_the_cursor() {
+    for (keys, effect) in [
+        ("<enter>", Effect::Open(ID[3].into())),
+        ("r", Effect::Again(ID[3].into())),
+        ("y", Effect::Copy(format!("iotui sessions show {}", ID[3]))),
+        ("G<enter>", Effect::Open(ID[0].into())),
+        ("Ggj<enter>", Effect::Open(ID[2].into())),
+        ("<pgdn><ctrl-u><pgup><enter>", Effect::Open(ID[3].into())),
+        ("/alpha<enter><enter>", Effect::Open(ID[0].into())),
+    ] {
+        assert_eq!(Play::new(four()).keys(keys), [effect], "{keys}");
+    }
+    let mut none = Play::new(Vec::new());
+    assert_eq!(none.keys("<enter>rRDmycS/x<esc>jkGg"), []);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
+    let mut all = four();
+    all[0].state = State::Unreadable;
+    let mut play = Play::new(all);
+    for (columns, rows) in [(60, 16), (80, 24), (200, 60)] {
+        let screen = play.screen(columns, rows);
+        assert!(screen.contains("cannot be read") || screen.contains("unreadable"), "{screen}");
+    }
+    play.keys("R");
+    assert!(play.0.popups.is_empty() && play.toast().contains("no name to change"));
+    assert_eq!(play.keys("Dy"), [Effect::Delete(ID[3].into())]);
+}
+
+#[test]
+fn no_preview_is_read_while_a_run_goes_on() {
+    let mut play = Play::new(four());
+    play.tell(answer(ID[3]));
+    super::super::live::begin(&mut play.0, testing::plan(1).into());
+    assert_eq!(play.keys("j"), []);
+    assert!(play.screen(120, 40).contains("No preview while a run goes on"));
+    assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())], "opening is a wish of its own");
+    let effects = play.tell(Msg::Over { error: None, unsaved: None });
+    assert!(effects.contains(&Effect::Sessions), "{effects:?}");
+    assert_eq!(play.tell(Msg::Sessions(Ok(four()))), [preview(ID[2])]);
+}
+
+#[test]
+fn a_click_chooses_and_a_second_one_opens() {
+    use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+    let mut play = Play::new(four());
+    let click = |row| MouseEvent { kind: MouseEventKind::Down(MouseButton::Left), column: 10, row, modifiers: KeyModifiers::NONE };
+    play.tell(Msg::Mouse(click(5)));
+    assert_eq!(play.here(), ID[1]);
+    assert_eq!(play.tell(Msg::Mouse(click(5))), [Effect::Open(ID[1].into())]);
+    assert_eq!(play.tell(Msg::Mouse(click(30))), []);
+}
+
+#[test]
+fn ten_thousand_sessions_and_every_size() {
+    let many =
+        (0..10_000).map(|n| Listed { id: format!("20261121-093000-data-{n}"), ..listed(n % 60, "a name", "/a/long/path/to/file.iso") });
+    let mut play = Play::new(many.collect());
+    play.keys("G");
+    for columns in (0..130).step_by(7).chain([200]) {
+        for rows in [0, 3, 16, 20, 24, 40] {
+            play.0.size = (columns, rows);
+            play.screen(columns, rows);
+        }
+    }
+    assert!(play.screen(80, 24).contains("10000"));
+    assert!(Key::parse("S").is_some());
+    play.keys("SSSSS/7");
+    assert!(play.0.sessions.matching() < 10_000);
+}

@@ -1,0 +1,237 @@
+//! What keys and messages do on Sessions.
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::super::keymap::{Action, key_of};
+use super::super::model::{Model, Screen};
+use super::super::msg::{Effect, Msg};
+use super::super::popup::{Popup, Purpose, Then};
+use super::super::view as screen;
+use super::list::{Sessions, called, cells, when};
+use super::overlay::{MOST, Overlay};
+use super::{Preview, view};
+use crate::session::{NAME_LENGTH, State, checked_name};
+
+pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+    if model.sessions.overlay.is_some() {
+        return in_overlay(model, action);
+    }
+    match action {
+        Action::Back => leave(&mut model.sessions),
+        Action::Filter => model.sessions.typing = true,
+        Action::Enter if model.sessions.typing => model.sessions.typing = false,
+        Action::Sort => {
+            model.sessions.sort = model.sessions.sort.next();
+            model.sessions.again();
+        }
+        Action::Compare => compare(model),
+        _ if !moved(model, action) => return on_current(model, action),
+        _ => {}
+    }
+    ask(model)
+}
+
+/// Whether the action moves the cursor.
+fn moved(model: &mut Model, action: Action) -> bool {
+    let page = view::rows(screen::areas(model.size).body, &model.sessions).max(1);
+    let sessions = &mut model.sessions;
+    let last = sessions.matching().saturating_sub(1);
+    let at = sessions.cursor;
+    sessions.cursor = match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => (at + 1).min(last),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => (at + page).min(last),
+        Action::HalfUp => at.saturating_sub(page.div_ceil(2)),
+        Action::HalfDown => (at + page.div_ceil(2)).min(last),
+        Action::Top => 0,
+        Action::Bottom => last,
+        _ => return false,
+    };
+    true
+}
+
+/// What is done with the session under the cursor.
+fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
+    let Some(listed) = model.sessions.current() else { return Vec::new() };
+    let id = listed.id.clone();
+    match action {
+        Action::Enter => return vec![Effect::Open(id)],
+        Action::RunAgain => return vec![Effect::Again(id)],
+        Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
+        Action::Mark => mark(model, id),
+        Action::Rename if listed.state == State::Unreadable => {
+            model.toasts.note(model.now, "this file cannot be read as a session: it has no name to change");
+        }
+        Action::Rename => {
+            let title = format!("A new name for {}", called(listed));
+            let hint = format!("1 to {NAME_LENGTH} characters");
+            model.popups.push(Popup::line(title, hint, listed.name.clone(), Purpose::Rename { id }));
+        }
+        Action::Delete => {
+            let what = match listed.state {
+                State::Unreadable => format!("{id}: a file that cannot be read"),
+                _ => format!("{}, {} UTC, {} cells. It cannot be brought back.", listed.target, when(&listed.created), cells(listed)),
+            };
+            model.popups.push(Popup::question(format!("Delete {}?", called(listed)), what, Then::Do(Effect::Delete(id))));
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn mark(model: &mut Model, id: String) {
+    let marks = &mut model.sessions.marks;
+    match marks.iter().position(|own| *own == id) {
+        Some(at) => drop(marks.remove(at)),
+        None if marks.len() < MOST => marks.push(id),
+        None => model.toasts.note(model.now, format!("{MOST} sessions are the most that can be laid over each other")),
+    }
+}
+
+/// Lays the marked sessions over each other; one mark and the cursor are enough.
+fn compare(model: &mut Model) {
+    let sessions = &mut model.sessions;
+    let mut ids = sessions.marks.clone();
+    if let ([only], Some(here)) = (ids.as_slice(), sessions.current())
+        && *only != here.id
+    {
+        ids.push(here.id.clone());
+    }
+    if ids.len() < 2 {
+        let key = key_of(Action::Mark, Screen::Sessions);
+        model.toasts.note(model.now, format!("mark two sessions or more first: {key} marks the one under the cursor"));
+        return;
+    }
+    let named = ids.into_iter().map(|id| {
+        let name = sessions.of(&id).map_or(id.as_str(), called).to_string();
+        (id, name)
+    });
+    sessions.overlay = Some(Overlay::of(named));
+}
+
+fn in_overlay(model: &mut Model, action: Action) -> Vec<Effect> {
+    let sessions = &mut model.sessions;
+    let Some(overlay) = &mut sessions.overlay else { return Vec::new() };
+    match action {
+        Action::Back | Action::Compare => sessions.overlay = None,
+        Action::Up | Action::Down => overlay.up_down(action == Action::Down),
+        Action::Left | Action::Right => overlay.left_right(action == Action::Right),
+        Action::Top => overlay.cursor = 0,
+        Action::Bottom => overlay.cursor = overlay.lines.len().saturating_sub(1),
+        Action::Enter => {
+            let line = overlay.lines.get(overlay.cursor);
+            let id = line.and_then(|line| overlay.laid.get(line.session)).map(|laid| laid.id.clone());
+            return id.map(Effect::Open).into_iter().collect();
+        }
+        _ => {}
+    }
+    ask(model)
+}
+
+pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let sessions = &mut model.sessions;
+    match msg {
+        Msg::Sessions(Ok(listed)) => {
+            sessions.take(listed);
+            sessions.read = Some(Ok(()));
+        }
+        Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
+        Msg::Preview(preview) => loaded(sessions, preview),
+        _ => {}
+    }
+    ask(model)
+}
+
+/// A session was loaded: for the overlay, for the preview, or for neither any more.
+fn loaded(sessions: &mut Sessions, preview: Preview) {
+    if sessions.asked.as_ref() == Some(&preview.id) {
+        sessions.asked = None;
+    }
+    let here = sessions.current().is_some_and(|listed| listed.id == preview.id);
+    match &mut sessions.overlay {
+        Some(overlay) if overlay.wants(&preview.id) => overlay.take(&preview.id, preview.result),
+        _ if here => sessions.preview = Some(preview),
+        _ => {}
+    }
+}
+
+/// Asks for the next session that has to be loaded. Only one at a time: a cursor that moves fast leaves most out.
+fn ask(model: &mut Model) -> Vec<Effect> {
+    // Reading files beside a run would be measured with it.
+    let quiet = model.running();
+    let on_screen = model.screen == Screen::Sessions;
+    let sessions = &mut model.sessions;
+    if sessions.asked.is_some() || !on_screen {
+        return Vec::new();
+    }
+    let known = sessions.preview.as_ref().map(|preview| preview.id.as_str());
+    let wanted = match &sessions.overlay {
+        Some(overlay) => overlay.missing(),
+        None => sessions.current().map(|listed| listed.id.as_str()).filter(|id| known != Some(id) && !quiet),
+    };
+    sessions.asked = wanted.map(String::from);
+    sessions.asked.clone().map(Effect::Preview).into_iter().collect()
+}
+
+/// A run is over: there is one session more, and previews can be loaded again.
+pub fn run_over(model: &Model) -> Vec<Effect> {
+    if model.screen == Screen::Sessions { vec![Effect::Sessions] } else { Vec::new() }
+}
+
+pub fn field(sessions: &mut Sessions) -> Option<&mut Input> {
+    if sessions.typing { Some(&mut sessions.filter) } else { None }
+}
+
+pub fn typed(model: &mut Model) -> Vec<Effect> {
+    model.sessions.again();
+    ask(model)
+}
+
+/// Esc: out of the filter, which is emptied; else the marks are taken away.
+fn leave(sessions: &mut Sessions) {
+    if sessions.typing || !sessions.filter.value().is_empty() {
+        sessions.typing = false;
+        sessions.filter = Input::default();
+        sessions.again();
+    } else {
+        sessions.marks.clear();
+    }
+}
+
+/// Closes the overlay; false where there is none.
+pub fn back(model: &mut Model) -> bool {
+    model.sessions.overlay.take().is_some()
+}
+
+/// A new name for a session.
+pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
+    let name = checked_name(name).map_err(|error| error.to_string())?;
+    Ok(vec![Effect::Rename { id: id.into(), name }])
+}
+
+/// A click puts the cursor on a session; on the one that has it, opens it.
+pub fn clicked(model: &mut Model, area: Rect, at: Position) -> Vec<Effect> {
+    if model.sessions.overlay.is_some() {
+        return Vec::new();
+    }
+    model.sessions.typing = false;
+    let Some(row) = view::row_at(model, area, at) else { return Vec::new() };
+    if row == model.sessions.cursor {
+        return on_current(model, Action::Enter);
+    }
+    model.sessions.cursor = row;
+    ask(model)
+}
+
+/// Whether an action does something now.
+pub fn offered(sessions: &Sessions, action: Action) -> bool {
+    match action {
+        Action::RunAgain | Action::Filter | Action::Mark | Action::Compare | Action::Rename | Action::Delete | Action::Copy => {
+            sessions.overlay.is_none() && sessions.count() > 0 && (action != Action::Compare || !sessions.marks.is_empty())
+        }
+        Action::Enter => sessions.matching() > 0,
+        _ => true,
+    }
+}

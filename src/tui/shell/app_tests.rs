@@ -1,0 +1,122 @@
+//! The loop with keys from a script, hands that only note, and a clock that jumps.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use ratatui::backend::TestBackend;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::super::super::testing::{self, Stage};
+use super::*;
+use crate::record::Event;
+
+#[derive(Default)]
+struct Notes {
+    effects: Vec<Effect>,
+    draws: usize,
+    samples: usize,
+}
+
+impl Hands for Notes {
+    fn perform(&mut self, effect: Effect) -> Done {
+        self.effects.push(effect.clone());
+        match effect {
+            Effect::Quit(code) => Done::Quit(code),
+            Effect::Redraw => Done::Repaint,
+            _ => Done::Yes,
+        }
+    }
+    fn took(&mut self, msg: &Msg) {
+        self.samples += usize::from(matches!(msg, Msg::Event(Event::Sample { .. })));
+    }
+    fn begin_draw(&mut self) {
+        self.draws += 1;
+    }
+}
+
+/// Keys from a channel, so that the test says when they come.
+struct Keys(UnboundedReceiver<Msg>);
+
+impl Stream for Keys {
+    type Item = Msg;
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Msg>> {
+        self.0.poll_recv(context)
+    }
+}
+
+fn press(to: &UnboundedSender<Msg>, script: &str) {
+    for key in super::super::super::keys::script(script) {
+        to.send(Msg::Key(key)).unwrap();
+    }
+}
+
+/// Runs the loop on a clock that jumps over every wait.
+fn run(stage: &mut Stage, script: impl AsyncFnOnce(UnboundedSender<Msg>, UnboundedSender<Msg>)) -> (u8, Notes, String) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
+    let mut notes = Notes::default();
+    let code = runtime.block_on(async {
+        let (keys, pressed) = unbounded_channel();
+        let (tell, told) = unbounded_channel();
+        let mut app = App::new(&mut terminal, &mut stage.model, &mut notes);
+        let (code, ()) = tokio::join!(app.run(vec![Effect::Host], Keys(pressed), told), script(keys, tell));
+        code.unwrap()
+    });
+    (code, notes, terminal.backend().to_string())
+}
+
+#[test]
+fn a_key_is_drawn_at_once_and_data_ten_times_a_second() {
+    let mut stage = Stage::new();
+    let (code, notes, _) = run(&mut stage, async |keys, tell| {
+        press(&keys, "6");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        for _ in 0..1000 {
+            tell.send(Msg::Done { text: "x".into(), sessions: false }).unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        press(&keys, "q");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    });
+    assert_eq!(code, 0);
+    assert_eq!(notes.effects.first(), Some(&Effect::Host));
+    // First frame, one for the key, at most 11 in the second of data (its toast ticks too).
+    assert!((3..=14).contains(&notes.draws), "{} draws", notes.draws);
+}
+
+#[test]
+fn nothing_is_drawn_when_nothing_changes() {
+    let mut stage = Stage::new();
+    let (_, notes, _) = run(&mut stage, async |keys, _tell| {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        press(&keys, "q");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    });
+    assert_eq!(notes.draws, 1);
+}
+
+#[test]
+fn samples_are_counted_back_and_a_run_is_seen() {
+    let mut stage = Stage::new();
+    super::super::super::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));
+    let (code, notes, picture) = run(&mut stage, async |keys, tell| {
+        for at in 1..=20 {
+            let sample = crate::record::Sample { at: at * 100_000_000, nanos: 100_000_000, bytes: 1 << 30, ops: 1000, syscalls: 1000 };
+            tell.send(Msg::Event(Event::Sample { cell: 0, round: 1, sample, lanes: Vec::new() })).unwrap();
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        press(&keys, "qy");
+        tell.send(Msg::Over { error: None, unsaved: None }).unwrap();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    });
+    assert_eq!((code, notes.samples), (0, 20));
+    assert!(picture.contains("iotui"));
+}
+
+#[test]
+fn the_end_of_the_keys_is_a_hang_up() {
+    let mut stage = Stage::new();
+    let (code, _, _) = run(&mut stage, async |keys, _tell| drop(keys));
+    assert_eq!(code, 129);
+}

@@ -1,0 +1,218 @@
+//! The full screen without a terminal: keys in, a picture out.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+
+use super::keys;
+use super::model::Model;
+use super::msg::{Effect, Msg};
+use super::setup::Setup;
+use super::shown::Shown;
+use super::theme::{Colours, Look};
+use super::update::update;
+use super::view;
+use crate::plan::{Cache, Plan, Presets, Settings};
+use crate::record::{Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
+use crate::session::{Session, testing};
+
+/// A model with a clock that only the test moves.
+pub struct Stage {
+    pub model: Model,
+    pub now: Duration,
+    /// All that was to be done since the last look.
+    pub effects: Vec<Effect>,
+}
+
+impl Stage {
+    pub fn new() -> Stage {
+        let presets = Presets::built_in();
+        let quick = presets.get("quick").unwrap().clone();
+        let setup = Setup::new(Some("/data/ubuntu.iso".into()), None, quick, Settings::default());
+        let look = Look { colours: Colours::Sixteen, ..Look::default() };
+        let model = Model::new(look, presets.iter().cloned().collect(), setup);
+        Stage { model, now: Duration::ZERO, effects: Vec::new() }
+    }
+
+    pub fn tell(&mut self, msg: Msg) -> &mut Self {
+        self.now += Duration::from_millis(10);
+        self.effects.extend(update(&mut self.model, self.now, msg));
+        self
+    }
+
+    /// Presses the keys of a script.
+    pub fn keys(&mut self, script: &str) -> &mut Self {
+        for key in keys::script(script) {
+            self.tell(Msg::Key(key));
+        }
+        self
+    }
+
+    pub fn wait(&mut self, time: Duration) -> &mut Self {
+        self.now += time;
+        self.tell(Msg::Tick)
+    }
+
+    pub fn take(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    pub fn drawn(&self, columns: u16, rows: u16) -> Buffer {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        view::draw(&self.model, &mut buffer);
+        buffer
+    }
+
+    /// The glyphs.
+    pub fn picture(&self, columns: u16, rows: u16) -> String {
+        let buffer = self.drawn(columns, rows);
+        let line = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
+        (0..rows).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The glyphs, a letter for each style below them, and what the letters mean.
+    pub fn snapshot(&mut self, columns: u16, rows: u16) -> String {
+        self.tell(Msg::Resize(columns, rows));
+        let buffer = self.drawn(columns, rows);
+        let mut known: Vec<Style> = Vec::new();
+        let mut map = String::new();
+        for y in 0..rows {
+            let mut row = String::new();
+            for x in 0..columns {
+                let cell = &buffer[(x, y)];
+                let style = Style::new().fg(cell.fg).bg(cell.bg).add_modifier(cell.modifier);
+                let at = known.iter().position(|own| *own == style).unwrap_or_else(|| {
+                    known.push(style);
+                    known.len() - 1
+                });
+                row.push(if plain(&style) { '.' } else { (b'a' + (at % 26) as u8) as char });
+            }
+            let _ = writeln!(map, "{}", row.trim_end_matches('.'));
+        }
+        let legend: Vec<String> = known
+            .iter()
+            .enumerate()
+            .filter(|(_, style)| !plain(style))
+            .map(|(at, style)| format!("{} {}", (b'a' + (at % 26) as u8) as char, named(style)))
+            .collect();
+        format!("{}\n---\n{}---\n{}\n", self.picture(columns, rows), map, legend.join("\n"))
+    }
+}
+
+fn plain(style: &Style) -> bool {
+    *style == Style::new().fg(Color::Reset).bg(Color::Reset)
+}
+
+fn named(style: &Style) -> String {
+    let mut words = Vec::new();
+    words.extend(style.fg.filter(|c| *c != Color::Reset).map(|c| c.to_string()));
+    words.extend(style.bg.filter(|c| *c != Color::Reset).map(|c| format!("on {c}")));
+    if style.add_modifier != Modifier::empty() {
+        words.push(format!("{:?}", style.add_modifier));
+    }
+    words.join(" ")
+}
+
+/// A plan of two backends over six block sizes, cold and warm.
+pub fn plan() -> Plan {
+    let mut plan = testing::plan(0);
+    for backend in ["read", "mmap"] {
+        for cache in [Cache::Cold, Cache::Warm] {
+            plan.cells.extend((0..6).map(|n| testing::job(backend, 4096 << (2 * n), cache)));
+        }
+    }
+    plan
+}
+
+/// Trials of a cell that look like a disk and a page cache, always the same.
+pub fn trial(plan: &Plan, cell: u32, round: u32) -> Trial {
+    let job = &plan.cells[cell as usize];
+    let per_call = if job.cache == Cache::Cold { 90_000.0 } else { 300.0 };
+    let speed = match (job.cache, job.backend.id.as_str()) {
+        (Cache::Cold, _) => 2.5e9,
+        (_, "mmap") => 24e9,
+        _ => 12e9,
+    };
+    let wobble = 1.0 + f64::from((round * 7 + cell * 3) % 5) / 100.0;
+    let ops = 1000;
+    let bytes = ops * job.block;
+    let nanos = ((ops as f64 * per_call + bytes as f64 / speed * 1e9) * wobble) as u64;
+    let device_bytes = Some(if job.cache == Cache::Cold { bytes } else { 0 });
+    Trial {
+        cell,
+        round,
+        bytes,
+        ops,
+        syscalls: if job.backend.id == "mmap" { 0 } else { ops },
+        nanos,
+        user_nanos: nanos / 10,
+        system_nanos: nanos / 2,
+        device_bytes,
+        ..Trial::default()
+    }
+}
+
+pub fn verdict(cache: Cache, cell: u32) -> Verdict {
+    let device = if cache == Cache::Cold { 1.0 } else { 0.0 };
+    let warnings = match cell {
+        2 => vec![warning("noisy", Severity::Note), warning("not-cold", Severity::Misleading)],
+        9 => vec![warning("holes", Severity::Wrong)],
+        _ => Vec::new(),
+    };
+    let latency = Latency {
+        count: 5000,
+        every: 1,
+        mean: 900.0,
+        p50: Some(800.0),
+        p90: Some(1200.0),
+        p99: Some(3000.0),
+        p999: None,
+        max: 90_000.0,
+        buckets: vec![(700, 1000), (800, 3000), (1200, 900), (3000, 99), (90_000, 1)],
+    };
+    Verdict {
+        source: Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 }),
+        source_reason: "counted".into(),
+        amplification: Some(1.0),
+        warnings,
+        latency: Some(latency),
+    }
+}
+
+pub fn warning(id: &'static str, severity: Severity) -> Warning {
+    Warning {
+        id: id.into(),
+        severity,
+        message: format!("{id}: what was seen"),
+        evidence: "3 of 5 trials".into(),
+        remedy: "use more --trials".into(),
+    }
+}
+
+/// A whole session of that plan: five trials of each cell, verdicts, one failed cell.
+pub fn session() -> Session {
+    let plan = plan();
+    let mut session =
+        Session::new("20261121-093011-ubuntu-iso".into(), "first".into(), "2026-11-21T09:30:11Z".into(), Default::default(), plan);
+    let cells = session.plan.cells.len() as u32;
+    for round in 1..=5 {
+        for cell in 0..cells - 1 {
+            session.trials.push(Arc::new(trial(&session.plan, cell, round)));
+        }
+    }
+    for cell in 0..cells - 1 {
+        session.verdicts[cell as usize] = Some(verdict(session.plan.cells[cell as usize].cache, cell));
+    }
+    session.errors[cells as usize - 1] = Some("pread(2): EIO at 4 KiB".into());
+    session.grounds = Some(Grounds::default());
+    session.end = Some(crate::record::End::Finished);
+    session
+}
+
+pub fn shown() -> Shown {
+    Shown::of(session(), Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()))
+}

@@ -1,0 +1,199 @@
+//! The whole screen: random messages never break it, and what it looks like.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::keys::Key;
+use super::model::Screen;
+use super::msg::Msg;
+use super::testing::{self, Stage};
+use super::theme::{Colours, Glyphs, Look, THEMES};
+use super::{update, view};
+use crate::record::{End, Event, Grounds, LaneSample, Phase, Progress, Sample};
+
+/// Any key that means something somewhere, and some that mean nothing.
+const KEYS: &str = "1 2 3 4 5 6 r x s f p d w e m c y t L v S a b o n i u R D / . + - 0 : ? q h j k l g G \
+    enter esc space tab shift-tab up down left right home end pgup pgdn ctrl-u ctrl-d ctrl-p ctrl-l ctrl-z backspace delete f1 f5 z ä 9";
+
+/// A message that cannot be cloned, made anew each time.
+fn made(make: fn() -> Msg) -> impl Strategy<Value = Msg> {
+    Just(()).prop_map(move |()| make())
+}
+
+fn key() -> impl Strategy<Value = Msg> {
+    let keys: Vec<Key> = KEYS.split_whitespace().filter_map(Key::parse).collect();
+    prop::sample::select(keys).prop_map(Msg::Key)
+}
+
+fn mouse() -> impl Strategy<Value = Msg> {
+    let kinds = vec![
+        MouseEventKind::Down(MouseButton::Left),
+        MouseEventKind::Down(MouseButton::Right),
+        MouseEventKind::ScrollDown,
+        MouseEventKind::ScrollUp,
+        MouseEventKind::Moved,
+    ];
+    (prop::sample::select(kinds), 0..250u16, 0..80u16)
+        .prop_map(|(kind, column, row)| Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
+}
+
+fn engine() -> impl Strategy<Value = Msg> {
+    let cell = 0..40u32;
+    let number = prop_oneof![Just(0u64), Just(1), 1..1_000_000_000_000u64, Just(u64::MAX / 4)];
+    let phase = prop::sample::select(vec![Phase::Fill, Phase::Calibrate, Phase::Trial, Phase::Pause]);
+    prop_oneof![
+        (number.clone(), number.clone(), number.clone(), cell.clone()).prop_map(|(at, nanos, bytes, cell)| {
+            let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
+            let lanes = vec![LaneSample { bytes, ops: 1, syscalls: 1 }; (cell % 5) as usize];
+            Msg::Event(Event::Sample { cell, round: 1, sample, lanes })
+        }),
+        (phase, prop::option::of(cell.clone()), -1.0..2.0f64, number)
+            .prop_map(|(phase, cell, share, left)| { Msg::Event(Event::Progress(Progress { phase, cell, round: 1, share, left })) }),
+        (0..24u32, 1..9u32).prop_map(|(cell, round)| {
+            let trial = Arc::new(testing::trial(&testing::plan(), cell, round));
+            Msg::Event(Event::Trial { trial, samples: Vec::new(), latency: None })
+        }),
+        (0..24u32).prop_map(|cell| {
+            let plan = testing::plan();
+            let verdict = Arc::new(testing::verdict(plan.cells[cell as usize].cache, cell));
+            Msg::Event(Event::Verdict { cell, verdict })
+        }),
+        cell.prop_map(|cell| Msg::Event(Event::Failed { cell, error: "EIO".into() })),
+        made(|| Msg::Event(Event::Note { text: "a note".into() })),
+        made(|| Msg::Event(Event::Started { plan: Arc::new(testing::plan()), grounds: Arc::new(Grounds::default()) })),
+        made(|| Msg::Event(Event::End { reason: End::Goal })),
+        made(|| Msg::Dropped(3)),
+    ]
+}
+
+/// Answers of the shell, in any order and number.
+fn answer() -> impl Strategy<Value = Msg> {
+    prop_oneof![
+        made(|| Msg::Tick),
+        made(|| Msg::Opened(Ok(Box::new(testing::shown())))),
+        made(|| Msg::Opened(Err("no such session".into()))),
+        made(|| Msg::Again(Ok(Box::new(testing::plan())))),
+        made(|| Msg::Host(Box::default())),
+        made(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
+        made(|| Msg::Sessions(Err("unreadable".into()))),
+        made(|| Msg::Over { error: None, unsaved: None }),
+        made(|| Msg::NotBegun("no thread".into())),
+        made(|| Msg::Resumed),
+        made(|| Msg::Interrupt),
+        (0..20u64).prop_map(|number| Msg::Proposed { number, result: Err("the file is empty".into()), findings: Vec::new() }),
+        "[ -~äé日\n\t]{0,20}".prop_map(Msg::Paste),
+        "[ -~]{0,300}".prop_map(Msg::Failed),
+        "[ -~]{0,30}".prop_map(Msg::Panicked),
+    ]
+}
+
+fn look() -> impl Strategy<Value = Look> {
+    let colours = prop::sample::select(vec![Colours::None, Colours::Sixteen, Colours::TwoFiftySix, Colours::True]);
+    let glyphs = prop::sample::select(vec![Glyphs::Unicode, Glyphs::Ascii]);
+    (0..THEMES.len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| Look { theme: &THEMES[theme], colours, glyphs })
+}
+
+fn any_message() -> impl Strategy<Value = Msg> {
+    prop_oneof![6 => key(), 1 => mouse(), 2 => engine(), 1 => answer(), 1 => (0..250u16, 0..80u16).prop_map(|(w, h)| Msg::Resize(w, h))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_messages_never_break_the_screen(
+        messages in prop::collection::vec(any_message(), 1..120),
+        sizes in prop::collection::vec((0..220u16, 0..70u16), 4),
+        look in look(),
+    ) {
+        let mut stage = Stage::new();
+        stage.model.look = look;
+        for (at, message) in messages.into_iter().enumerate() {
+            stage.tell(message);
+            let (columns, rows) = sizes[at % sizes.len()];
+            let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+            view::draw(&stage.model, &mut buffer);
+            // No effect is performed: whatever is asked for never comes, or comes unasked.
+            stage.effects.clear();
+        }
+    }
+}
+
+/// Every screen, with something on it.
+fn stages() -> Vec<(&'static str, Stage)> {
+    let mut all = Vec::new();
+    for screen in Screen::ALL {
+        let mut stage = Stage::new();
+        stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+        stage.tell(Msg::Host(Box::default()));
+        if *screen == Screen::Live {
+            update::run::start(&mut stage.model, Arc::new(testing::plan()));
+            a_little_run(&mut stage);
+        }
+        stage.tell(Msg::Key(Key::parse(&(Screen::ALL.iter().position(|s| s == screen).unwrap() + 1).to_string()).unwrap()));
+        all.push((screen.title(), stage));
+    }
+    all
+}
+
+/// Two rounds of four cells, and a trial under way.
+fn a_little_run(stage: &mut Stage) {
+    let plan = Arc::new(testing::plan());
+    stage.tell(Msg::Begun { path: None, id: "x".into(), name: String::new(), created: "2026-11-21T09:30:11Z".into() });
+    stage.tell(Msg::Event(Event::Started { plan: Arc::clone(&plan), grounds: Arc::new(Grounds::default()) }));
+    for round in 1..=2 {
+        for cell in 0..4 {
+            let progress = Progress { phase: Phase::Trial, cell: Some(cell), round, share: 0.1 * f64::from(cell), left: 30_000_000_000 };
+            stage.tell(Msg::Event(Event::Progress(progress)));
+            for at in 1..=3u64 {
+                stage.now += Duration::from_millis(100);
+                let bytes = (1 << 28) * (u64::from(cell) + at % 2 + 1);
+                let sample = Sample { at: at * 100_000_000, nanos: 100_000_000, bytes, ops: bytes / 65536, syscalls: bytes / 65536 };
+                stage.tell(Msg::Event(Event::Sample { cell, round, sample, lanes: Vec::new() }));
+            }
+            if round == 1 || cell < 3 {
+                let trial = Arc::new(testing::trial(&plan, cell, round));
+                stage.tell(Msg::Event(Event::Trial { trial, samples: Vec::new(), latency: None }));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_screen_below_the_smallest_says_what_it_needs() {
+    for (name, mut stage) in stages() {
+        for (columns, rows) in [(40, 12), (20, 5)] {
+            let picture = stage.snapshot(columns, rows);
+            assert!(picture.contains("60x16"), "{name} at {columns}x{rows}: {picture}");
+        }
+        stage.snapshot(1, 1);
+    }
+}
+
+#[test]
+fn every_screen_has_its_tabs_and_keys_at_every_size() {
+    for (name, mut stage) in stages() {
+        for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+            let picture = stage.snapshot(columns, rows);
+            let (first, last) = (picture.lines().next().unwrap(), picture.lines().nth(usize::from(rows) - 1).unwrap());
+            assert!(first.contains("iotui") && first.contains("1 Setup"), "{name}: {first}");
+            assert!(last.contains("? help") && last.contains("q quit"), "{name} at {columns}: {last}");
+        }
+    }
+}
+
+#[test]
+fn ascii_draws_no_other_glyph() {
+    for (name, mut stage) in stages() {
+        stage.model.look.glyphs = Glyphs::Ascii;
+        let buffer = stage.drawn(120, 40);
+        for cell in buffer.content() {
+            assert!(cell.symbol().is_ascii(), "{name}: {:?}", cell.symbol());
+        }
+    }
+}

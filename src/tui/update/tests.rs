@@ -1,0 +1,169 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::model::Screen;
+use super::super::msg::{Effect, Msg};
+use super::super::popup::Popup;
+use super::super::testing::{self, Stage};
+use crate::record::{End, Event, Phase, Progress};
+
+/// A stage on which a run goes on.
+fn running() -> Stage {
+    let mut stage = Stage::new();
+    super::run::start(&mut stage.model, Arc::new(testing::plan()));
+    stage.tell(Msg::Begun { path: Some("/s/x.jsonl".into()), id: "x".into(), name: String::new(), created: "2026-11-21T09:30:11Z".into() });
+    stage
+}
+
+fn some_trials(stage: &mut Stage) {
+    let plan = testing::plan();
+    for cell in 0..4 {
+        let trial = Arc::new(testing::trial(&plan, cell, 1));
+        stage.tell(Msg::Event(Event::Trial { trial, samples: Vec::new(), latency: None }));
+    }
+}
+
+fn quits(stage: &mut Stage) -> Option<u8> {
+    stage.take().into_iter().find_map(|effect| match effect {
+        Effect::Quit(code) => Some(code),
+        _ => None,
+    })
+}
+
+#[test]
+fn digits_go_to_screens() {
+    let mut stage = Stage::new();
+    for (key, screen) in ["1", "2", "3", "4", "5", "6"].iter().zip(Screen::ALL) {
+        stage.keys(key);
+        assert_eq!(stage.model.screen, *screen);
+    }
+    assert!(stage.take().contains(&Effect::Sessions));
+}
+
+#[test]
+fn q_quits_closes_or_asks() {
+    assert_eq!(quits(Stage::new().keys("q")), Some(0));
+    let mut stage = Stage::new();
+    assert_eq!(quits(stage.keys("?q")), None);
+    assert!(stage.model.popups.is_empty());
+    let mut stage = running();
+    stage.take();
+    assert_eq!(quits(stage.keys("q")), None);
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
+    stage.keys("n");
+    assert!(stage.model.popups.is_empty() && stage.model.running());
+    assert_eq!(quits(stage.keys("qy")), None, "the run is stopped first");
+    assert!(stage.model.leaving.is_some());
+    assert_eq!(quits(stage.tell(Msg::Over { error: None, unsaved: None })), Some(0));
+}
+
+#[test]
+fn a_run_that_hangs_does_not_hold_the_way_out() {
+    let mut stage = running();
+    stage.keys("qy").take();
+    assert_eq!(quits(stage.wait(Duration::from_millis(900))), None);
+    assert_eq!(quits(stage.wait(Duration::from_millis(900))), Some(0));
+}
+
+#[test]
+fn ctrl_c_stops_a_run_and_else_quits() {
+    let mut stage = running();
+    stage.take();
+    assert_eq!(stage.keys("<ctrl-c>").take(), [Effect::Stop]);
+    some_trials(&mut stage);
+    stage.tell(Msg::Event(Event::End { reason: End::Interrupted }));
+    stage.tell(Msg::Over { error: None, unsaved: None });
+    assert_eq!(stage.model.screen, Screen::Results);
+    assert!(stage.model.farewell().lines.iter().any(|line| line.contains("/s/x.jsonl")));
+    stage.take();
+    assert_eq!(quits(stage.keys("<ctrl-c>")), Some(0));
+    // Whatever has the focus.
+    assert_eq!(quits(Stage::new().keys(":quit<ctrl-c>")), Some(0));
+}
+
+#[test]
+fn signals_lead_out_with_their_code() {
+    assert_eq!(quits(Stage::new().tell(Msg::Leave(143))), Some(143));
+    let mut stage = running();
+    stage.take();
+    stage.tell(Msg::Leave(129));
+    assert_eq!(stage.take(), [Effect::Stop]);
+    stage.tell(Msg::Over { error: None, unsaved: None });
+    assert_eq!(quits(&mut stage), Some(129));
+}
+
+#[test]
+fn a_run_that_failed_at_once_goes_back_to_setup() {
+    let mut stage = running();
+    stage.tell(Msg::Over { error: Some("no space".into()), unsaved: None });
+    assert_eq!(stage.model.screen, Screen::Setup);
+    assert!(stage.model.toasts.iter().any(|toast| toast.text.contains("no space")));
+    let mut stage = running();
+    stage.tell(Msg::NotBegun("cannot start a thread".into()));
+    assert!(!stage.model.running() && stage.model.screen == Screen::Setup);
+}
+
+#[test]
+fn the_end_of_a_run_does_not_take_another_screen_away() {
+    let mut stage = running();
+    some_trials(&mut stage);
+    stage.keys("6");
+    stage.tell(Msg::Over { error: None, unsaved: None });
+    assert_eq!(stage.model.screen, Screen::Host);
+}
+
+#[test]
+fn one_run_at_a_time() {
+    let mut stage = running();
+    stage.take();
+    let effects = super::run::start(&mut stage.model, Arc::new(testing::plan()));
+    assert!(!effects.iter().any(|e| matches!(e, Effect::Start { .. })));
+}
+
+#[test]
+fn suspending_pauses_a_run() {
+    let mut stage = running();
+    stage.take();
+    stage.keys("<ctrl-z>");
+    assert_eq!(stage.take(), [Effect::Pause(true), Effect::Suspend]);
+    stage.tell(Msg::Resumed);
+    let resumed = stage.take();
+    assert!(resumed.contains(&Effect::Redraw) && !resumed.contains(&Effect::Pause(false)), "the engine has not said that it waits");
+    let pause = Progress { phase: Phase::Pause, cell: None, round: 1, share: 0.1, left: 1 };
+    stage.tell(Msg::Event(Event::Progress(pause)));
+    assert!(stage.take().contains(&Effect::Pause(false)));
+    assert_eq!(Stage::new().keys("<ctrl-z>").take(), [Effect::Suspend]);
+}
+
+#[test]
+fn the_palette_does_what_it_finds() {
+    let mut stage = Stage::new();
+    stage.keys(":go to host<enter>");
+    assert!(stage.model.popups.is_empty());
+    assert_eq!(stage.model.screen, Screen::Host);
+    stage.keys("<ctrl-p>zzz<enter>");
+    assert_eq!(stage.model.popups.len(), 1);
+    stage.keys("<esc>");
+    assert!(stage.model.popups.is_empty());
+}
+
+#[test]
+fn a_paste_is_text_or_nothing() {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Paste("q\nr".into()));
+    assert_eq!((stage.model.screen, quits(&mut stage)), (Screen::Setup, None));
+    stage.keys(":").tell(Msg::Paste("the\nme\x1b".into()));
+    let Some(Popup::Palette { input, .. }) = stage.model.popups.last() else { panic!() };
+    assert_eq!(input.value(), "theme");
+}
+
+#[test]
+fn themes_come_round_and_are_remembered() {
+    let mut stage = Stage::new();
+    let first = stage.model.look.theme.id;
+    for _ in 0..super::THEMES.len() {
+        stage.keys("t");
+    }
+    assert_eq!(stage.model.look.theme.id, first);
+    assert!(stage.take().iter().all(|e| matches!(e, Effect::Remember(_))));
+}

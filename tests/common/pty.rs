@@ -1,0 +1,168 @@
+//! The binary in a real terminal: a pseudo-terminal whose other end is read into a screen.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::Home;
+
+/// What is waited for comes sooner; a test that hangs fails with a picture of the screen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Shown {
+    parser: vt100::Parser,
+    /// The program has closed its end.
+    closed: bool,
+    /// Bytes that came.
+    bytes: u64,
+}
+
+pub struct Terminal {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    writer: Box<dyn Write + Send>,
+    shown: Arc<(Mutex<Shown>, Condvar)>,
+}
+
+impl Terminal {
+    /// iotui with these words in a terminal of so many columns and rows.
+    pub fn start(home: &Home, line: &str, (columns, rows): (u16, u16), env: &[(&str, &str)]) -> Terminal {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_iotui"));
+        command.args(line.split_whitespace());
+        command.cwd(home.path(""));
+        command.env_clear();
+        let plain = home.std("");
+        for (name, value) in plain.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            command.env(name, value);
+        }
+        command.env("TERM", "xterm-256color");
+        for (name, value) in env {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let shown = Arc::new((
+            Mutex::new(Shown { parser: vt100::Parser::new(above_zero(rows), above_zero(columns), 0), closed: false, bytes: 0 }),
+            Condvar::new(),
+        ));
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let to = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            loop {
+                let read = reader.read(&mut buffer).unwrap_or(0);
+                let mut shown = to.0.lock().unwrap();
+                shown.parser.process(&buffer[..read]);
+                shown.bytes += read as u64;
+                shown.closed = read == 0;
+                to.1.notify_all();
+                if read == 0 {
+                    break;
+                }
+            }
+        });
+        let writer = pair.master.take_writer().unwrap();
+        Terminal { master: pair.master, child, writer, shown }
+    }
+
+    /// Presses keys: text as it is, control keys as their bytes.
+    pub fn press(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    /// The screen as text.
+    pub fn text(&self) -> String {
+        self.shown.0.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Looks at the screen itself.
+    pub fn look<T>(&self, at: impl FnOnce(&vt100::Screen) -> T) -> T {
+        at(self.shown.0.lock().unwrap().parser.screen())
+    }
+
+    /// Waits until the screen is as wanted; its text then.
+    pub fn until(&self, what: &str, mut wanted: impl FnMut(&vt100::Screen) -> bool) -> String {
+        let begin = Instant::now();
+        let mut shown = self.shown.0.lock().unwrap();
+        loop {
+            if wanted(shown.parser.screen()) {
+                return shown.parser.screen().contents();
+            }
+            let left = PATIENCE.saturating_sub(begin.elapsed());
+            let text = shown.parser.screen().contents();
+            assert!(!shown.closed && !left.is_zero(), "{what} never came; the screen:\n{text}");
+            shown = self.shown.1.wait_timeout(shown, left).unwrap().0;
+        }
+    }
+
+    /// Waits until the screen holds a text.
+    pub fn shows(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contents().contains(text))
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.shown.0.lock().unwrap().parser.screen_mut().set_size(above_zero(rows), above_zero(columns));
+        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.process_id().unwrap() as i32)
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).unwrap();
+    }
+
+    /// Waits until the program has stopped itself.
+    pub fn until_stopped(&self) {
+        let status = waitpid(self.pid(), Some(WaitPidFlag::WUNTRACED)).unwrap();
+        assert!(matches!(status, WaitStatus::Stopped(..)), "{status:?}");
+    }
+
+    /// Waits for the end; the exit code and what the normal screen says.
+    pub fn end(mut self) -> (u32, String) {
+        {
+            let begin = Instant::now();
+            let mut shown = self.shown.0.lock().unwrap();
+            while !shown.closed {
+                let left = PATIENCE.saturating_sub(begin.elapsed());
+                let text = shown.parser.screen().contents();
+                assert!(!left.is_zero(), "it does not end; the screen:\n{text}");
+                shown = self.shown.1.wait_timeout(shown, left).unwrap().0;
+            }
+        }
+        let code = self.child.wait().unwrap().exit_code();
+        self.assert_sane();
+        (code, self.text())
+    }
+
+    /// The terminal is as a shell wants it.
+    fn assert_sane(&self) {
+        self.look(|screen| {
+            assert!(!screen.alternate_screen(), "the alternate screen is still on");
+            assert!(!screen.hide_cursor(), "the cursor is still hidden");
+            assert!(!screen.bracketed_paste(), "pastes are still bracketed");
+            assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still taken");
+        });
+    }
+}
+
+fn above_zero(n: u16) -> NonZero<u16> {
+    NonZero::new(n).unwrap()
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing running.
+        let _ = self.child.kill();
+    }
+}

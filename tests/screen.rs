@@ -1,0 +1,223 @@
+//! The full screen in a real terminal, with keys alone.
+
+mod common;
+
+use common::Home;
+use common::pty::Terminal;
+use nix::sys::signal::Signal;
+use predicates::prelude::*;
+
+const WIDE: (u16, u16) = (120, 40);
+const CTRL_C: &str = "\x03";
+const CTRL_Z: &str = "\x1a";
+const ESC: &str = "\x1b";
+
+/// A run that takes some seconds, and one that goes on until it is stopped.
+const SHORT: &str = "-b pread,mmap -s 4k,64k -c warm --trials 5 --trial-time 20ms --budget 1m";
+const ENDLESS: &str = "-b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 150ms --budget 1h";
+
+fn home_with_file() -> Home {
+    let home = Home::new();
+    common::data::write(&home.path("some-file.bin"), &common::data::random(8 << 20, 1));
+    home
+}
+
+fn start(home: &Home, line: &str) -> Terminal {
+    let terminal = Terminal::start(home, &format!("some-file.bin {line}"), WIDE, &[]);
+    terminal.shows("Setup");
+    terminal
+}
+
+fn is_braille(c: char) -> bool {
+    ('\u{2801}'..='\u{28ff}').contains(&c)
+}
+
+/// Starts a run, and waits until both plots have moved.
+fn running(home: &Home, line: &str) -> Terminal {
+    let mut terminal = start(home, line);
+    terminal.press("r");
+    let braille = |screen: &vt100::Screen| screen.contents().chars().filter(|c| is_braille(*c)).collect::<String>();
+    let mut first = String::new();
+    terminal.until("a plot", |screen| {
+        first = braille(screen);
+        screen.contents().contains("System calls") && !first.is_empty()
+    });
+    terminal.until("a plot that moves", |screen| braille(screen) != first);
+    terminal
+}
+
+fn sessions(home: &Home) -> Vec<serde_json::Value> {
+    home.json("sessions list").as_array().unwrap().clone()
+}
+
+#[test]
+fn a_run_from_the_first_key_to_the_saved_session_and_back() {
+    let home = home_with_file();
+    let mut terminal = start(&home, SHORT);
+    terminal.press("r");
+    terminal.shows("Throughput");
+    terminal.shows("System calls");
+    // A finished run shows its results by itself.
+    terminal.shows("Fastest:");
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0);
+    let kept = sessions(&home);
+    assert_eq!((kept.len(), &kept[0]["state"]), (1, &"finished".into()));
+    assert!(said.contains("saved") && said.contains(kept[0]["id"].as_str().unwrap()), "{said}");
+    // Loaded again from the list, with keys alone.
+    let mut again = start(&home, "");
+    again.press("4");
+    again.shows("some-file.bin");
+    again.shows("finished");
+    again.press("\r");
+    again.shows("Fastest:");
+    again.press("q");
+    assert_eq!(again.end().0, 0);
+}
+
+#[test]
+fn both_plots_move_and_ctrl_c_keeps_what_was_measured() {
+    let home = home_with_file();
+    let mut terminal = running(&home, ENDLESS);
+    terminal.press(CTRL_C);
+    terminal.shows("Results");
+    terminal.shows("saved");
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(sessions(&home)[0]["state"], "interrupted");
+}
+
+#[test]
+fn quitting_during_a_run_asks() {
+    let home = home_with_file();
+    let mut terminal = running(&home, ENDLESS);
+    terminal.press("q");
+    terminal.shows("Quit while a run goes on?");
+    terminal.press("n");
+    terminal.until("the question is gone", |s| !s.contents().contains("Quit while a run goes on?"));
+    terminal.press("q");
+    terminal.shows("Quit while a run goes on?");
+    terminal.press("y");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0);
+    assert!(said.contains("saved"), "{said}");
+    assert_eq!(sessions(&home)[0]["state"], "interrupted");
+}
+
+#[test]
+fn signals_leave_a_sane_terminal_and_a_saved_session() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let home = home_with_file();
+        let terminal = running(&home, ENDLESS);
+        terminal.signal(signal);
+        assert_eq!(terminal.end().0, code, "{signal}");
+        assert_eq!(sessions(&home)[0]["state"], "interrupted", "{signal}");
+    }
+    let home = home_with_file();
+    let terminal = start(&home, "");
+    terminal.signal(Signal::SIGTERM);
+    assert_eq!(terminal.end().0, 143);
+    assert!(sessions(&home).is_empty());
+}
+
+#[test]
+fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
+    let home = home_with_file();
+    let mut terminal = running(&home, ENDLESS);
+    terminal.press(CTRL_Z);
+    terminal.until_stopped();
+    terminal.until("the normal screen", |screen| !screen.alternate_screen());
+    terminal.signal(Signal::SIGCONT);
+    terminal.until("the full screen", |screen| screen.alternate_screen() && screen.contents().contains("Throughput"));
+    terminal.until("the run goes on", |screen| screen.contents().contains("running"));
+    terminal.press(CTRL_C);
+    terminal.shows("saved");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
+    let home = home_with_file();
+    let mut terminal = running(&home, ENDLESS);
+    for (columns, rows) in [(40, 12), (20, 5), (1, 1)] {
+        terminal.resize(columns, rows);
+        if columns > 10 {
+            terminal.shows("60x16");
+        }
+    }
+    for size in [(80, 24), (200, 60)] {
+        terminal.resize(size.0, size.1);
+        terminal.shows("Throughput");
+        terminal.shows("running");
+    }
+    terminal.press(CTRL_C);
+    terminal.shows("saved");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn a_paste_is_no_command() {
+    let home = home_with_file();
+    let mut terminal = start(&home, "");
+    terminal.press("\x1b[200~qqrx\n\x1b[201~");
+    terminal.press("?");
+    terminal.shows("Help");
+    terminal.press(ESC);
+    terminal.until("the help is gone", |s| !s.contents().contains("Help:"));
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn every_screen_has_help_and_a_palette() {
+    let home = home_with_file();
+    let mut terminal = start(&home, "");
+    for (key, name) in [("1", "Setup"), ("2", "Live"), ("3", "Results"), ("4", "Sessions"), ("5", "Lab"), ("6", "Host")] {
+        terminal.press(key);
+        terminal.press("?");
+        terminal.shows(&format!("Help: {name}"));
+        terminal.press("q");
+        terminal.until("the help is gone", |s| !s.contents().contains("Help:"));
+    }
+    terminal.press(":");
+    terminal.shows("What do you want to do?");
+    terminal.press("go to sess\r");
+    terminal.until("the palette is gone", |s| !s.contents().contains("What do you want"));
+    terminal.press("?");
+    terminal.shows("Help: Sessions");
+    terminal.press("qq");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn no_color_and_ascii_are_kept_to() {
+    let home = home_with_file();
+    let mut terminal = Terminal::start(&home, "some-file.bin --ascii", WIDE, &[("NO_COLOR", "1")]);
+    for key in ["1", "2", "3", "4", "6", "?"] {
+        terminal.press(key);
+    }
+    terminal.shows("Help: Host");
+    terminal.look(|screen| {
+        for row in 0..WIDE.1 {
+            for column in 0..WIDE.0 {
+                let cell = screen.cell(row, column).unwrap();
+                assert!(cell.contents().is_ascii(), "{:?} at {column},{row}", cell.contents());
+                assert_eq!((cell.fgcolor(), cell.bgcolor()), (vt100::Color::Default, vt100::Color::Default), "{column},{row}");
+            }
+        }
+    });
+    terminal.press("qq");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_use() {
+    let home = home_with_file();
+    home.cmd("some-file.bin").assert().code(2).stderr(predicate::str::contains("--batch"));
+    home.cmd("--theme nihgt").assert().code(2);
+    home.cmd("some-file.bin --dry-run").assert().code(2).stderr(predicate::str::contains("--batch"));
+}
