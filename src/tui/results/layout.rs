@@ -40,7 +40,7 @@ pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
     let inner = inside(body);
     let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
     let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
-    let answer = lines.min((inner.height.saturating_sub(2) / 4).max(2)).min(inner.height);
+    let answer = lines.min((inner.height.saturating_sub(2) / 6).max(2)).min(inner.height);
     let answer_top = inner.bottom() - answer;
     let answer_title = row(answer_top.saturating_sub(1).max(inner.y));
     let answer_area = Rect::new(inner.x, answer_top, inner.width, answer);
@@ -87,13 +87,18 @@ mod tests {
                 for lines in [1, 3, 30] {
                     let body = Rect::new(0, 1, width, height);
                     let parts = parts(body, curves, lines);
-                    let areas = [parts.chart, parts.legend_title, parts.legend, parts.point_title, parts.point, parts.answer_title, parts.answer];
+                    let areas =
+                        [parts.chart, parts.legend_title, parts.legend, parts.point_title, parts.point, parts.answer_title, parts.answer];
                     for (at, area) in areas.iter().enumerate() {
                         assert_eq!(area.intersection(inside(body)), *area, "{width}x{height} {curves} {lines} {at}");
                         assert!(areas[at + 1..].iter().all(|other| !other.intersects(*area)), "{width}x{height} {curves} {lines} {at}");
                     }
                     assert!(parts.legend.height > 0 && parts.answer.height > 0);
-                    assert!(usize::from(parts.chart.height) * 5 >= usize::from(height) * 2 - 10, "{width}x{height}: {}", parts.chart.height);
+                    assert!(
+                        usize::from(parts.chart.height) * 5 >= usize::from(height) * 2 - 10,
+                        "{width}x{height}: {}",
+                        parts.chart.height
+                    );
                 }
             }
         }
