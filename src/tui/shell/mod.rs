@@ -83,12 +83,17 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     let env = |name: &str| std::env::var(name).ok();
     let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, &env);
+    // What was said on the command line stands alone; else what was chosen the last time goes on.
+    let fresh = named.is_none() && settings == Settings::default();
     let base = match named {
         Some(id) => presets.iter().find(|p| p.id == id).cloned().map_or_else(|| preset(&id), Ok)?,
         None => preset("quick")?,
     };
-    let mut model = Model::new(look, presets, Setup::new(file, dir, base, settings));
-    let first = vec![Effect::Host, model.setup.ask()];
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let setup = Setup::new(file, dir, base, settings).remembering(&remembered, &here, fresh);
+    let mut model = Model::new(look, presets, setup);
+    let mut first = vec![Effect::Host];
+    first.extend(model.setup.first());
     Ok((model, first))
 }
 
