@@ -64,7 +64,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
         anyhow::bail!("{option} is for headless runs: add --batch");
     }
     let presets = config::presets();
-    let preset = presets.chosen(&run.preset)?.remove(0);
+    let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;
     let (color, ascii, save) = (run.out.color, run.out.ascii, !run.no_save);
     shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, presets })
 }
