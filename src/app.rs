@@ -41,7 +41,7 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
-        (None, None, Some(what)) => commands::generate::run(what, cli::command()),
+        (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
         (None, None, None) if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
         (None, None, None) => full_screen(cli, settings),
     }
