@@ -81,7 +81,7 @@ pub fn offered(results: &Results, action: Action) -> bool {
     };
     let (opened, table) = (results.open.is_some(), results.table.on);
     match action {
-        Action::Enter | Action::Filter => !opened,
+        Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
         Action::Toggle => !opened && (!table || results.table.sort.is_some()),
         Action::Sort => table && !opened,
         Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => !opened && !table && data.is_curve(),
