@@ -1,10 +1,11 @@
 //! What keys change.
 
 use super::super::curves::Metric;
-use super::super::keymap::Action;
-use super::super::model::Model;
+use super::super::keymap::{self, Action, Place, key_of};
+use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
 use super::super::popup::{Popup, Purpose};
+use super::super::sessions;
 use super::super::view::{areas, pane};
 use super::state::{Open, Results};
 use super::{answer, back, cell, layout};
@@ -44,11 +45,48 @@ fn of_session(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
             model.popups.push(Popup::line("Name this session", hint, name, Purpose::Rename { id }));
             Some(Vec::new())
         }
+        Action::Mark => {
+            let (id, kept) = (shown.session.id.clone(), shown.path.is_some());
+            mark(model, id, kept);
+            Some(Vec::new())
+        }
         Action::Back => {
             back(model);
             Some(Vec::new())
         }
         _ => None,
+    }
+}
+
+/// Marks the session for an overlay, or takes the mark away.
+fn mark(model: &mut Model, id: String, kept: bool) {
+    if !kept {
+        return model.toasts.failed(model.now, "this session is not kept: it cannot be laid over others");
+    }
+    sessions::mark(model, id.clone());
+    let (go, compare) = (key_of(Action::Go(Screen::Sessions), Screen::Results), key_of(Action::Compare, Screen::Sessions));
+    let said = match (model.sessions.mark_of(&id), model.sessions.marks.len()) {
+        (None, _) => "the mark is gone".to_string(),
+        (Some(_), 1) => format!("marked: mark another one, then {go} {compare} lays them over each other"),
+        (Some(_), count) => format!("{count} sessions are marked: {go} {compare} lays them over each other"),
+    };
+    model.toasts.note(model.now, said);
+}
+
+/// Whether an action does something where the screen is now.
+pub fn offered(results: &Results, action: Action) -> bool {
+    let Some(data) = &results.data else {
+        let own = keymap::on(Screen::Results).any(|binding| binding.action == action && binding.place != Place::Everywhere);
+        return !own && !matches!(action, Action::Enter | Action::NextPane);
+    };
+    let (opened, table) = (results.open.is_some(), results.table.on);
+    match action {
+        Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
+        Action::Toggle => !opened && (!table || results.table.sort.is_some()),
+        Action::Sort => table && !opened,
+        Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => !opened && !table && data.is_curve(),
+        Action::Mean => !opened && !table,
+        _ => true,
     }
 }
 

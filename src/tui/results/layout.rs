@@ -89,7 +89,7 @@ mod tests {
                     let parts = parts(body, curves, lines);
                     let areas =
                         [parts.chart, parts.legend_title, parts.legend, parts.point_title, parts.point, parts.answer_title, parts.answer];
-                    for (at, area) in areas.iter().enumerate() {
+                    for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
                         assert_eq!(area.intersection(inside(body)), *area, "{width}x{height} {curves} {lines} {at}");
                         assert!(areas[at + 1..].iter().all(|other| !other.intersects(*area)), "{width}x{height} {curves} {lines} {at}");
                     }

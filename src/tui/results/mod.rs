@@ -23,7 +23,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use act::act;
+pub use act::{act, offered};
 pub use mouse::clicked;
 pub use state::Results;
 pub use view::draw;
@@ -52,6 +52,13 @@ pub fn field(results: &mut Results) -> Option<&mut Input> {
 pub fn typed(model: &mut Model) -> Vec<Effect> {
     model.results.arrange();
     Vec::new()
+}
+
+/// The shown session has another name.
+pub fn renamed(model: &mut Model, id: &str, name: &str) {
+    if let Some(data) = model.results.data.as_mut().filter(|data| data.shown.session.id == id) {
+        data.shown.session.name = name.into();
+    }
 }
 
 /// Goes back from an opened cell or a filter; false where there is neither.

@@ -153,7 +153,9 @@ pub fn below(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let width = pane::width(&text) as u16 + 2;
     if width > 2 && area.height > 0 {
         let place = Rect::new(area.right().saturating_sub(1 + width), area.bottom() - 1, width, 1).intersection(area);
-        Line::from(vec![Span::raw(" "), Span::styled(text, look.style(Role::Dim)), Span::raw(" ")]).render(place, buf);
+        // The border of an opened cell is bold.
+        let style = look.style(Role::Dim).remove_modifier(Modifier::BOLD);
+        Line::from(vec![Span::raw(" "), Span::styled(text, style), Span::raw(" ")]).render(place, buf);
     }
 }
 

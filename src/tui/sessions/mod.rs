@@ -16,7 +16,7 @@ mod view;
 mod tests;
 
 pub use list::Sessions;
-pub use update::{act, back, clicked, field, offered, rename, run_over, told, typed};
+pub use update::{act, back, clicked, field, mark, offered, rename, run_over, told, typed};
 pub use view::draw;
 
 use super::shown::Shown;

@@ -81,7 +81,8 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-fn mark(model: &mut Model, id: String) {
+/// Marks a session for an overlay, or takes its mark away.
+pub fn mark(model: &mut Model, id: String) {
     let marks = &mut model.sessions.marks;
     match marks.iter().position(|own| *own == id) {
         Some(at) => drop(marks.remove(at)),

@@ -8,7 +8,7 @@ use super::super::keys::Key;
 use super::super::model::Model;
 use super::super::msg::Effect;
 use super::super::popup::{self, Popup};
-use super::super::{sessions, setup, view};
+use super::super::{results, sessions, setup, view};
 use super::key::edit;
 use super::{act, then};
 
@@ -133,6 +133,9 @@ fn entered(model: &mut Model) -> Vec<Effect> {
     match done {
         Ok(effects) => {
             model.popups.pop();
+            if let popup::Purpose::Rename { id } = &purpose {
+                results::renamed(model, id, &text);
+            }
             effects
         }
         Err(why) => {

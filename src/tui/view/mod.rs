@@ -106,7 +106,8 @@ pub(super) fn offered(model: &Model, action: super::keymap::Action) -> bool {
     use super::keymap::Action as A;
     match (model.screen, action) {
         (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
-        (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Results | Screen::Host),
+        (Screen::Results, _) => results::offered(&model.results, action),
+        (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
         (Screen::Live, A::Pause | A::Skip | A::Stop | A::Freeze) => model.running(),
         (Screen::Live, A::Enter) => false,
         (Screen::Lab, A::Enter) => false,

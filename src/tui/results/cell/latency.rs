@@ -44,7 +44,8 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
         every => format!(", one of {every}"),
     };
     if timed > 0 {
-        text.extend(s.wrapped(&format!("{} operations timed{every}", units::show_count(timed as f64)), Role::Dim));
+        let count = if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
+        text.extend(s.wrapped(&format!("{count} operations timed{every}"), Role::Dim));
     }
     let mut sections = vec![Section::Lines(text)];
     if s.data.latency(s.index).is_some_and(|own| own.buckets.len() > 1) {

@@ -39,8 +39,9 @@ pub fn sections(s: Sight<'_>) -> Vec<Section<'_>> {
     if !s.result.source_reason.is_empty() {
         below.extend(s.wrapped(&s.result.source_reason, Role::Dim));
     }
-    if let Some(amplification) = s.result.amplification {
-        below.extend(s.wrapped(&format!("{amplification:.2} bytes from the device for each that had to come from it"), Role::Dim));
+    if let Some(amplification) = s.result.amplification.filter(|a| *a >= 0.005) {
+        let why = if amplification > 1.05 { ": it read ahead" } else { "" };
+        below.extend(s.wrapped(&format!("the device moved {amplification:.2} bytes for each that was asked of it{why}"), Role::Dim));
     }
     vec![
         Section::Lines(vec![s.heading("Where the bytes came from")]),
