@@ -87,7 +87,14 @@ fn in_chart(results: &mut Results, action: Action) {
             results.chart.x = moved(results.chart.x, places, action, 1);
             results.pan();
         }
-        Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::HalfUp | Action::HalfDown | Action::Top | Action::Bottom => {
+        Action::Up
+        | Action::Down
+        | Action::PageUp
+        | Action::PageDown
+        | Action::HalfUp
+        | Action::HalfDown
+        | Action::Top
+        | Action::Bottom => {
             results.chart.series = moved(results.chart.series, curves, action, 10);
         }
         Action::Toggle => {
@@ -190,9 +197,14 @@ fn in_cell(model: &mut Model, open: Open, action: Action) {
             }
             open.scroll
         }
-        Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::HalfUp | Action::HalfDown | Action::Top | Action::Bottom => {
-            moved(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
-        }
+        Action::Up
+        | Action::Down
+        | Action::PageUp
+        | Action::PageDown
+        | Action::HalfUp
+        | Action::HalfDown
+        | Action::Top
+        | Action::Bottom => moved(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3))),
         Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
         _ => return,
     };

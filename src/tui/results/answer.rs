@@ -56,11 +56,8 @@ pub fn missing(data: &Data) -> Option<String> {
         let rest = if shown.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
         parts.push(format!("{} skipped ({}{rest})", shown.skipped.len(), first.reason));
     }
-    let more = if failed + shown.skipped.len() > 0 {
-        format!(": {} lists them", key_of(Action::Table, Screen::Results))
-    } else {
-        String::new()
-    };
+    let more =
+        if failed + shown.skipped.len() > 0 { format!(": {} lists them", key_of(Action::Table, Screen::Results)) } else { String::new() };
     (!parts.is_empty()).then(|| format!("{}{more}", parts.join(", ")))
 }
 

@@ -43,18 +43,8 @@ impl Data {
         let sheet = Sheet::of(&shown);
         let cells = cells(&shown);
         let hues = columns::hues(&shown.results);
-        let mut data = Data {
-            shown,
-            axis,
-            metric,
-            curves: Vec::new(),
-            drawn: Vec::new(),
-            xs: Vec::new(),
-            sheet,
-            hues,
-            cells,
-            ceilings: Vec::new(),
-        };
+        let mut data =
+            Data { shown, axis, metric, curves: Vec::new(), drawn: Vec::new(), xs: Vec::new(), sheet, hues, cells, ceilings: Vec::new() };
         let has = |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
         let best = [metric].iter().chain(Metric::ALL).copied().find(|metric| has(metric)).unwrap_or(metric);
         data.plot(best);

@@ -87,13 +87,18 @@ mod tests {
                 for lines in [1, 3, 30] {
                     let body = Rect::new(0, 1, width, height);
                     let parts = parts(body, curves, lines);
-                    let areas = [parts.chart, parts.legend_title, parts.legend, parts.point_title, parts.point, parts.answer_title, parts.answer];
+                    let areas =
+                        [parts.chart, parts.legend_title, parts.legend, parts.point_title, parts.point, parts.answer_title, parts.answer];
                     for (at, area) in areas.iter().enumerate() {
                         assert_eq!(area.intersection(inside(body)), *area, "{width}x{height} {curves} {lines} {at}");
                         assert!(areas[at + 1..].iter().all(|other| !other.intersects(*area)), "{width}x{height} {curves} {lines} {at}");
                     }
                     assert!(parts.legend.height > 0 && parts.answer.height > 0);
-                    assert!(usize::from(parts.chart.height) * 5 >= usize::from(height) * 2 - 10, "{width}x{height}: {}", parts.chart.height);
+                    assert!(
+                        usize::from(parts.chart.height) * 5 >= usize::from(height) * 2 - 10,
+                        "{width}x{height}: {}",
+                        parts.chart.height
+                    );
                 }
             }
         }

@@ -36,15 +36,15 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
         _ => &["median", "low", "high", "mean", "stddev"],
     };
     let head: String = titles.iter().map(|title| format!("{title:>7}")).collect();
-    let mut all = vec![Line::from(vec![
-        Span::styled(format!("{:<13}", ""), s.look.style(Role::Dim)),
-        Span::styled(head, s.look.style(Role::Dim)),
-    ])];
+    let mut all =
+        vec![Line::from(vec![Span::styled(format!("{:<13}", ""), s.look.style(Role::Dim)), Span::styled(head, s.look.style(Role::Dim))])];
     all.extend(known.iter().map(|(name, metric, summary)| row(s, name, *metric, summary, titles.len())));
     let trials = s.result.trials.len();
     let half = known.first().and_then(|(_, _, summary)| summary.half_width());
     let sure = match half {
-        Some(half) => format!("{trials} trials; low to high is the 95 % interval of the median, ±{} %", super::super::columns::percent(half * 100.0)),
+        Some(half) => {
+            format!("{trials} trials; low to high is the 95 % interval of the median, ±{} %", super::super::columns::percent(half * 100.0))
+        }
         None if trials == 1 => "1 trial: no interval".into(),
         None => format!("{trials} trials: under 5 there is no interval"),
     };

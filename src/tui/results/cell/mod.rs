@@ -41,10 +41,7 @@ impl<'a> Sight<'a> {
 
     /// A word and what it is.
     fn pair(&self, name: &str, value: String) -> Line<'static> {
-        Line::from(vec![
-            Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
-            Span::styled(value, self.look.style(Role::Text)),
-        ])
+        Line::from(vec![Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)), Span::styled(value, self.look.style(Role::Text))])
     }
 
     /// Text on as many lines as it needs.

@@ -8,8 +8,14 @@ use ratatui::widgets::Widget;
 pub enum Section<'a> {
     Lines(Vec<Line<'static>>),
     /// Many rows, each made when it is seen.
-    Rows { count: usize, row: Box<dyn Fn(usize) -> Line<'static> + 'a> },
-    Picture { height: u16, draw: Box<dyn Fn(Rect, &mut Buffer) + 'a> },
+    Rows {
+        count: usize,
+        row: Box<dyn Fn(usize) -> Line<'static> + 'a>,
+    },
+    Picture {
+        height: u16,
+        draw: Box<dyn Fn(Rect, &mut Buffer) + 'a>,
+    },
 }
 
 impl Section<'_> {
