@@ -298,7 +298,7 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
 fn no_preview_is_read_while_a_run_goes_on() {
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
-    super::super::live::begin(&mut play.0, testing::plan(1).into());
+    super::super::live::begin(&mut play.0, &testing::plan(1).into());
     assert_eq!(play.keys("j"), []);
     assert!(play.screen(120, 40).contains("No preview while a run goes on"));
     assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())], "opening is a wish of its own");
