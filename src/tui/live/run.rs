@@ -67,19 +67,19 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new(host: Host, plan: Arc<Plan>, now: Duration) -> Run {
+    pub fn new(host: Host, plan: &Arc<Plan>, now: Duration) -> Run {
         let mut clock = Clock::default();
         clock.go(now);
         Run {
-            session: Session::new(String::new(), String::new(), String::new(), host, Plan::clone(&plan)),
+            session: Session::new(String::new(), String::new(), String::new(), host, Plan::clone(plan)),
             path: None,
             clock,
             stopping: false,
             pausing: false,
             suspended: Suspended::No,
             skipping: None,
-            results: results(&plan),
-            picture: Picture::new(plan),
+            results: results(plan),
+            picture: Picture::new(Arc::clone(plan)),
             stale: false,
             titled: None,
         }

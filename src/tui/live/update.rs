@@ -15,7 +15,7 @@ use crate::tui::shown::Shown;
 use crate::tui::update;
 
 /// A plan is about to run.
-pub fn begin(model: &mut Model, plan: Arc<Plan>) {
+pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
     let host = model.host.host.as_deref().cloned().unwrap_or_else(Host::default);
     let live = &mut model.live;
     live.run = Some(Run::new(host, plan, model.now));

@@ -15,7 +15,7 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
         model.toasts.note(model.now, "a run goes on: stop it first (x on Live)");
         return Vec::new();
     }
-    live::begin(model, Arc::clone(&plan));
+    live::begin(model, &plan);
     let mut effects = go(model, Screen::Live);
     effects.push(super::setup::remember(model));
     effects.push(Effect::Start { plan, name: None });
