@@ -73,7 +73,8 @@ fn numbers_that_make_no_sense() {
     home.file("data.bin", 1 << 20);
     for (line, words) in [
         ("-s 0", &["block size of 0"][..]),
-        ("-s 2m", &["2 MiB", "larger than the 1 MiB"]),
+        ("-s 2m", &["2 MiB", "larger than the 1 MiB", "use -s 1m or less"]),
+        ("-s 1k,4k --size 1000", &["1 KiB", "larger than the 1000 B", "use -s 1000 or less"]),
         ("-s many", &["--block-size", "'many'"]),
         ("-s 4x", &["--block-size", "4x"]),
         ("-s -1", &["--block-size", "'-1'"]),
@@ -169,6 +170,17 @@ fn combinations_that_cannot_be() {
     let document = home.json(&format!("--batch --op write --dir . --size 1m -b pread,seek -s 64k {QUICK}"));
     assert_eq!(common::each(&document["skipped"], "reason").len(), 1, "{}", document["skipped"]);
     assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("seek cannot write"), "{}", document["skipped"]);
+}
+
+#[test]
+fn a_file_smaller_than_every_block_says_which_fits() {
+    let home = Home::new();
+    home.file("small.bin", 1000);
+    refused(&home, "small.bin", &["larger than the 1000 B", "use -s 1000 or less"]);
+    refused(&home, "small.bin -p raw", &["use -s 1000 or less"]);
+    for line in ["small.bin -s 1000", "small.bin -s 4k,512"] {
+        home.cmd(&format!("--batch {line} --no-save {QUICK}")).assert().success();
+    }
 }
 
 /// O_DIRECT by its name.

@@ -408,3 +408,24 @@ fn the_budget_bounds_the_reading_into_the_cache_too() {
     home.json("--batch huge.bin -b pread -s 1m -c warm --budget 100ms --no-save");
     assert!(begin.elapsed().as_secs() < 10, "the budget is over long since");
 }
+
+#[test]
+fn the_budget_bounds_the_filling_of_the_file_too() {
+    for target in ["--dir .", "--dir . --keep", "--op write new.bin"] {
+        let home = Home::new();
+        let ran = common::output(&mut home.std(&format!("--batch {target} --size 1g -b pread -s 64k,1m --budget 1ms --format json")));
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success() && stderr.contains("of the file's 1 GiB were filled"), "{target}: {ran:?}");
+        assert!(stderr.contains("--budget") && stderr.contains("--size"), "{target}: {stderr}");
+        let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        assert_valid(&document);
+        assert!(document["results"].as_array().unwrap().is_empty());
+        let reasons = each(&document["skipped"], "reason");
+        assert!(reasons.len() >= 2 && reasons.iter().all(|r| r.as_str().unwrap().contains("budget")), "{target}: {reasons:?}");
+        let listed = home.json("sessions list");
+        assert_eq!((listed[0]["state"].as_str(), listed[0]["measured"].as_u64()), (Some("budget"), Some(0)), "{target}");
+        let id = listed[0]["id"].as_str().unwrap();
+        assert!(home.stdout(&format!("sessions show {id}")).contains("1 GiB were"), "{target}");
+        assert!(home.names().is_empty(), "{target}: {:?}", home.names());
+    }
+}

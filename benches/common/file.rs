@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use iotui::backend::Target;
 use iotui::sys::{fill, random, residency};
@@ -46,7 +45,7 @@ impl Temporary {
     pub fn write(&self, pieces: Pieces) {
         self.file.set_len(0).expect("empty the file");
         if pieces == Pieces::Large {
-            fill::fill_random(&self.file, self.len, 1, &AtomicBool::new(false), &mut |_| {}).expect("fill the file");
+            fill::fill_random(&self.file, self.len, 1, &|| false, &mut |_| {}).expect("fill the file");
             return;
         }
         let mut page = vec![0; Pieces::Page.bytes()];

@@ -116,6 +116,10 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     if let Some(error) = &error {
         say(format!("iotui: {error}"));
     }
+    // The table tells them; the others have no place for them.
+    if format.id != report::FORMATS[0].id && !args.quiet {
+        session.notes.iter().for_each(|note| say(format!("iotui: {}", session::clean_text(note))));
+    }
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     args.out
         .write(|to| if streamed { report::jsonl::write_results(&session, to) } else { (format.write)(&session, &args.out.look(), to) })?;

@@ -42,6 +42,11 @@ impl Pace {
         }
     }
 
+    /// Whether the budget is used up.
+    pub fn over(&self) -> bool {
+        Instant::now() > self.deadline
+    }
+
     /// Where the run is now.
     pub fn at(&self, phase: Phase, cell: Option<u32>, round: u32) -> Progress {
         let done = self.begin.elapsed();

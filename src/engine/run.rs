@@ -1,5 +1,6 @@
 //! The run of a plan, from the target to the last verdict.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use crate::backend::order::mix;
 use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
+use crate::units::show_bytes;
 
 /// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
 /// does not heed.
@@ -24,7 +26,10 @@ pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: 
     let begin = Instant::now();
     let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
-    let bench = open(plan, &mut pace, control, sink)?;
+    let Some(bench) = open(plan, &mut pace, control, sink)? else {
+        sink.event(Event::End { reason: End::Budget });
+        return Ok(End::Budget);
+    };
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut target = bench.facts.evidence(span, bench.extents.as_ref());
     target.ours = plan.target.is_ours();
@@ -40,26 +45,40 @@ pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: 
     Ok(end)
 }
 
-fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) -> Result<Bench, EngineError> {
+/// The target, opened or made; `None`: the budget ended while it was being filled.
+fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) -> Result<Option<Bench>, EngineError> {
     sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
-    let mut told = Instant::now();
-    let mut bench = Bench::open(&plan.target, plan.seed, control, &mut |_| {
+    let (mut told, mut filled) = (Instant::now(), 0);
+    let pace = RefCell::new(pace);
+    let stop = || control.stopping() || pace.borrow().over();
+    let bench = Bench::open(&plan.target, plan.seed, &stop, &mut |bytes| {
+        filled = bytes;
         if control.pausing() {
             let begin = Instant::now();
-            sink.event(Event::Progress(pace.at(Phase::Pause, None, 0)));
+            sink.event(Event::Progress(pace.borrow().at(Phase::Pause, None, 0)));
             control.wait_out_pause(|| false);
-            pace.shift(begin.elapsed());
-            sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
+            pace.borrow_mut().shift(begin.elapsed());
+            sink.event(Event::Progress(pace.borrow().at(Phase::Fill, None, 0)));
         }
         if told.elapsed() > Duration::from_millis(100) {
             told = Instant::now();
-            sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
+            sink.event(Event::Progress(pace.borrow().at(Phase::Fill, None, 0)));
         }
-    })?;
+    });
+    let mut bench = match bench {
+        Err(EngineError::Stopped) if !control.stopping() => {
+            let (filled, size) = (show_bytes(filled), show_bytes(plan.target.size()));
+            let text =
+                format!("the budget ended when {filled} of the file's {size} were filled: use a longer --budget or a smaller --size");
+            sink.event(Event::Note { text });
+            return Ok(None);
+        }
+        opened => opened?,
+    };
     if plan.cells.iter().any(|c| c.cache == Cache::Cold) {
         bench.try_counting();
     }
-    Ok(bench)
+    Ok(Some(bench))
 }
 
 /// Why the rounds ended before all were done.

@@ -5,7 +5,6 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::control::Control;
 use super::error::EngineError;
 use crate::backend::Target;
 use crate::host::{self, TargetFacts, TargetKind};
@@ -47,8 +46,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Opens or makes the target. `progress` is told the bytes filled so far.
-    pub fn open(spec: &TargetSpec, seed: u64, control: &Control, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+    /// Opens or makes the target. `progress` is told the bytes filled so far; `stop` ends the filling.
+    pub fn open(spec: &TargetSpec, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
         match spec {
             TargetSpec::File { path, .. } => {
                 let mut bench = Bench::existing(path)?;
@@ -59,13 +58,13 @@ impl Bench {
                 // What a killed run may have left where files need a name; no matter if it cannot be looked for.
                 let _ = scratch::sweep(dir);
                 let scratch = Scratch::create(dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-                filled(scratch.file(), *size, seed, control, progress)?;
+                filled(scratch.file(), *size, seed, stop, progress)?;
                 Bench::scratch(scratch, dir)
             }
             TargetSpec::Scratch { dir, size, keep: true } => {
-                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", std::process::id())), *size, seed, control, progress)
+                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", std::process::id())), *size, seed, stop, progress)
             }
-            TargetSpec::New { path, size } => Bench::new_file(path, *size, seed, control, progress),
+            TargetSpec::New { path, size } => Bench::new_file(path, *size, seed, stop, progress),
         }
     }
 
@@ -83,10 +82,10 @@ impl Bench {
     }
 
     /// A named file that stays; one that could not be filled is taken away again.
-    fn new_file(path: &Path, size: u64, seed: u64, control: &Control, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+    fn new_file(path: &Path, size: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
         let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
         let file = made.map_err(|error| EngineError::New { path: path.into(), error })?;
-        if let Err(error) = filled(&file, size, seed, control, progress) {
+        if let Err(error) = filled(&file, size, seed, stop, progress) {
             let _ = std::fs::remove_file(path);
             return Err(error);
         }
@@ -141,10 +140,10 @@ fn parent(path: &Path) -> PathBuf {
     path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
-fn filled(file: &File, size: u64, seed: u64, control: &Control, progress: &mut dyn FnMut(u64)) -> Result<(), EngineError> {
-    fill::fill_random(file, size, seed, control.stop, progress).map_err(|error| match error.raw_os_error() {
+fn filled(file: &File, size: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<(), EngineError> {
+    fill::fill_random(file, size, seed, stop, progress).map_err(|error| match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
-        _ if error.kind() == io::ErrorKind::Interrupted && control.stopping() => EngineError::Stopped,
+        _ if error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
         _ => EngineError::Fill(error),
     })
 }

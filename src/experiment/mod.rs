@@ -9,6 +9,7 @@ pub use sweep::estimate;
 use std::collections::HashSet;
 
 use crate::plan::{Info, Job, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
+use crate::units::short_bytes;
 
 /// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
 pub struct Asked<'a> {
@@ -57,10 +58,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         whole = whole.or(&preset.settings);
     }
     if cells.is_empty() {
-        return Err(match skipped.into_iter().next() {
-            Some(Skipped { cell, reason }) => PlanError::Refused { cell: cell.label(), reason },
-            None => PlanError::Nothing,
-        });
+        return Err(refused(&skipped));
     }
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let trial_time = whole.trial_time.unwrap_or_else(|| sweep::trial_time(cells.len(), budget));
@@ -76,4 +74,14 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         seed: whole.seed.unwrap_or(asked.seed),
         skipped,
     })
+}
+
+/// Nothing is left to measure: the first reason, and what to do where every block was too large.
+fn refused(skipped: &[Skipped]) -> PlanError {
+    let Some(Skipped { cell, reason }) = skipped.first() else { return PlanError::Nothing };
+    let most = skipped.iter().map(|s| s.cell.span).max().unwrap_or(0);
+    // Direct I/O asks for more of a block than that it fits.
+    let large = skipped.iter().all(|s| s.cell.block > s.cell.span && !s.cell.direct);
+    let remedy = if large { format!("; use -s {} or less", short_bytes(most)) } else { String::new() };
+    PlanError::Refused { cell: cell.label(), reason: format!("{reason}{remedy}") }
 }

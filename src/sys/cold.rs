@@ -16,6 +16,8 @@ use super::residency::{Method, Residency, residency_if_known};
 
 /// One pass empties any file that nobody maps; what is left after this long stays (measured).
 const PATIENCE: Duration = Duration::from_millis(200);
+/// Looks in a row, 31 ms in all, that find the same pages clean: memory itself, or pages that others map. They stay.
+const SAME: u32 = 5;
 /// The share of a file that must be resident to call it warm: a kernel may evict a little by itself.
 pub const WARM: f64 = 0.99;
 const WARM_PASSES: u32 = 3;
@@ -46,7 +48,7 @@ impl Cold {
     }
 }
 
-/// Writes back and drops the cached pages of `file`, and looks whether `[0, len)` is gone, for up to 200 ms after the first try.
+/// Writes back and drops the cached pages of `file`, and looks whether `[0, len)` is gone, for up to 200 ms after the first try, or as long as there is hope.
 ///
 /// Unmap it in this process first: pages that anyone has mapped and touched stay, and [`Cold::left`] counts them (see [`super::mappers`]).
 /// A regular file is dropped whole, since a large folio across the end of a range would stay; a device up to `len`.
@@ -69,6 +71,7 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     let mut left = residency_if_known(file, len, method)?;
     let dropped = Instant::now();
     let mut pause = Duration::from_millis(1);
+    let mut same = 0;
     while let Some(state) = left {
         if state.method == Method::Sampled {
             // Looking again would only meet the pages that the first look read in.
@@ -76,7 +79,7 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
             passes += 1;
             break;
         }
-        if state.is_cold() || dropped.elapsed() >= PATIENCE {
+        if state.is_cold() || same == SAME || dropped.elapsed() >= PATIENCE {
             break;
         }
         std::thread::sleep(pause);
@@ -87,6 +90,8 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
         drop_pages(file, len)?;
         passes += 1;
         left = residency_if_known(file, len, method)?;
+        let clean = state.dirty.unwrap_or(0) + state.writeback.unwrap_or(0) == 0;
+        same = if clean && left.is_some_and(|l| l.cached == state.cached) { same + 1 } else { 0 };
     }
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
 }

@@ -74,7 +74,7 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
     });
     let cold = make_cold(&file, LEN).unwrap();
     assert!(!cold.is_cold() && cold.left.unwrap().share() > 0.9, "{cold:?}");
-    assert!(cold.nanos >= PATIENCE.as_nanos() as u64);
+    assert!(cold.passes > 1 && cold.passes <= 2 * SAME, "no hope, or too much: {cold:?}");
     drop(map);
     assert!(make_cold(&file, LEN).unwrap().is_cold());
 }
@@ -86,7 +86,8 @@ fn tmpfs_stays() {
     };
     file.write_all_at(&vec![1; 1 << 20], 0).unwrap();
     if counted(&file) {
-        assert_eq!(make_cold(&file, 1 << 20).unwrap().left.unwrap().share(), 1.0);
+        let cold = make_cold(&file, 1 << 20).unwrap();
+        assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 1 + SAME, "{cold:?}");
     }
     let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled)).unwrap();
     assert!(!sampled.is_cold(), "{sampled:?}");

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memmap2::MmapMut;
 
@@ -18,15 +17,15 @@ const WINDOW: u64 = 64 << 20;
 
 /// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them durable.
 ///
-/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is looked at as often.
+/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is asked as often.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel gives them.
-pub fn fill_random(file: &File, len: u64, seed: u64, stop: &AtomicBool, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
+pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
     let mut piece = MmapMut::map_anon(PIECE)?; // page-aligned
     let mut at = 0;
     while at < len {
-        if stop.load(Relaxed) {
+        if stop() {
             return Err(fd::stopped());
         }
         let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(PIECE).min(PIECE)];
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
     use crate::sys::{extents, testing};
 
-    static GO: AtomicBool = AtomicBool::new(false);
+    const GO: &dyn Fn() -> bool = &|| false;
 
     #[test]
     fn every_byte_is_stored_and_as_promised() {
@@ -76,7 +75,7 @@ mod tests {
         };
         let len = PIECE as u64 * 2 + 4099;
         let mut seen = Vec::new();
-        fill_random(&file, len, 42, &GO, &mut |n| seen.push(n)).unwrap();
+        fill_random(&file, len, 42, GO, &mut |n| seen.push(n)).unwrap();
         assert_eq!(seen, [PIECE as u64, 2 * PIECE as u64, len]);
         assert_eq!(file.metadata().unwrap().len(), len);
         assert_eq!(extents::extents(&file, len).unwrap().hole_bytes(), 0);
@@ -99,13 +98,13 @@ mod tests {
     #[test]
     fn stopping_and_failing() {
         let file = tempfile::tempfile().unwrap();
-        let stopped = fill_random(&file, 1, 0, &AtomicBool::new(true), &mut |_| {}).unwrap_err();
+        let stopped = fill_random(&file, 1, 0, &|| true, &mut |_| {}).unwrap_err();
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
-        let stop = AtomicBool::new(false);
-        let midway = fill_random(&file, 3 * PIECE as u64, 0, &stop, &mut |_| stop.store(true, Relaxed)).unwrap_err();
+        let stop = std::cell::Cell::new(false);
+        let midway = fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| stop.set(true)).unwrap_err();
         assert_eq!((midway.kind(), file.metadata().unwrap().len()), (io::ErrorKind::Interrupted, PIECE as u64));
         let full = File::options().write(true).open("/dev/full").unwrap();
-        assert_eq!(fill_random(&full, 10, 0, &GO, &mut |_| {}).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
-        fill_random(&file, 0, 0, &GO, &mut |_| {}).unwrap();
+        assert_eq!(fill_random(&full, 10, 0, GO, &mut |_| {}).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+        fill_random(&file, 0, 0, GO, &mut |_| {}).unwrap();
     }
 }

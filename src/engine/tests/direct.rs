@@ -1,17 +1,14 @@
 //! Direct I/O where the file system takes it: the odd last block, and a span that ends inside the file.
 
 use super::*;
-use crate::engine::{Bench, Control};
+use crate::engine::Bench;
 use crate::plan::TargetSpec;
-
-static NEVER: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
 /// A file of `len` bytes with the target that the engine makes of it; `None` where there is no direct I/O.
 fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, _) = testing::file(len, 8);
     file.as_file().sync_all().unwrap();
-    let bench =
-        Bench::open(&TargetSpec::File { path: file.path().into(), size: len as u64 }, 1, &Control::new(&NEVER), &mut |_| {}).unwrap();
+    let bench = Bench::open(&TargetSpec::File { path: file.path().into(), size: len as u64 }, 1, &|| false, &mut |_| {}).unwrap();
     let target = Target { writable: true, ..bench.target };
     if let Some(why) = &target.direct_refused {
         eprintln!("skipped: {}: {why}", file.path().display());

@@ -35,7 +35,6 @@ struct Pieces<'a> {
 
 fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
     let mut series = Vec::new();
-    let mut signs = Vec::new();
     for (at, curve, drawn) in visible(results, data) {
         let selected = at == results.chart.series;
         let own = |points: &'a [Point], draw| Series {
@@ -57,13 +56,7 @@ fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
         } else {
             series.push(Series { name: &curve.name, ..own(&drawn.medians, Draw::LineAndMarkers) });
         }
-        for (points, role, sign) in [(&drawn.misleading, Role::Misleading, '!'), (&drawn.wrong, Role::Wrong, wrong_sign(look))] {
-            if !points.is_empty() {
-                signs.push(Series { style: look.style(role), marker: sign, emphasis: true, ..own(points, Draw::Points) });
-            }
-        }
     }
-    series.extend(signs);
     let ceilings = data.ceilings.iter().filter(|_| data.metric == Metric::Throughput);
     let rules = ceilings.map(|(label, at)| Rule { at: *at, label, style: look.style(Role::Rule) }).collect();
     Pieces { series, rules }
@@ -73,8 +66,23 @@ fn wrong_sign(look: &Look) -> char {
     look.glyph("✖", "X").chars().next().unwrap_or('X')
 }
 
-/// A chart as it is drawn, for drawing and for the mouse.
-pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, then: impl FnOnce(&Chart) -> R) -> R {
+/// The signs of what is misleading or wrong, each a row above its point; below where the chart ends there.
+fn signs(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
+    let (low, high) = chart.y_range();
+    let even = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.ln() };
+    let back = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.exp() };
+    let row = (even(high) - even(low)) / f64::from(rows.max(1));
+    let beside = |point: &Point| {
+        let above = even(point.y) + row;
+        Point::new(point.x, back(if above > even(high) { even(point.y) - row } else { above }))
+    };
+    let all = visible(results, data);
+    let of = |points: fn(&Drawn) -> &Vec<Point>| all.iter().flat_map(|(_, _, drawn)| points(drawn)).map(beside).collect();
+    [of(|drawn| &drawn.misleading), of(|drawn| &drawn.wrong)]
+}
+
+/// A chart as it is drawn in an area, for drawing and for the mouse.
+pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, then: impl FnOnce(&Chart) -> R) -> R {
     let Pieces { series, rules } = pieces(look, results, data);
     let last = data.xs.len().saturating_sub(1);
     let (from, to) = results.chart.zoom.unwrap_or((0, last));
@@ -94,7 +102,13 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, then: impl FnO
         (false, _) => Axis::new(Scale::Linear, &even).title(unit),
     };
     let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(true).cursor(results.x());
-    then(&chart)
+    let [misleading, wrong] = signs(results, data, &chart, chart.plot_area(area).height);
+    let sign = |points, role, marker| Series { style: look.style(role), marker, ..Series::new(look, 0, "", points).draw(Draw::Points) };
+    let (low, high) = chart.y_range();
+    // Behind the curves: a marker is more than its sign.
+    let mut all = vec![sign(&misleading, Role::Misleading, '!'), sign(&wrong, Role::Wrong, wrong_sign(look))];
+    all.extend(&series);
+    then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
 }
 
 /// A place on the axis as a tick: `4 KiB`, `32`.
@@ -121,7 +135,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         () if data.curves.is_empty() && data.results().is_empty() => "nothing was measured",
         () if data.curves.is_empty() => "no cell has a value of this kind",
         () if data.curves.iter().all(|curve| results.is_off(curve)) => "every curve is off: space switches the one under the cursor on",
-        () if data.is_curve() => return with_chart(look, results, data, |chart| chart.render(area, buf)),
+        () if data.is_curve() => return with_chart(look, results, data, area, |chart| chart.render(area, buf)),
         () => return bars(look, results, data, area, buf),
     };
     pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);

@@ -40,7 +40,7 @@ pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
     let inner = inside(body);
     let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
     let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
-    let answer = lines.min((inner.height.saturating_sub(2) / 4).max(2)).min(inner.height);
+    let answer = lines.min((inner.height.saturating_sub(2) / 6).max(2)).min(inner.height);
     let answer_top = inner.bottom() - answer;
     let answer_title = row(answer_top.saturating_sub(1).max(inner.y));
     let answer_area = Rect::new(inner.x, answer_top, inner.width, answer);

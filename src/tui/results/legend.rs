@@ -14,7 +14,7 @@ use super::columns::{ids, percent};
 use super::data::Data;
 use super::layout::Parts;
 use super::state::Results;
-use super::view::words;
+use super::view::{select, words};
 use crate::report::table::origin;
 use crate::session::CellResult;
 use crate::units::column;
@@ -47,7 +47,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     for (row, cells) in rows.iter().enumerate() {
         line(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
         if first + row == results.chart.series {
-            pane::select(look.style(Role::Selected), row as u16, parts.legend, buf);
+            select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
         }
     }
     pane::scrollbar(look, first, data.curves.len(), Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend }, buf);

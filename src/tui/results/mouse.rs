@@ -28,7 +28,7 @@ fn in_chart(model: &mut Model, body: Rect, at: Position) {
     let parts = layout::parts(body, data.curves.len(), lines);
     if parts.chart.contains(at) && data.is_curve() {
         let area = Rect::new(parts.chart.x + 1, parts.chart.y, parts.chart.width.saturating_sub(2), parts.chart.height);
-        let x = chart::with_chart(&model.look, results, data, |chart| chart.x_at(area, at.x));
+        let x = chart::with_chart(&model.look, results, data, area, |chart| chart.x_at(area, at.x));
         if let Some(x) = x {
             model.results.set_x(x);
         }

@@ -72,7 +72,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         let place = Rect::new(list.x, list.y + (at - first) as u16, list.width, 1);
         draw_row(look, data, &places, *row, place, buf);
         if at == results.table.cursor {
-            pane::select(look.style(Role::Selected), 0, place, buf);
+            view::select(look, place, buf);
         }
     }
     if rows.is_empty() {

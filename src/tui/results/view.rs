@@ -2,14 +2,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::super::curves::Metric;
 use super::super::keymap::{Action, key_of};
 use super::super::model::{Model, Screen};
-use super::super::theme::{Glyphs, Look, Role};
+use super::super::theme::{Colours, Glyphs, Look, Role};
 use super::super::view::pane;
 use super::data::Data;
 use super::state::Results;
@@ -137,6 +137,14 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
         on.push(format!("{} to {}", data.axis.show(*from as u64), data.axis.show(*to as u64)));
     }
     below(look, &on.join(look.glyph(" · ", " - ")), area, buf);
+}
+
+/// The row under the cursor, in one colour.
+pub fn select(look: &Look, row: Rect, buf: &mut Buffer) {
+    let style = look.style(Role::Selected);
+    // Reversed hues would be a patchwork.
+    let plain = if style.fg.is_none() && look.colours != Colours::None { style.fg(Color::Reset) } else { style };
+    pane::select(plain, 0, row, buf);
 }
 
 /// A short text at the right of the frame's last line.
