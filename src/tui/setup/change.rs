@@ -130,7 +130,11 @@ fn along(model: &mut Model, row: &'static Setting, items: &[&'static str], now: 
     let mut first = None;
     for item in ways {
         match objection::value(row.name, item, &given) {
-            None => return choose(model, row.name, item),
+            None => {
+                // What was skipped is told.
+                first.into_iter().for_each(|why: String| model.toasts.note(model.now, why));
+                return choose(model, row.name, item);
+            }
             Some(why) => drop(first.get_or_insert(why)),
         }
     }

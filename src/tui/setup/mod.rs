@@ -34,7 +34,7 @@ use super::msg::Effect;
 use super::remember::Remembered;
 use crate::units::show_bytes;
 
-/// The target for the first line: a path keeps its end there, so what is said of it stands before.
+/// The target for the first line: what has no room loses its front, so the name stands last.
 pub fn target(model: &Model) -> String {
     let setup = &model.setup;
     let facts = setup.planning.last().map(|proposed| &proposed.facts).filter(|_| setup.planning.settled());
@@ -44,8 +44,8 @@ pub fn target(model: &Model) -> String {
         None => "scratch file".into(),
     };
     let dot = model.look.glyph(" · ", " - ");
-    let on = facts.map(|facts| facts.fs.clone()).filter(|fs| !fs.is_empty()).map(|fs| format!("{dot}{fs}"));
-    format!("{name}{}{}", size.map(|size| format!(" {size}")).unwrap_or_default(), on.unwrap_or_default())
+    let on = facts.map(|facts| facts.fs.clone()).filter(|fs| !fs.is_empty());
+    on.into_iter().chain(size).chain([name]).collect::<Vec<_>>().join(dot)
 }
 
 /// Keeps what is chosen for the next time.

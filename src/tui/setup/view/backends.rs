@@ -34,14 +34,21 @@ pub fn chosen(shown: &Shown, info: &Info) -> Option<String> {
 pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let infos = &shown.setup.infos;
     let count = infos.iter().filter(|info| chosen(shown, info).is_some()).count();
-    let inner = shown.frame(Pane::Backends, "Backends", &format!("{count} of {}", infos.len()), area, buf);
+    let inner = shown.frame(
+        Pane::Backends,
+        "Backends",
+        &if area.width < 24 { format!("{count}/{}", infos.len()) } else { format!("{count} of {}", infos.len()) },
+        area,
+        buf,
+    );
     let first = first(shown, inner.height);
     let names = infos.iter().map(|info| pane::width(&chosen(shown, info).unwrap_or_else(|| info.id.into()))).max().unwrap_or(0);
-    let names = names.min(usize::from(inner.width) / 2 + 1);
+    let names = names.min(usize::from(inner.width).saturating_sub(4));
     for (line, (at, info)) in infos.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate() {
-        pane::line(row(shown, info, names, usize::from(inner.width)), line as u16, inner, buf);
-        if at == shown.setup.backend && shown.focused(Pane::Backends) {
-            pane::select(shown.style(Role::Selected), line as u16, inner, buf);
+        let text = row(shown, info, names, usize::from(inner.width));
+        match at == shown.setup.backend && shown.focused(Pane::Backends) {
+            true => shown.bar(text, line as u16, inner, buf),
+            false => pane::line(text, line as u16, inner, buf),
         }
     }
     pane::scrollbar(shown.look, first, infos.len(), inner, buf);
@@ -64,12 +71,13 @@ fn row(shown: &Shown, info: &Info, names: usize, width: usize) -> Line<'static> 
     };
     let name = pane::fit(&own.unwrap_or_else(|| info.id.into()), names);
     let gap = " ".repeat(names + 2 - pane::width(&name).min(names));
-    let beside = why.clone().unwrap_or_else(|| info.title.into());
+    let room = width.saturating_sub(names + 5);
+    let beside = if room < 7 { String::new() } else { pane::fit(&why.clone().unwrap_or_else(|| info.title.into()), room) };
     let mark_role = if why.is_some() { Role::Off } else { mark_role };
     Line::from(vec![
-        Span::styled(format!("{mark} "), shown.style(mark_role)),
+        Span::styled(format!(" {mark} "), shown.style(mark_role)),
         Span::styled(name + &gap, shown.style(role)),
-        Span::styled(pane::fit(&beside, width.saturating_sub(names + 4)), shown.style(if why.is_some() { Role::Off } else { Role::Dim })),
+        Span::styled(beside, shown.style(if why.is_some() { Role::Off } else { Role::Dim })),
     ])
 }
 

@@ -10,6 +10,7 @@ mod what;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use ratatui::text::Line;
 
 use super::objection::Given;
 use super::state::{Pane, Setup};
@@ -65,7 +66,7 @@ fn across(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
         return vec![(left, cut(0, wide - what)), (Pane::What, cut(wide - what, what))];
     }
     let what = (wide * 38 / 100).clamp(34, 60);
-    let backends = (wide * 27 / 100).clamp(19, 56);
+    let backends = if wide < 100 { 18 } else { (wide * 28 / 100).clamp(18, 60) };
     let target = wide - what - backends;
     vec![(Pane::Target, cut(0, target)), (Pane::Backends, cut(target, backends)), (Pane::What, cut(target + backends, what))]
 }
@@ -133,6 +134,12 @@ impl<'a> Shown<'a> {
 
     fn dot(&self) -> &'static str {
         self.look.glyph(" · ", " - ")
+    }
+
+    /// A row under the cursor: one colour, so that it reads as one bar.
+    fn bar(&self, line: Line<'static>, row: u16, area: Rect, buf: &mut Buffer) {
+        pane::line(line.to_string(), row, area, buf);
+        pane::select(self.style(Role::Selected), row, area, buf);
     }
 
     fn frame(&self, pane: Pane, title: &str, right: &str, area: Rect, buf: &mut Buffer) -> Rect {

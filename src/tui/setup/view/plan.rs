@@ -1,5 +1,7 @@
 //! The plan pane: what a run will do, before anything runs.
 
+use std::path::{Path, PathBuf};
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
@@ -113,7 +115,7 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
         }
         Some(Ok(proposed)) => {
             let mut lines = vec![counts(shown, &proposed.plan)];
-            lines.extend(wrapped(shown, " ", Role::Dim, &target(proposed), Role::Text, room));
+            lines.extend(wrapped(shown, " ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text, room));
             for (count, reason) in left_out(&proposed.plan) {
                 let text = format!("{count} left out: {reason}");
                 lines.extend(wrapped(shown, shown.look.glyph("○", "-"), Role::Dim, &text, Role::Dim, room));
@@ -123,7 +125,7 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
                 lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
                 let arrow = shown.look.glyph("→", ">");
                 if !finding.remedy.is_empty() {
-                    lines.extend(wrapped(shown, " ", role, &format!("{arrow} {}", finding.remedy), Role::Dim, room));
+                    lines.extend(wrapped(shown, "", role, &format!("{arrow} {}", finding.remedy), Role::Dim, room));
                 }
             }
             lines
@@ -134,12 +136,10 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
 /// A sign and a text on as many lines as it takes.
 fn wrapped(shown: &Shown, sign: &str, sign_role: Role, text: &str, role: Role, room: usize) -> Vec<Line<'static>> {
     let line = |(at, part): (usize, String)| {
-        let head = if at == 0 && sign != " " {
-            format!(" {sign} ")
-        } else if sign == " " {
-            " ".into()
-        } else {
-            "   ".into()
+        let head = match sign {
+            " " => " ".into(),
+            sign if at == 0 && !sign.is_empty() => format!(" {sign} "),
+            _ => "   ".into(),
         };
         Line::from(vec![Span::styled(head, shown.style(sign_role)), Span::styled(part, shown.style(role))])
     };
@@ -161,14 +161,15 @@ fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
         None => say(String::new(), ", in rounds until it is sure"),
     }
     let dot = shown.dot();
-    say(String::new(), &format!("{dot}about "));
-    say(show_wait(estimate(plan)), &format!(", at most {}{dot}", show_wait(plan.budget)));
+    let time = estimate(plan);
+    say(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
+    say(show_wait(time), dot);
     say(show_bytes(memory), " of memory");
     Line::from(spans)
 }
 
 /// What is read and written, and what that leaves.
-fn target(proposed: &Proposed) -> String {
+fn target(proposed: &Proposed, start: &Path) -> String {
     let plan = &proposed.plan;
     let size = show_bytes(plan.target.size());
     let left = proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.target.size())));
@@ -177,7 +178,8 @@ fn target(proposed: &Proposed) -> String {
     match &plan.target {
         TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", path.display()).replace(char::is_control, "?"),
         TargetSpec::Scratch { dir, .. } => {
-            let dir = dir.display();
+            let whole: PathBuf = start.join(dir).components().collect();
+            let dir = whole.display();
             format!("writes {size} to a scratch file in {dir}{again}, removed afterwards{left}").replace(char::is_control, "?")
         }
         TargetSpec::New { path, .. } => {

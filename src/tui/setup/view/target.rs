@@ -55,9 +55,10 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let list = parts.list;
     let first = first(shown, list);
     for (line, at) in (first..browser.rows.len()).take(usize::from(list.height)).enumerate() {
-        pane::line(row(shown, browser.rows[at], usize::from(list.width)), line as u16, list, buf);
-        if at == browser.cursor && shown.focused(Pane::Target) {
-            pane::select(shown.style(Role::Selected), line as u16, list, buf);
+        let text = row(shown, browser.rows[at], usize::from(list.width));
+        match at == browser.cursor && shown.focused(Pane::Target) {
+            true => shown.bar(text, line as u16, list, buf),
+            false => pane::line(text, line as u16, list, buf),
         }
     }
     pane::scrollbar(shown.look, first, browser.rows.len(), list, buf);
@@ -87,14 +88,14 @@ fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
     let on = chosen(setup, row);
     let mark = if on { shown.look.glyph("▸", ">") } else { " " };
     let noted = width >= 36;
-    let room = width.saturating_sub(3 + 10 + if noted { 10 } else { 0 });
+    let room = width.saturating_sub(3 + 9 + if noted { 10 } else { 1 });
     if on {
         role = Role::Number;
     }
     let name = if matches!(row, Row::Last) { pane::fit_front(&name, room) } else { pane::fit(&name, room) };
     let gap = " ".repeat(room - pane::width(&name).min(room));
-    let mut spans = vec![Span::styled(format!("{mark} "), shown.style(Role::Focus)), Span::styled(name + &gap, shown.style(role))];
-    spans.extend(quantity(shown, &format!("{size:>10}"), role == Role::Off));
+    let mut spans = vec![Span::styled(format!(" {mark} "), shown.style(Role::Focus)), Span::styled(name + &gap, shown.style(role))];
+    spans.extend(quantity(shown, &format!("{size:>9}"), role == Role::Off));
     if noted {
         spans.push(Span::styled(format!("  {note:<8}"), shown.style(Role::Dim)));
     }
@@ -187,7 +188,7 @@ pub fn known(shown: &Shown) -> Vec<(&'static str, String)> {
         }
         None => {
             if matches!(row, Row::Scratch) {
-                known.push(("what", "made of random data, removed afterwards".into()));
+                known.push(("made of", "random data, removed after the run".into()));
             }
             if !browser.ground.fs.is_empty() {
                 known.push(("on", browser.ground.fs.clone()));
