@@ -99,9 +99,10 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool, 
     });
     drop(to);
     if spawned.is_err() || !waiter.until_ready()? {
+        waiter.stop();
         shared.open_gate(false);
-        waiter.until_done(&mut |_| {})?;
-        spawned?;
+        let done = waiter.until_done(&mut |_| {});
+        spawned.and(done)?;
         return Err(waiter.failure());
     }
     at_go();
@@ -248,7 +249,7 @@ impl Waiter<'_> {
                 Ok(Err(error)) => {
                     self.error.get_or_insert(error);
                     // The others need not finish what cannot count any more.
-                    self.shared.stop.store(true, Relaxed);
+                    self.stop();
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     // They have said their last word; panics were caught and told.
@@ -287,15 +288,23 @@ impl Waiter<'_> {
         }
     }
 
+    /// Nothing more is begun, and who does not come home from now on is left behind.
+    fn stop(&mut self) {
+        self.shared.stop.store(true, Relaxed);
+        self.stopped.get_or_insert_with(Instant::now);
+    }
+
     fn look(&mut self) -> Result<(), Failure> {
         if self.stopped.is_none() && (self.cut)() {
-            self.shared.stop.store(true, Relaxed);
-            self.stopped = Some(Instant::now());
+            self.stop();
         }
-        match self.stopped {
-            Some(since) if since.elapsed() > PATIENCE => Err(Failure::Abandoned),
-            _ => Ok(()),
+        if self.stopped.is_none_or(|since| since.elapsed() <= PATIENCE) {
+            return Ok(());
         }
+        Err(match self.error.take() {
+            Some(error) => Failure::Cell(format!("{error}; a system call of another thread did not return and was left behind")),
+            None => Failure::Abandoned,
+        })
     }
 
     fn failure(&mut self) -> Failure {
