@@ -198,6 +198,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let ran = monotonic_nanos();
     if let Some(file) = syncing {
         file.sync_data().map_err(BackendError::Sync)?;
+        work.add_syscalls(1);
     }
     let end = monotonic_nanos();
     let usage = Usage::thread().unwrap_or_default() - before;
