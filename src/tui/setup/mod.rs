@@ -3,13 +3,14 @@
 //! | what | where |
 //! |---|---|
 //! | what is chosen, where the cursor is, the plan | [`state`], [`browser`] |
-//! | what keys and messages do | [`update`], [`pick`] the target, [`change`] a setting |
+//! | what keys, clicks and messages do | [`update`], [`click`], [`pick`] the target, [`change`] a setting |
 //! | settings as rows, their steps, block sizes as a band | [`rows`], [`step`], [`slider`] |
 //! | what makes no sense together, the command line | [`objection`], [`line`] |
 //! | the picture | [`view`] |
 
 mod browser;
 mod change;
+mod click;
 mod line;
 mod objection;
 mod pick;
@@ -25,8 +26,9 @@ mod tests;
 
 pub use browser::{Browser, Entry, Ground, Kind, Listing, Seen};
 pub use change::{save_preset, set_text};
+pub use click::clicked;
 pub use state::{Pane, Planning, Question, Setup};
-pub use update::{act, back, clicked, field, preset, told, typed};
+pub use update::{act, back, field, preset, shown_again, told, typed};
 pub use view::draw;
 
 use super::model::Model;

@@ -99,6 +99,12 @@ pub fn target(model: &mut Model, file: Option<PathBuf>, dir: Option<PathBuf>) ->
     effects
 }
 
+/// Puts the cursor on the target, where the list has it.
+pub fn find(setup: &mut super::Setup) {
+    let at = setup.browser.rows.iter().position(|row| matches!(row, Row::Entry(_)) && chosen(setup, *row));
+    setup.browser.cursor = at.unwrap_or(setup.browser.cursor);
+}
+
 /// Whether a row is the chosen target.
 pub fn chosen(setup: &super::Setup, row: Row) -> bool {
     match (setup.whole_path(), row) {

@@ -149,7 +149,7 @@ impl Setup {
 
     /// With what was kept of the last time; `here` is the folder that is shown.
     pub fn remembering(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
-        let own = self.file.as_deref().and_then(Path::parent).map(|parent| here.join(parent));
+        let own = self.file.as_deref().and_then(Path::parent).map(|parent| here.join(parent).components().collect());
         self.browser = Browser::new(own.unwrap_or_else(|| here.into()));
         self.browser.start = here.into();
         self.browser.recent.clone_from(&remembered.recent);

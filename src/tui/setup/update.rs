@@ -1,6 +1,5 @@
 //! What keys, clicks and messages do on Setup.
 
-use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::change;
@@ -41,7 +40,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-fn focus(setup: &mut Setup, pane: Pane) {
+pub(super) fn focus(setup: &mut Setup, pane: Pane) {
     setup.focus = pane;
     setup.browser.typing = false;
 }
@@ -62,12 +61,14 @@ fn in_pane(model: &mut Model, action: Action) -> Vec<Effect> {
     }
 }
 
-/// Enter leaves the filter with what it found.
+/// Enter takes what the filter found, and shows all files again.
 fn typed_through(model: &mut Model, action: Action) -> Vec<Effect> {
-    if action == Action::Enter {
-        model.setup.browser.typing = false;
+    let ends = action == Action::Enter && model.setup.browser.typing;
+    let effects = pick::act(model, action);
+    if ends {
+        back(model);
     }
-    pick::act(model, action)
+    effects
 }
 
 /// A cursor moved in a list.
@@ -143,7 +144,7 @@ fn plan(model: &mut Model, action: Action) -> Vec<Effect> {
     }
 }
 
-fn run(model: &mut Model) -> Vec<Effect> {
+pub(super) fn run(model: &mut Model) -> Vec<Effect> {
     if !model.setup.planning.settled() {
         model.setup.planning.eager = true;
         return Vec::new();
@@ -166,13 +167,21 @@ fn run(model: &mut Model) -> Vec<Effect> {
 }
 
 /// The same as a command line, to the clipboard.
-fn copy(model: &Model) -> Vec<Effect> {
+pub(super) fn copy(model: &Model) -> Vec<Effect> {
     vec![Effect::Copy(command(&model.setup))]
 }
 
 /// What is chosen as a command line.
 pub fn command(setup: &Setup) -> String {
     line::line(setup.file.as_deref(), setup.dir.as_deref(), &setup.preset, &setup.settings)
+}
+
+/// Setup is shown again: files and caches may have changed meanwhile.
+pub fn shown_again(model: &mut Model) -> Vec<Effect> {
+    let setup = &mut model.setup;
+    setup.browser.going = Some(setup.browser.dir.clone());
+    let list = Effect::List(setup.browser.dir.clone());
+    std::iter::once(list).chain(setup.ask()).collect()
 }
 
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -185,11 +194,14 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.setup.send().into_iter().collect()
         }
         Msg::Listed(listing) => {
-            if model.setup.browser.listed(listing) {
-                pick::look(model)
-            } else {
-                Vec::new()
+            let first = model.setup.browser.entries.is_empty();
+            if !model.setup.browser.listed(listing) {
+                return Vec::new();
             }
+            if first {
+                pick::find(&mut model.setup);
+            }
+            pick::look(model)
         }
         Msg::Seen(seen) => {
             model.setup.browser.seen(seen);
@@ -253,42 +265,6 @@ pub fn back(model: &mut Model) -> bool {
 pub fn preset(model: &mut Model, index: usize) -> Vec<Effect> {
     match model.presets.get(index).cloned() {
         Some(preset) => change::take_preset(model, preset),
-        None => Vec::new(),
-    }
-}
-
-pub fn clicked(model: &mut Model, area: Rect, at: Position) -> Vec<Effect> {
-    let places = view::places(area, &model.setup);
-    let Some(pane) = places.pane(at) else { return Vec::new() };
-    focus(&mut model.setup, pane);
-    match view::hit(model, &places, pane, at) {
-        Some(view::Hit::Row(row)) => {
-            let again = model.setup.browser.cursor == row;
-            model.setup.browser.cursor = row;
-            if again { pick::act(model, Action::Enter) } else { pick::look(model) }
-        }
-        Some(view::Hit::Backend(row)) => {
-            model.setup.backend = row;
-            change::toggle_backend(model, row)
-        }
-        Some(view::Hit::Setting(row, item)) => {
-            model.setup.row = row;
-            model.setup.mark = 0;
-            match (ROWS.get(row), item) {
-                (Some(setting), Some(item)) => change::take_item(model, setting, item),
-                _ => Vec::new(),
-            }
-        }
-        Some(view::Hit::Power(power)) => {
-            let counts = model.setup.counts();
-            if let Some(band) = model.setup.band(&counts) {
-                model.setup.end = band.nearer(f64::from(power));
-            }
-            let end = model.setup.end;
-            change::banded(model, |band| Some(band.put(end, power)))
-        }
-        Some(view::Hit::Run) => run(model),
-        Some(view::Hit::Copy) => copy(model),
         None => Vec::new(),
     }
 }

@@ -59,7 +59,7 @@ fn of_target(shown: &Shown) -> Said {
 
 fn of_backend(shown: &Shown) -> Said {
     match shown.setup.infos.get(shown.setup.backend) {
-        Some(info) => (objection::backend(info, &shown.given), format!("{} {}", info.title, info.about)),
+        Some(info) => (objection::backend(info, &shown.given), format!("{}: {}", info.title, info.about)),
         None => (None, String::new()),
     }
 }

@@ -87,8 +87,8 @@ fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
     let (name, size, note, mut role) = said(shown, row);
     let on = chosen(setup, row);
     let mark = if on { shown.look.glyph("▸", ">") } else { " " };
-    let noted = width >= 36;
-    let room = width.saturating_sub(3 + 9 + if noted { 10 } else { 1 });
+    let noted = width >= 38;
+    let room = width.saturating_sub(3 + 9 + if noted { 12 } else { 1 });
     if on {
         role = Role::Number;
     }
@@ -97,7 +97,7 @@ fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
     let mut spans = vec![Span::styled(format!(" {mark} "), shown.style(Role::Focus)), Span::styled(name + &gap, shown.style(role))];
     spans.extend(quantity(shown, &format!("{size:>9}"), role == Role::Off));
     if noted {
-        spans.push(Span::styled(format!("  {note:<8}"), shown.style(Role::Dim)));
+        spans.push(Span::styled(format!("  {note:<10}"), shown.style(Role::Dim)));
     }
     Line::from(spans)
 }
@@ -157,7 +157,7 @@ fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
 
 fn short_note(facts: &TargetFacts) -> String {
     match (facts.hole_share(), facts.resident) {
-        (Some(holes), _) if holes > 0.005 => format!("{:.0}% real", (1.0 - holes) * 100.0),
+        (Some(holes), _) if holes > 0.005 => format!("{:.0}% stored", (1.0 - holes) * 100.0),
         (_, Some(resident)) => format!("{:.0}% RAM", resident.share * 100.0),
         _ => String::new(),
     }

@@ -68,8 +68,9 @@ fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
 }
 
 fn one(shown: &Shown, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
-    let label = format!(" {:<width$}", rows::label(row), width = NAMES);
-    let mut spans = vec![Span::styled(label, shown.style(if here { Role::Selected } else { Role::Dim }))];
+    let label = format!(" {} ", rows::label(row));
+    let gap = " ".repeat((NAMES + 1).saturating_sub(pane::width(&label)));
+    let mut spans = vec![Span::styled(label, shown.style(if here { Role::Selected } else { Role::Dim })), Span::raw(gap)];
     let said = row.text(&shown.setup.settings).is_some();
     let boxes = matches!(rows::kind(row), Kind::Some(_));
     for (at, part) in parts(shown, row, width).into_iter().enumerate() {
