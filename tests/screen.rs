@@ -77,6 +77,27 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
 }
 
 #[test]
+fn a_file_is_picked_with_keys_alone() {
+    let home = home_with_file();
+    common::data::write(&home.path("another.bin"), &common::data::random(4 << 20, 2));
+    let mut terminal = Terminal::start(&home, SHORT, WIDE, &[]);
+    // Nothing named: the scratch file is chosen, and the list of files has the focus.
+    terminal.shows("scratch file");
+    terminal.shows("another.bin");
+    terminal.press("/ano");
+    terminal.until("only what contains the text", |screen| !screen.contents().contains("some-file.bin"));
+    terminal.press("\r");
+    terminal.until("the plan for it", |screen| screen.contents().contains("another.bin, 4 MiB; writes nothing"));
+    terminal.press(ESC);
+    terminal.press("r");
+    terminal.shows("Fastest:");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    let id = sessions(&home)[0]["id"].as_str().unwrap().to_string();
+    assert!(id.contains("another"), "{id}");
+}
+
+#[test]
 fn both_plots_move_and_ctrl_c_keeps_what_was_measured() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);

@@ -197,3 +197,22 @@ fn ascii_draws_no_other_glyph() {
         }
     }
 }
+
+#[test]
+fn what_every_screen_looks_like() {
+    for (name, mut stage) in stages() {
+        for (columns, rows) in [(80, 24), (120, 40), (40, 12), (20, 5)] {
+            let picture = stage.snapshot(columns, rows);
+            insta::assert_snapshot!(format!("{}_{columns}x{rows}", name.to_lowercase()), picture);
+        }
+    }
+}
+
+#[test]
+fn what_lies_over_a_screen_looks_like() {
+    for (name, keys) in [("help", "?"), ("help_found", "?/pause"), ("palette", ":go to"), ("presets", "p"), ("save_preset", "w")] {
+        let mut stage = Stage::new();
+        stage.keys(keys);
+        insta::assert_snapshot!(name, stage.snapshot(80, 24));
+    }
+}
