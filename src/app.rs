@@ -41,7 +41,7 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
-        (None, None, Some(what)) => commands::generate::run(what, cli::command()),
+        (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
         (None, None, None) if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
         (None, None, None) => full_screen(cli, settings),
     }
@@ -64,7 +64,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
         anyhow::bail!("{option} is for headless runs: add --batch");
     }
     let presets = config::presets();
-    let preset = presets.chosen(&run.preset)?.remove(0);
+    let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;
     let (color, ascii, save) = (run.out.color, run.out.ascii, !run.no_save);
     shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, presets })
 }

@@ -255,6 +255,28 @@ fn outputs_that_cannot_be_written() {
 }
 
 #[test]
+fn an_output_that_fails_is_told_once() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let run = format!("--batch data.bin -b read -s 64k -c warm --no-save {QUICK}");
+    let lines =
+        [run.as_str(), "--batch data.bin --dry-run", "host", "sessions list", "--list backends", "--generate man", "--generate zsh"];
+    for line in lines {
+        for to in ["-o /dev/full", "-o missing/out", "-o .", ""] {
+            let mut command = home.std(&format!("{line} {to}"));
+            command.stdin(Stdio::null()).stderr(Stdio::piped()).stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+            let ran = command.spawn().unwrap().wait_with_output().unwrap();
+            let stderr = String::from_utf8_lossy(&ran.stderr);
+            assert!(matches!(ran.status.code(), Some(1 | 2)), "{line} {to}: {stderr}");
+            assert_eq!(stderr.matches("cannot write").count(), 1, "{line} {to}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{line} {to}: {stderr}");
+        }
+    }
+    home.cmd("--generate man -o iotui.1").assert().success().stdout("");
+    assert!(fs::read_to_string(home.path("iotui.1")).unwrap().contains(".TH"));
+}
+
+#[test]
 fn an_output_that_is_the_target() {
     let home = Home::new();
     let file = home.file("data.bin", 1 << 20);

@@ -302,6 +302,21 @@ fn a_write_that_stays_in_memory_is_told() {
 }
 
 #[test]
+fn populating_more_than_is_visited_is_told() {
+    let home = Home::new();
+    home.file("data.bin", LEN);
+    for (line, told) in [("--pattern random -n 9", true), ("--pattern random -n 0", false), ("-n 9", false)] {
+        let command = format!("--batch data.bin -b mmap+populate,mmap -s 64k -c warm --no-save {QUICK} {line} --format json");
+        let ran = common::output(&mut home.std(&command));
+        let document: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+        for result in document["results"].as_array().unwrap() {
+            let populated = result["cell"]["backend"] == "mmap+populate";
+            assert_eq!(warnings(result).contains(&"populated-more"), told && populated, "{line}: {}", result["warnings"]);
+        }
+    }
+}
+
+#[test]
 fn a_cell_as_it_is_says_that_memory_was_measured() {
     let home = Home::new();
     if !home.on_disk() {

@@ -19,7 +19,8 @@ const OPTIONS: &[Opt] = &[
     Opt {
         name: "populate",
         value: None,
-        about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work",
+        about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work; \
+                of all of a lane's part where the order jumps",
     },
     Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" },
 ];
@@ -119,7 +120,8 @@ impl Mapping {
         Ok(Mapping { guard, map, populate: job.backend.has("populate").then_some(advice) })
     }
 
-    /// Timed: it is the reading, where it is asked for. Only what the lane will visit.
+    /// Timed: it is the reading, where it is asked for. From the first byte that the lane will visit to the last, which
+    /// is more than it visits where a count ends an order that jumps: the warning `populated-more`.
     fn populate(&self, work: &mut Work) {
         let (Some(advice), range) = (self.populate, work.reach()) else { return };
         if range.is_empty() {

@@ -1,13 +1,12 @@
 //! `iotui --generate`: the man page and shell completions, from the one definition of the command line.
 
-use std::io::Write;
-
 use clap_complete::Shell;
 
 use super::Generate;
+use crate::report::Out;
 
 /// `command` is the definition of the command line.
-pub fn run(what: Generate, mut command: clap::Command) -> anyhow::Result<u8> {
+pub fn run(what: Generate, mut command: clap::Command, out: &Out) -> anyhow::Result<u8> {
     let mut text = Vec::new();
     let shell = match what {
         Generate::Man => {
@@ -21,7 +20,6 @@ pub fn run(what: Generate, mut command: clap::Command) -> anyhow::Result<u8> {
     if let Some(shell) = shell {
         clap_complete::generate(shell, &mut command, "iotui", &mut text);
     }
-    // A reader that left early is no error.
-    let _ = std::io::stdout().lock().write_all(&text);
+    out.write(|to| to.write_all(&text))?;
     Ok(0)
 }

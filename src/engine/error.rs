@@ -29,6 +29,6 @@ pub(super) enum Failure {
     Cell(String),
     /// The stop flag or the deadline came before the trial began.
     Stopped,
-    /// A system call did not return within a second of the stop.
+    /// A system call did not return within a second of the stop or the deadline.
     Abandoned,
 }

@@ -251,16 +251,22 @@ impl<'a> Run<'a> {
             Err(Failure::Stopped) if skipped => {}
             Err(Failure::Stopped) => {
                 self.cells[index] = Some(cell);
-                return Err(if self.control.stopping() { Halt::Stopped } else { Halt::Budget });
+                return Err(self.halt());
             }
             Err(Failure::Abandoned) => {
                 self.sink.event(Event::Note { text: format!("{}: a system call did not return and was left behind", cell.job.label()) });
                 self.cells[index] = Some(cell);
-                return Err(Halt::Stopped);
+                return Err(self.halt());
             }
         }
         cell.out |= skipped;
         Ok(After::Done(cell))
+    }
+
+    /// Why a step under way was ended: only a user interrupts a run.
+    fn halt(&self) -> Halt {
+        let over = Instant::now() >= self.pace.deadline();
+        if self.control.stopping() || !over { Halt::Stopped } else { Halt::Budget }
     }
 
     fn halted(&self) -> Result<(), Halt> {
@@ -284,3 +290,7 @@ impl<'a> Run<'a> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "tests/run.rs"]
+mod tests;

@@ -105,9 +105,10 @@ pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> Option
     });
     drop(to);
     if spawned.is_err() || !waiter.until_ready()? {
+        waiter.stop();
         shared.open_gate(false);
-        waiter.until_done(&mut |_, _| {})?;
-        spawned?;
+        let done = waiter.until_done(&mut |_, _| {});
+        spawned.and(done)?;
         return Err(waiter.failure());
     }
     at_go();
@@ -203,6 +204,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let ran = monotonic_nanos();
     if let Some(file) = syncing {
         file.sync_data().map_err(BackendError::Sync)?;
+        work.add_syscalls(1);
     }
     let end = monotonic_nanos();
     let usage = Usage::thread().unwrap_or_default() - before;
@@ -256,7 +258,7 @@ impl Waiter<'_> {
                 Ok(Err(error)) => {
                     self.error.get_or_insert(error);
                     // The others need not finish what cannot count any more.
-                    self.shared.stop.store(true, Relaxed);
+                    self.stop();
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     // They have said their last word; panics were caught and told.
@@ -277,18 +279,29 @@ impl Waiter<'_> {
         }
     }
 
+    /// Nothing more is begun, and who does not come home from now on is left behind.
+    fn stop(&mut self) {
+        self.shared.stop.store(true, Relaxed);
+        self.stopped = true;
+        self.since.get_or_insert_with(Instant::now);
+    }
+
     fn look(&mut self) -> Result<(), Failure> {
-        if let Some(cut) = (self.cut)() {
-            self.shared.stop.store(true, Relaxed);
-            self.stopped = true;
-            if cut == Cut::End {
-                self.since.get_or_insert_with(Instant::now);
+        match (self.cut)() {
+            Some(Cut::End) => self.stop(),
+            Some(Cut::Pause) => {
+                self.shared.stop.store(true, Relaxed);
+                self.stopped = true;
             }
+            None => {}
         }
-        match self.since {
-            Some(since) if since.elapsed() > PATIENCE => Err(Failure::Abandoned),
-            _ => Ok(()),
+        if self.since.is_none_or(|since| since.elapsed() <= PATIENCE) {
+            return Ok(());
         }
+        Err(match self.error.take() {
+            Some(error) => Failure::Cell(format!("{error}; a system call of another thread did not return and was left behind")),
+            None => Failure::Abandoned,
+        })
     }
 
     fn failure(&mut self) -> Failure {

@@ -4,7 +4,7 @@ mod error;
 mod sweep;
 
 pub use error::PlanError;
-pub use sweep::estimate;
+pub use sweep::{estimate, usual};
 
 use std::collections::HashSet;
 

@@ -65,12 +65,11 @@ impl Axes {
     fn of(settings: &Settings, asked: &Asked) -> Result<Axes, PlanError> {
         let (direct, size) = (settings.direct.unwrap_or(false), asked.target.size());
         let backends = backends(settings, asked.infos)?;
-        let only_seek = backends.iter().all(|(_, info)| info.ops == [Op::Seek]);
-        let op = settings.op.unwrap_or(if only_seek { Op::Seek } else { Op::Read });
+        let op = settings.op.unwrap_or_else(|| usual_op(backends.iter().map(|(_, info)| *info)));
         let values = |range: &Option<Range>, default: &[u64]| range.as_ref().map_or(default.to_vec(), |r| r.values.clone());
         let axes = Axes {
             backends,
-            blocks: values(&settings.block_size, &[4096, 32 << 10, 256 << 10, 2 << 20]),
+            blocks: values(&settings.block_size, &BLOCKS),
             counts: settings.count.as_ref().map_or(vec![None], |r| r.values.iter().copied().map(Some).collect()),
             threads: values(&settings.threads, &[1]),
             depths: values(&settings.depth, &[1]),
@@ -150,6 +149,40 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
     a.iter().flat_map(|x| b.iter().map(move |y| (*x, *y))).collect()
 }
 
+/// Block sizes where none are said.
+const BLOCKS: [u64; 4] = [4096, 32 << 10, 256 << 10, 2 << 20];
+
+fn usual_backends(op: Op) -> &'static [&'static str] {
+    match op {
+        Op::Read => &["read", "mmap", "uring"],
+        Op::Write => &["read", "mmap-copy", "uring"],
+        Op::Seek => &["seek"],
+    }
+}
+
+fn usual_op(backends: impl IntoIterator<Item = &'static Info>) -> Op {
+    let mut backends = backends.into_iter().peekable();
+    let only_seek = backends.peek().is_some() && backends.all(|info| info.ops == [Op::Seek]);
+    if only_seek { Op::Seek } else { Op::Read }
+}
+
+/// These settings with what a sweep takes for the ones that are open, for a front end that shows its choices.
+pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
+    let mut all = settings.clone();
+    let known = backends(settings, infos).unwrap_or_default();
+    let op = *all.op.get_or_insert_with(|| usual_op(known.iter().map(|(_, info)| *info)));
+    let direct = *all.direct.get_or_insert(false);
+    all.backend.get_or_insert_with(|| Backends::These(known.into_iter().map(|(choice, _)| choice).collect()));
+    all.block_size.get_or_insert_with(|| Range::list(&BLOCKS));
+    all.pattern.get_or_insert(Pattern::Seq);
+    all.threads.get_or_insert_with(|| Range::list(&[1]));
+    all.depth.get_or_insert_with(|| Range::list(&[1]));
+    all.cache.get_or_insert_with(|| default_caches(op, direct));
+    all.xor.get_or_insert(false);
+    all.sync.get_or_insert(Sync::None);
+    all
+}
+
 fn default_caches(op: Op, direct: bool) -> Vec<Cache> {
     if direct || op == Op::Write { vec![Cache::AsIs] } else { vec![Cache::Cold, Cache::Warm] }
 }
@@ -159,11 +192,7 @@ fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice,
     let choices = match &settings.backend {
         Some(Backends::These(list)) => list.clone(),
         Some(Backends::All) => infos.iter().map(|i| plain(i.id)).collect(),
-        None => match settings.op.unwrap_or(Op::Read) {
-            Op::Read => ["read", "mmap", "uring"].map(plain).to_vec(),
-            Op::Write => ["read", "mmap-copy", "uring"].map(plain).to_vec(),
-            Op::Seek => vec![plain("seek")],
-        },
+        None => usual_backends(settings.op.unwrap_or(Op::Read)).iter().map(|id| plain(id)).collect(),
     };
     let mut known = Vec::new();
     for choice in choices {

@@ -189,6 +189,13 @@ fn join<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
+impl Setting {
+    /// Its value as the text of an option, where it was said.
+    pub fn text(&self, settings: &Settings) -> Option<String> {
+        (self.get)(settings)
+    }
+}
+
 impl Settings {
     /// Every setting, in the order of the help text.
     pub const ALL: &'static [Setting] = &[
@@ -339,6 +346,20 @@ impl Settings {
     /// The name and text of every setting that was said: [`Settings::set`] of each gives these settings again.
     pub fn said(&self) -> impl Iterator<Item = (&'static str, String)> {
         Self::ALL.iter().filter_map(|setting| Some((setting.name, (setting.get)(self)?)))
+    }
+
+    /// The value of one by name, as text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        Self::ALL.iter().find(|s| s.name == name).and_then(|s| s.text(self))
+    }
+
+    /// Forgets what was said of one.
+    pub fn unset(&mut self, name: &str) {
+        let mut rest = Settings::default();
+        for setting in Self::ALL.iter().filter(|s| s.name != name) {
+            (setting.take)(&mut rest, self);
+        }
+        *self = rest;
     }
 
     /// These settings; what they leave open is taken from `defaults`.

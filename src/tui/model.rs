@@ -108,7 +108,7 @@ impl Model {
 
     /// The picture changes without a key: time is shown, or a message goes away by itself.
     pub fn ticks(&self) -> bool {
-        self.running() || !self.toasts.is_empty() || self.leaving.is_some()
+        self.running() || !self.toasts.is_empty() || self.leaving.is_some() || self.setup.waits()
     }
 
     /// What the normal screen says at the end.

@@ -3,14 +3,17 @@
 use std::ops::RangeInclusive;
 
 use super::*;
+use crate::plan::Sync;
 
 /// System calls of one pass, where they can be told; `None` where only the kernel knows.
 pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     let lanes = blocks(spec, 0);
     let ops = lanes.iter().map(|l| l.len() as u64).sum::<u64>();
     let choice = &spec.job.backend;
+    // Each lane waits for its own writes.
+    let syncs = if spec.job.op == Op::Write && spec.job.sync == Sync::End { lanes.len() as u64 } else { 0 };
     let exactly = |n| Some(n..=n);
-    match choice.id.as_str() {
+    let calls = match choice.id.as_str() {
         "null" => exactly(0),
         "seek" | "pread" => exactly(ops),
         "read" => exactly(ops + lanes.iter().map(|l| jumps(l)).sum::<u64>()),
@@ -21,7 +24,8 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
         "uring" if spec.job.depth == 1 => exactly(ops),
         "uring" => Some(lanes.iter().map(|l| (l.len() as u64).div_ceil(spec.job.depth.into())).sum()..=ops),
         _ => None,
-    }
+    };
+    calls.map(|calls| calls.start() + syncs..=calls.end() + syncs)
 }
 
 /// Blocks that do not begin where the one before ended; a new description stands at 0.

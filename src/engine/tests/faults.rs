@@ -203,3 +203,25 @@ fn a_call_that_does_not_return_is_left_behind_a_second_after_the_stop() {
     *hold.0.lock().unwrap() = false;
     hold.1.notify_all();
 }
+
+/// Lane 0 fails, opening or at its first operation, while lane 1 hangs there; nobody ever stops the run.
+#[test]
+fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
+    for opening in [true, false] {
+        let hold = Arc::new((Mutex::new(true), Condvar::new()));
+        let held = Arc::clone(&hold);
+        let script = move |lane, request| {
+            if (request == OPENING) != opening {
+                return Act::Whole;
+            }
+            if lane == 1 {
+                drop(held.1.wait_while(held.0.lock().unwrap(), |held| *held).unwrap());
+            }
+            Act::Result(EIO)
+        };
+        let error = run(&Faulty::over(&data(1 << 16), Box::new(script)).spec(2, 1)).err().unwrap();
+        assert!(error.contains("Input/output error") && error.contains("was left behind"), "{error}");
+        *hold.0.lock().unwrap() = false;
+        hold.1.notify_all();
+    }
+}

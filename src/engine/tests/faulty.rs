@@ -9,7 +9,7 @@ use crate::backend::{Backend, BackendError, Lane, Unsupported, Work};
 use crate::plan::{Depth, Moves};
 
 /// What comes back for one request.
-pub(super) enum Act {
+pub enum Act {
     Whole,
     /// So many bytes, and they did arrive.
     Short(u32),
@@ -18,7 +18,7 @@ pub(super) enum Act {
 }
 
 /// Lane and request to what happens; it may also panic or block.
-pub(super) type Script = Box<dyn Fn(u32, Request) -> Act + Send + Sync>;
+pub type Script = Box<dyn Fn(u32, Request) -> Act + Send + Sync>;
 
 struct Inner {
     data: Vec<u8>,
@@ -27,10 +27,10 @@ struct Inner {
     mask: u32,
 }
 
-pub(super) struct Faulty(Arc<Inner>);
+pub struct Faulty(Arc<Inner>);
 
 /// The request by which a lane asks the script whether it may open.
-pub(super) const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0 };
+pub const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0 };
 
 impl Faulty {
     /// Lives as long as the test binary, as a backend of the registry does.

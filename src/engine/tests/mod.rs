@@ -4,7 +4,7 @@ mod calls;
 mod conform;
 mod direct;
 mod faults;
-mod faulty;
+pub(super) mod faulty;
 mod latency;
 mod pause;
 mod shrink;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::process::Command;
 
 use super::*;
-use crate::plan::Moves;
+use crate::plan::{Moves, Sync};
 use crate::sys::testing as child;
 
 const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
-const TRACED: &str = "read,write,pread64,pwrite64,lseek,io_uring_enter,madvise";
+const TRACED: &str = "read,write,pread64,pwrite64,lseek,io_uring_enter,madvise,fdatasync";
 
 #[test]
 fn the_counted_calls_are_those_that_strace_sees() {
@@ -49,8 +49,9 @@ fn jobs() {
     for choice in choices() {
         let ops = info(&choice).ops.iter().filter(|op| info(&choice).moves == Moves::Data || **op != Op::Write);
         for (op, depth, pattern) in ops.flat_map(|op| depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))) {
-            for block in [511, 4097] {
-                let job = job(&choice, op, pattern, block, 2, depth);
+            for (block, sync) in [(511, Sync::None), (4097, Sync::End)] {
+                let sync = if op == Op::Write { sync } else { Sync::None };
+                let job = Job { sync, ..job(&choice, op, pattern, block, 2, depth) };
                 if !supported(&target, &job) {
                     continue;
                 }
@@ -84,7 +85,7 @@ fn seen(log: &str) -> HashMap<u64, u64> {
         let Some(index) = now.filter(|_| ours && !advice) else { continue };
         if call.contains("/io>") {
             *takings.entry(pid).or_default() += 1;
-        } else if takings.get(pid) != Some(&2) {
+        } else if takings.get(pid) != Some(&2) || call.starts_with("fdatasync") {
             *seen.entry(index).or_default() += 1;
         }
     }

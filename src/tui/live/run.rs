@@ -73,13 +73,13 @@ impl Run {
         Run {
             session: Session::new(String::new(), String::new(), String::new(), host, Plan::clone(plan)),
             path: None,
-            picture: Picture::new(Arc::clone(plan)),
             clock,
             stopping: false,
             pausing: false,
             suspended: Suspended::No,
             skipping: None,
             results: results(plan),
+            picture: Picture::new(Arc::clone(plan)),
             stale: false,
             titled: None,
         }

@@ -1,33 +1,47 @@
 //! What the screens look up on disk and of the machine; each runs on a thread of its own and may take its time.
 
 use std::fs;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access};
 
 use super::super::msg::Msg;
 use super::super::sessions::Preview;
-use super::super::setup::{Entry, Listing, Question, Seen};
+use super::super::setup::{Entry, Ground, Kind, Listing, Question, Seen};
 use super::super::shown::Shown;
 use crate::engine::{Proposal, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, Settings};
 use crate::session::{self, Listed, Session};
+use crate::sys::mounts;
 
 /// The entries of a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
-    let read = || -> std::io::Result<Vec<Entry>> {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(&dir)?.flatten() {
-            let path = entry.path();
-            // Follows links; a broken one is no target.
-            let Ok(meta) = fs::metadata(&path) else { continue };
-            entries.push(Entry { name: super::hands::name(&path), folder: meta.is_dir(), size: meta.len(), path });
-        }
-        entries.sort_by_cached_key(|entry| (!entry.folder, entry.name.to_lowercase()));
-        Ok(entries)
+    let result = fs::read_dir(&dir).map(|found| {
+        let mut entries: Vec<Entry> = found.flatten().filter_map(|entry| known(entry.path())).collect();
+        entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
+        entries
+    });
+    let result = result.map_err(|error| format!("{}: {error}", dir.display()));
+    let folder = fs::File::open(&dir).ok();
+    let fs = folder.as_ref().and_then(|folder| mounts::of(folder).ok()).map(|mount| mount.fs).unwrap_or_default();
+    let space = folder.as_ref().and_then(|folder| mounts::space(folder).ok()).filter(|space| space.total > 0);
+    Listing { dir, ground: Ground { fs, space }, result }
+}
+
+fn known(path: PathBuf) -> Option<Entry> {
+    // Follows links; a broken one is no target.
+    let meta = fs::metadata(&path).ok()?;
+    let sort = meta.file_type();
+    let kind = match () {
+        () if sort.is_dir() => Kind::Folder,
+        () if sort.is_file() => Kind::File,
+        () if sort.is_block_device() => Kind::Device,
+        () => Kind::Other,
     };
-    let result = read().map_err(|error| format!("{}: {error}", dir.display()));
-    Listing { dir, result }
+    let readable = access(&path, AccessFlags::R_OK).is_ok();
+    Some(Entry { name: super::hands::name(&path).replace(char::is_control, "?"), kind, size: meta.len(), readable, path })
 }
 
 /// Facts about a file: size, file system, what is cached, what is stored.

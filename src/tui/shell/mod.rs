@@ -47,7 +47,8 @@ const SCREEN: &str = "Full screen";
 pub struct Asked {
     pub file: Option<PathBuf>,
     pub dir: Option<PathBuf>,
-    pub preset: Preset,
+    /// Named on the command line.
+    pub preset: Option<Preset>,
     pub settings: Settings,
     /// Keep session files.
     pub save: bool,
@@ -83,8 +84,14 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     let env = |name: &str| std::env::var(name).ok();
     let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, &env);
-    let mut model = Model::new(look, presets.iter().cloned().collect(), Setup::new(file, dir, preset, settings));
-    let first = vec![Effect::Host, model.setup.ask()];
+    // What was said on the command line stands alone; else what was chosen the last time goes on.
+    let fresh = preset.is_none() && settings == Settings::default();
+    let base = preset.map_or_else(|| presets.get(Presets::DEFAULT).cloned(), Ok)?;
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let setup = Setup::new(file, dir, base, settings).remembering(&remembered, &here, fresh);
+    let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
+    let mut first = vec![Effect::Host];
+    first.extend(model.setup.first());
     Ok((model, first))
 }
 

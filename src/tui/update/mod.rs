@@ -99,6 +99,7 @@ fn on_screen_back(model: &mut Model) -> bool {
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
     match screen {
+        Screen::Setup => setup::shown_again(model),
         Screen::Sessions => vec![Effect::Sessions],
         Screen::Host => host::shown(model),
         _ => Vec::new(),

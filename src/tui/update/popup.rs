@@ -8,22 +8,23 @@ use super::super::keys::Key;
 use super::super::model::Model;
 use super::super::msg::Effect;
 use super::super::popup::{self, Popup};
-use super::super::{results, sessions, setup};
+use super::super::{results, sessions, setup, view};
 use super::key::edit;
 use super::{act, then};
 
-/// How far a key scrolls a text.
-fn scrolled(scroll: u16, action: Option<Action>) -> u16 {
-    match action {
+/// Where a key scrolls a text to, not further than `most`.
+fn scrolled(scroll: u16, most: u16, action: Option<Action>) -> u16 {
+    let scroll = scroll.min(most);
+    let to = match action {
         Some(Action::Up) => scroll.saturating_sub(1),
         Some(Action::Down) => scroll.saturating_add(1),
         Some(Action::PageUp | Action::HalfUp) => scroll.saturating_sub(10),
         Some(Action::PageDown | Action::HalfDown) => scroll.saturating_add(10),
         Some(Action::Top) => 0,
-        // The view stops at the last line.
-        Some(Action::Bottom) => u16::MAX,
+        Some(Action::Bottom) => most,
         _ => scroll,
-    }
+    };
+    to.min(most)
 }
 
 fn moved(cursor: usize, rows: usize, action: Option<Action>) -> usize {
@@ -40,7 +41,7 @@ fn moved(cursor: usize, rows: usize, action: Option<Action>) -> usize {
 pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
     let screen = model.screen;
     let action = keymap::action(key, screen);
-    let presets = model.presets.len();
+    let (presets, most) = (model.presets.len(), view::popup::furthest(model));
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
     let closes = key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
     if closes {
@@ -53,11 +54,11 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Help { scroll, filter } => match action {
             Some(Action::Help) => return close(model),
             _ if key.letter() == Some('/') => *filter = Some(Input::default()),
-            _ => *scroll = scrolled(*scroll, action),
+            _ => *scroll = scrolled(*scroll, most, action),
         },
         Popup::Doctor { scroll } => match action {
             Some(Action::Doctor) => return close(model),
-            _ => *scroll = scrolled(*scroll, action),
+            _ => *scroll = scrolled(*scroll, most, action),
         },
         Popup::Palette { input, cursor } => return palette(model_cursor(input, cursor, key, screen), model),
         Popup::Question { .. } => return answered(model, key),

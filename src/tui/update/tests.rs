@@ -167,3 +167,13 @@ fn themes_come_round_and_are_remembered() {
     assert_eq!(stage.model.look.theme.id, first);
     assert!(stage.take().iter().all(|e| matches!(e, Effect::Remember(_))));
 }
+
+#[test]
+fn a_popup_scrolled_to_its_end_scrolls_back_at_once() {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(80, 24));
+    stage.keys("?G");
+    let end = stage.picture(80, 24);
+    stage.keys("k");
+    assert_ne!(stage.picture(80, 24), end);
+}

@@ -11,7 +11,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
 use super::model::{Model, Screen};
-use super::theme::Role;
+use super::theme::{Glyphs, Role};
 use super::{host, lab, live, results, sessions, setup};
 
 /// The smallest screen on which everything can be used.
@@ -34,6 +34,30 @@ pub fn areas(size: (u16, u16)) -> Areas {
 
 /// Draws everything.
 pub fn draw(model: &Model, buf: &mut Buffer) {
+    draw_all(model, buf);
+    if model.look.glyphs == Glyphs::Ascii {
+        plain(buf);
+    }
+}
+
+/// Names of files and units may hold what such a terminal cannot show.
+fn plain(buf: &mut Buffer) {
+    for cell in &mut buf.content {
+        if !cell.symbol().is_ascii() {
+            cell.set_symbol(match cell.symbol() {
+                "…" => "~",
+                "µ" => "u",
+                "±" => "+",
+                "×" => "x",
+                "·" => "-",
+                "\u{a0}" => " ",
+                _ => "?",
+            });
+        }
+    }
+}
+
+fn draw_all(model: &Model, buf: &mut Buffer) {
     let size = (buf.area.width, buf.area.height);
     if size.0 < SMALLEST.0 || size.1 < SMALLEST.1 {
         return too_small(model, size, buf);

@@ -148,6 +148,21 @@ fn doctor(model: &Model, scroll: u16, body: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, count, inner, buf);
 }
 
+/// How far the popup on top scrolls on this screen.
+pub fn furthest(model: &Model) -> u16 {
+    let body = super::areas(model.size).body;
+    let height = body.height.saturating_sub(2);
+    let rows = match model.popups.last() {
+        Some(Popup::Help { filter, .. }) => keymap::on(model.screen).count() + usize::from(filter.is_some()),
+        Some(Popup::Doctor { .. }) => {
+            let columns = usize::from(middle(body, 100, body.height).width.saturating_sub(4));
+            findings_lines(&model.look, model.findings(), columns).len()
+        }
+        _ => 0,
+    };
+    u16::try_from(rows).unwrap_or(u16::MAX).saturating_sub(height)
+}
+
 /// The role of a severity, and its sign.
 pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
     match severity {

@@ -12,6 +12,8 @@ pub(super) const DEPTH_UNUSED: Rule = rule(11, "depth-unused", "fewer requests w
 
 pub(super) const READ_AHEAD: Rule = rule(19, "read-ahead", "read-ahead decided what the device read", read_ahead);
 
+pub(super) const POPULATED_MORE: Rule = rule(0, "populated-more", "+populate mapped more than was visited", populated_more);
+
 /// What the disk had in its queue, averaged over all trials, weighted by their time.
 struct Queue {
     requests: f64,
@@ -107,5 +109,21 @@ fn read_ahead(evidence: &CellEvidence) -> Option<Warning> {
         format!("the disk was read ahead in pieces of up to {}, not in blocks of {}", show_bytes(ahead), show_bytes(job.block)),
         "sequential buffered reads; read_ahead_kb of the disk".into(),
         "add --direct to give the disk requests of this block size",
+    )
+}
+
+/// Where a count ends an order that jumps, what will be visited lies anywhere in a lane's part, and all of it is mapped.
+fn populated_more(evidence: &CellEvidence) -> Option<Warning> {
+    let job = evidence.job;
+    if !job.backend.has("populate") || matches!(job.pattern, Pattern::Seq | Pattern::Reverse) {
+        return None;
+    }
+    let bad = evidence.which(|t| !t.short && t.evidence.unique_bytes > 0 && t.evidence.unique_bytes < job.span);
+    let least = bad.iter().map(|t| t.evidence.unique_bytes).min()?;
+    POPULATED_MORE.warn(
+        Severity::Misleading,
+        format!("all {} were mapped in the timed work for {} that were visited", size(job.span), size(least)),
+        format!("+populate, pattern {}, {}", job.pattern, evidence.of_trials(bad.len())),
+        "use --count 0 for whole passes, or leave out +populate",
     )
 }

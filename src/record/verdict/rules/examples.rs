@@ -36,6 +36,11 @@ fn merged(case: &mut Case, seen: f64, blocks: u64) {
     case.each(|t| t.evidence.disk_requests = Some(SPAN / MIB / blocks));
 }
 
+fn populated(case: &mut Case, pattern: Pattern, visited: u64) {
+    (case.job.pattern, case.job.backend.options) = (pattern, vec![("populate".into(), None)]);
+    case.each(|t| t.evidence.unique_bytes = visited);
+}
+
 fn shrunk(case: &mut Case, entropy: Option<f64>) {
     (case.target.compresses, case.target.entropy) = (Some("btrfs compress=zstd".into()), entropy);
 }
@@ -325,6 +330,8 @@ pub static WORK: &[Example] = &[
             c.job.pattern = Pattern::Random
         },
     ),
+    example("populated-more", Misleading, warm, |c| populated(c, Pattern::Random, SPAN / 4), |c| populated(c, Pattern::Random, SPAN)),
+    example("populated-more", Misleading, warm, |c| populated(c, Pattern::Stride(4), MIB), |c| populated(c, Pattern::Reverse, MIB)),
     example(
         "other-path",
         Note,

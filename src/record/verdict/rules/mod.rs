@@ -66,6 +66,7 @@ pub static RULES: &[Rule] = &[
     circumstance::SHARED_DESCRIPTORS,
     circumstance::SMALL_PAGES,
     circumstance::UNEVEN_START,
+    depth::POPULATED_MORE,
 ];
 
 const fn rule(number: u8, id: &'static str, about: &'static str, check: fn(&CellEvidence) -> Option<Warning>) -> Rule {

@@ -14,7 +14,7 @@ use crate::record::{Phase, Source};
 use crate::tui::live::picture::Last;
 use crate::tui::live::run::Suspended;
 use crate::tui::live::series::Measure;
-use crate::tui::theme::Role;
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
 
@@ -110,7 +110,7 @@ impl Rows<'_> {
                 format!("filling {} with random data", units::show_bytes(picture.plan.target.size()))
             }
             Some(Phase::Fill) => "opening the file".into(),
-            Some(Phase::Calibrate) => "calibrating: finding the work of a trial".into(),
+            Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),
             Some(Phase::Trial) => "measuring".into(),
@@ -137,14 +137,12 @@ impl Rows<'_> {
             self.at += u16::from(rows >= 6);
             self.head(last, buf);
         }
-        let from = last
-            .source
-            .map_or_else(|| "not known".into(), |source| main_source(&source, usize::from(self.area.width.saturating_sub(NAMES))));
         let shares = last.source.map(|source| parts_of(&source)).unwrap_or_default();
+        let from = last.source.map(|source| main_sources(&source)).unwrap_or_default();
         self.bar("bytes from", &shares, &from, buf);
         let threads = picture.job(last.cell).map_or(1.0, |job| f64::from(job.threads)).max(last.user + last.system);
         let shares = [(last.system / threads, Role::Misleading), (last.user / threads, Role::Good)];
-        self.bar("CPU", &shares, &format!("{} system, {} user", percent(last.system), percent(last.user)), buf);
+        self.bar("CPU", &shares, &[(last.system, "system"), (last.user, "user")], buf);
         if with_latency && let Some(of) = &last.latency {
             let mut parts = vec![self.name("latency")];
             parts.extend(latency::line(look, of, usize::from(self.area.width.saturating_sub(NAMES))));
@@ -180,16 +178,16 @@ impl Rows<'_> {
     }
 
     /// A name, shares of a whole and their figures.
-    fn bar(&mut self, name: &str, shares: &[(f64, Role)], text: &str, buf: &mut Buffer) {
+    fn bar(&mut self, name: &str, shares: &[(f64, Role)], named: &[(f64, &str)], buf: &mut Buffer) {
         let room = self.area.width.saturating_sub(NAMES);
         // Figures of one width, so that bars end below each other.
-        let wide = room.saturating_sub(FIGURES + 1).min(FIGURES);
+        let wide = Some(room.saturating_sub(FIGURES + 1).min(FIGURES)).filter(|wide| *wide >= 6);
         let mut line = vec![self.name(name)];
-        if wide >= 6 {
+        if let Some(wide) = wide {
             line.extend(parts(self.scene.look, shares, wide));
             line.push(Span::raw(" "));
         }
-        line.extend(figures(self.scene, text));
+        line.extend(figures(self.scene.look, named, room - wide.map_or(0, |wide| wide + 1)));
         self.put(line, buf);
     }
 
@@ -207,28 +205,28 @@ fn parts_of(source: &Source) -> Vec<(f64, Role)> {
 }
 
 /// Where most of the bytes came from, and the next if it has a share.
-fn main_source(source: &Source, room: usize) -> String {
-    let mut each = [("device", source.device), ("page cache", source.page_cache), ("hole", source.hole), ("unknown", source.unknown)];
-    each.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let shown = each.iter().filter(|(_, share)| *share >= 0.005).take(2);
-    let mut texts: Vec<String> = shown.map(|(name, share)| format!("{} {name}", percent(*share))).collect();
-    if pane::width(&texts.join(", ")) > room {
-        texts.truncate(1);
+fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
+    let mut each = vec![(source.device, "device"), (source.page_cache, "page cache"), (source.hole, "hole"), (source.unknown, "unknown")];
+    each.sort_by(|a, b| b.0.total_cmp(&a.0));
+    each.retain(|(share, _)| *share >= 0.005);
+    each.truncate(2);
+    each
+}
+
+/// `62 % system, 4 % user` with bright numbers, as many of them as there is room for; the first one always.
+fn figures(look: &Look, named: &[(f64, &str)], room: u16) -> Vec<Span<'static>> {
+    let mut spans: Vec<Span> = Vec::new();
+    for (share, name) in named {
+        let comma = if spans.is_empty() { "" } else { ", " };
+        let (number, rest) = (format!("{:.0}", share * 100.0), format!(" % {name}"));
+        let width = spans.iter().map(Span::width).sum::<usize>() + comma.len() + number.len() + rest.len();
+        if !spans.is_empty() && width > usize::from(room) {
+            break;
+        }
+        spans.extend([span(look, Role::Dim, comma), span(look, Role::Number, number), span(look, Role::Dim, rest)]);
     }
-    texts.join(", ")
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0}\u{a0}%", share * 100.0)
-}
-
-/// `62 % system, 4 % user` with bright numbers.
-fn figures(scene: &Scene, text: &str) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
-    for part in text.split_inclusive(", ") {
-        let (number, rest) = part.split_once(' ').unwrap_or((part, ""));
-        spans.push(span(scene.look, Role::Number, number));
-        spans.push(span(scene.look, Role::Dim, format!(" {rest}")));
+    if spans.is_empty() {
+        spans.push(span(look, Role::Dim, "not known"));
     }
     spans
 }

@@ -1,0 +1,116 @@
+//! Pause, suspension, skip; the state and the title.
+
+use super::*;
+
+#[test]
+fn the_state_tells_how_far_the_run_is() {
+    let mut bench = Bench::idle();
+    assert_eq!(bench.state(), "idle");
+    bench = Bench::new(plan(Some(2)));
+    assert_eq!(bench.state(), "running 0 of 12");
+    bench.phase(Phase::Fill, None, 0, 0.0);
+    assert_eq!(bench.state(), "running 0 of 12");
+    let order = crate::engine::order(&plan(None).cells, 7, 2);
+    bench.phase(Phase::Trial, Some(order[3] as u32), 2, 0.7);
+    assert_eq!(bench.state(), "running 10 of 12");
+    bench = Bench::new(plan(None));
+    bench.phase(Phase::Trial, Some(order[3] as u32), 2, 0.7);
+    assert_eq!(bench.state(), "running 4 of 6");
+    bench.key("x");
+    assert_eq!(bench.state(), "stopping…");
+}
+
+#[test]
+fn a_pause_is_no_time_and_says_when_it_is_there() {
+    let mut bench = Bench::new(plan(Some(1)));
+    bench.phase(Phase::Trial, Some(0), 1, 0.1);
+    bench.sample(0, 1, 1, 1 << 20);
+    assert_eq!(bench.key("space"), [Effect::Pause(true)]);
+    assert_eq!(bench.state(), "pausing…");
+    bench.wait(50);
+    bench.phase(Phase::Pause, Some(0), 1, 0.1);
+    assert_eq!(bench.state(), "paused");
+    let before = bench.run().picture.now;
+    bench.wait(60_000);
+    bench.say(Msg::Tick);
+    assert_eq!(bench.run().picture.now, before);
+    assert_eq!(bench.key("space"), [Effect::Pause(false)]);
+    bench.wait(10);
+    bench.phase(Phase::Trial, Some(0), 1, 0.1);
+    assert!(bench.state().starts_with("running"));
+    bench.sample(0, 1, 1, 1 << 20);
+    assert!((bench.run().picture.now - before - 0.1).abs() < 1e-6);
+    let pieces: Vec<u32> = bench.slices().iter().map(|s| s.piece).collect();
+    assert_eq!(pieces, [1, 2], "the trial that was cut is not the one that is repeated");
+}
+
+#[test]
+fn a_suspension_ends_its_pause_when_the_engine_has_taken_it() {
+    // The engine's word comes before the return, or after it.
+    for before in [true, false] {
+        let mut bench = Bench::new(plan(Some(1)));
+        bench.phase(Phase::Trial, Some(0), 1, 0.1);
+        bench.sample(0, 1, 1, 1 << 20);
+        assert_eq!(bench.key("ctrl-z"), [Effect::Pause(true), Effect::Suspend]);
+        if before {
+            bench.phase(Phase::Pause, Some(0), 1, 0.1);
+        }
+        let at = bench.run().clock;
+        bench.wait(3_600_000);
+        // What the trial says that spans the suspension is no measurement.
+        bench.sample(0, 1, 36_000, 1);
+        assert_eq!(bench.slices().len(), 1);
+        let effects = bench.say(Msg::Resumed);
+        assert_eq!(effects.contains(&Effect::Pause(false)), before);
+        assert_eq!(bench.say(Msg::Resumed), [Effect::Redraw], "told twice: by the signal too");
+        if !before {
+            assert_eq!(bench.key("space"), [], "it goes on by itself");
+            bench.sample(0, 1, 36_001, 1);
+            assert_eq!(bench.slices().len(), 1);
+            assert!(bench.phase(Phase::Pause, Some(0), 1, 0.1).contains(&Effect::Pause(false)));
+        }
+        assert_eq!(bench.run().clock, at);
+        bench.phase(Phase::Trial, Some(0), 1, 0.1);
+        bench.sample(0, 1, 1, 1);
+        assert_eq!(bench.slices().len(), 2);
+        assert!(bench.run().picture.now < 1.0);
+    }
+}
+
+#[test]
+fn a_run_that_a_person_paused_stays_paused_over_a_suspension() {
+    let mut bench = Bench::new(plan(Some(1)));
+    bench.phase(Phase::Trial, Some(0), 1, 0.1);
+    bench.key("space");
+    bench.phase(Phase::Pause, Some(0), 1, 0.1);
+    assert_eq!(bench.key("ctrl-z"), [Effect::Suspend]);
+    assert_eq!(bench.say(Msg::Resumed), [Effect::Redraw]);
+    assert_eq!(bench.phase(Phase::Pause, Some(0), 1, 0.1), []);
+    assert_eq!(bench.state(), "paused");
+}
+
+#[test]
+fn skip_is_taken_once_per_cell() {
+    let mut bench = Bench::new(plan(Some(1)));
+    assert_eq!(bench.key("s"), [], "no cell runs yet");
+    bench.phase(Phase::Trial, Some(0), 1, 0.1);
+    assert_eq!(bench.key("s"), [Effect::Skip]);
+    assert_eq!(bench.key("s"), []);
+    assert!(bench.screen(80, 24).contains("skipping"));
+    bench.phase(Phase::Trial, Some(1), 1, 0.1);
+    assert!(!bench.screen(80, 24).contains("skipping"));
+    assert_eq!(bench.key("s"), [Effect::Skip]);
+}
+
+#[test]
+fn the_title_changes_with_the_percent_and_the_cell_only() {
+    let mut bench = Bench::new(plan(Some(1)));
+    assert_eq!(titles(&bench.phase(Phase::Trial, Some(0), 1, 0.42)), ["iotui 42 %: read 4 KiB warm"]);
+    assert_eq!(titles(&bench.phase(Phase::Trial, Some(0), 1, 0.424)), [""; 0]);
+    assert_eq!(titles(&bench.phase(Phase::Trial, Some(3), 1, 0.425)), ["iotui 42 %: pread 4 KiB warm"]);
+    // Time alone brings it on: 10 s are left.
+    bench.wait(5000);
+    assert_eq!(titles(&bench.say(Msg::Tick)), ["iotui 71 %: pread 4 KiB warm"]);
+    assert_eq!(titles(&bench.say(Msg::Tick)), [""; 0]);
+    assert_eq!(titles(&bench.say(Msg::Over { error: None, unsaved: None })), ["iotui"]);
+}

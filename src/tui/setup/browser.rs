@@ -1,0 +1,240 @@
+//! The target pane's state: a folder, its entries, a filter, and what was found out about files.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use tui_input::Input;
+
+use crate::host::TargetFacts;
+use crate::sys::mounts::Space;
+
+/// What an entry of a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Folder,
+    File,
+    /// A block device; its size is not told by its name.
+    Device,
+    /// A pipe, a socket, a terminal.
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub path: PathBuf,
+    pub name: String,
+    pub kind: Kind,
+    pub size: u64,
+    /// This user may read it.
+    pub readable: bool,
+}
+
+impl Entry {
+    /// Why it is no target, if it is none.
+    pub fn objection(&self) -> Option<String> {
+        match self.kind {
+            _ if !self.readable => Some(format!("{}: permission denied", self.name)),
+            Kind::Other => Some(format!("{} is no file: iotui measures regular files and block devices", self.name)),
+            Kind::File if self.size == 0 => Some(format!("{} is empty: there is nothing to measure", self.name)),
+            _ => None,
+        }
+    }
+}
+
+/// The file system that a folder is on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ground {
+    pub fs: String,
+    pub space: Option<Space>,
+}
+
+/// What a folder holds.
+#[derive(Debug)]
+pub struct Listing {
+    pub dir: PathBuf,
+    pub ground: Ground,
+    pub result: Result<Vec<Entry>, String>,
+}
+
+/// What was found out about a file.
+#[derive(Debug)]
+pub struct Seen {
+    pub path: PathBuf,
+    pub result: Result<Box<TargetFacts>, String>,
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    Scratch,
+    Recent(usize),
+    /// The folder of the last time.
+    Last,
+    Parent,
+    Entry(usize),
+}
+
+/// Recent targets that are seen without a filter.
+const FEW: usize = 3;
+/// Recent targets that are kept.
+const MOST: usize = 10;
+/// Files looked at at the same time: one that hangs holds up no other.
+const LOOKS: usize = 3;
+
+#[derive(Debug, Default)]
+pub struct Browser {
+    /// Where iotui was started: what relative paths begin with.
+    pub start: PathBuf,
+    pub dir: PathBuf,
+    /// The folder that is being read.
+    pub going: Option<PathBuf>,
+    pub entries: Vec<Entry>,
+    pub ground: Ground,
+    pub error: Option<String>,
+    pub filter: Option<Input>,
+    /// The filter has the focus.
+    pub typing: bool,
+    pub hidden: bool,
+    pub cursor: usize,
+    pub rows: Vec<Row>,
+    pub recent: Vec<PathBuf>,
+    pub last: Option<PathBuf>,
+    pub facts: HashMap<PathBuf, Result<Box<TargetFacts>, String>>,
+    looking: Vec<PathBuf>,
+}
+
+impl Browser {
+    pub fn new(dir: PathBuf) -> Browser {
+        let mut browser = Browser { dir, ..Browser::default() };
+        browser.sort();
+        browser
+    }
+
+    /// Makes the rows anew; the cursor stays on what it was on, where that is still there.
+    pub fn sort(&mut self) {
+        let before = self.row();
+        let wanted = self.filter.as_ref().map(|f| f.value().to_lowercase()).unwrap_or_default();
+        let filtered = !wanted.is_empty();
+        let has = |name: &str| name.to_lowercase().contains(&wanted);
+        let mut rows = Vec::new();
+        if has("scratch file") {
+            rows.push(Row::Scratch);
+        }
+        let most = if filtered { MOST } else { FEW };
+        rows.extend((0..self.recent.len().min(most)).filter(|at| has(&self.recent[*at].to_string_lossy())).map(Row::Recent));
+        if !filtered {
+            rows.extend(self.last.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last));
+            rows.extend(self.dir.parent().map(|_| Row::Parent));
+        }
+        let seen = |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
+        rows.extend((0..self.entries.len()).filter(|at| seen(&self.entries[*at])).map(Row::Entry));
+        self.rows = rows;
+        let same = before.and_then(|row| self.rows.iter().position(|own| *own == row));
+        self.cursor = same.unwrap_or(self.cursor).min(self.rows.len().saturating_sub(1));
+    }
+
+    pub fn row(&self) -> Option<Row> {
+        self.rows.get(self.cursor).copied()
+    }
+
+    /// The path of a row; `None` for the scratch file.
+    pub fn path(&self, row: Row) -> Option<&Path> {
+        match row {
+            Row::Scratch => None,
+            Row::Recent(at) => self.recent.get(at).map(PathBuf::as_path),
+            Row::Last => self.last.as_deref(),
+            Row::Parent => self.dir.parent(),
+            Row::Entry(at) => self.entries.get(at).map(|entry| entry.path.as_path()),
+        }
+    }
+
+    /// The folder that a row is.
+    pub fn folder(&self, row: Row) -> Option<&Path> {
+        let is = match row {
+            Row::Last | Row::Parent => true,
+            Row::Entry(at) => self.entries.get(at).is_some_and(|entry| entry.kind == Kind::Folder),
+            Row::Scratch | Row::Recent(_) => false,
+        };
+        self.path(row).filter(|_| is)
+    }
+
+    /// The file under the cursor.
+    pub fn file(&self) -> Option<&Path> {
+        let row = self.row()?;
+        if self.folder(row).is_some() { None } else { self.path(row) }
+    }
+
+    /// Why the row under the cursor is no target.
+    pub fn objection(&self) -> Option<String> {
+        match self.row()? {
+            Row::Entry(at) => self.entries.get(at)?.objection(),
+            Row::Recent(at) => match self.facts.get(self.recent.get(at)?)? {
+                Err(why) => Some(why.clone()),
+                Ok(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Takes in what a folder holds; false where it was not asked for any more.
+    pub fn listed(&mut self, listing: Listing) -> bool {
+        if self.going.as_ref() != Some(&listing.dir) {
+            return false;
+        }
+        self.going = None;
+        match listing.result {
+            Ok(entries) => {
+                let from = (listing.dir != self.dir).then(|| self.dir.clone());
+                self.entries = entries;
+                self.dir = listing.dir;
+                self.ground = listing.ground;
+                self.error = None;
+                self.facts.clear();
+                self.sort();
+                self.enter(from.as_deref());
+            }
+            Err(why) => self.error = Some(why),
+        }
+        true
+    }
+
+    /// After a change of the folder: on the one that was left, else on the first entry.
+    fn enter(&mut self, from: Option<&Path>) {
+        let Some(from) = from else { return };
+        let on = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
+        let first = |row: &Row| matches!(row, Row::Entry(_) | Row::Parent);
+        let at = self.rows.iter().position(on).or_else(|| {
+            let own = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
+            own.or_else(|| self.rows.iter().position(first))
+        });
+        self.cursor = at.unwrap_or(0);
+    }
+
+    pub fn seen(&mut self, seen: Seen) {
+        self.looking.retain(|path| *path != seen.path);
+        self.facts.insert(seen.path, seen.result);
+    }
+
+    /// The file to look at now: that under the cursor, where it is not known yet.
+    pub fn look(&mut self) -> Option<PathBuf> {
+        let path = self.file()?.to_path_buf();
+        let known = self.facts.contains_key(&path) || self.looking.contains(&path);
+        if known || self.looking.len() >= LOOKS || self.objection().is_some() {
+            return None;
+        }
+        self.looking.push(path.clone());
+        Some(path)
+    }
+
+    /// A target was used: it is the newest of the recent ones.
+    pub fn used(&mut self, path: &Path) {
+        self.recent.retain(|own| own != path);
+        self.recent.insert(0, path.into());
+        self.recent.truncate(MOST);
+        self.sort();
+    }
+}
+
+#[cfg(test)]
+#[path = "browser_tests.rs"]
+mod tests;

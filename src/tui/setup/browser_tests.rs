@@ -1,0 +1,77 @@
+//! The browser's rows, listings and looks.
+
+use super::*;
+
+pub fn entry(dir: &str, name: &str, kind: Kind, size: u64) -> Entry {
+    Entry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true }
+}
+
+fn browser() -> Browser {
+    let mut browser = Browser::new("/data".into());
+    browser.going = Some("/data".into());
+    let names = [("sub", Kind::Folder, 0), (".hidden", Kind::File, 5), ("a.bin", Kind::File, 7), ("empty", Kind::File, 0)];
+    let result = Ok(names.iter().map(|(name, kind, size)| entry("/data", name, *kind, *size)).collect());
+    assert!(browser.listed(Listing { dir: "/data".into(), ground: Ground::default(), result }));
+    browser
+}
+
+#[test]
+fn rows_follow_filter_and_hidden_files() {
+    let mut browser = browser();
+    assert_eq!(browser.rows, [Row::Scratch, Row::Parent, Row::Entry(0), Row::Entry(2), Row::Entry(3)]);
+    browser.hidden = true;
+    browser.sort();
+    assert_eq!(browser.rows.len(), 6);
+    browser.filter = Some(Input::new("BIN".into()));
+    browser.sort();
+    assert_eq!(browser.rows, [Row::Entry(2)]);
+    assert_eq!(browser.file(), Some(Path::new("/data/a.bin")));
+    browser.filter = Some(Input::new("nothing".into()));
+    browser.sort();
+    assert_eq!((browser.row(), browser.file()), (None, None));
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_changes_nothing() {
+    let mut browser = browser();
+    let late = Listing { dir: "/slow".into(), ground: Ground::default(), result: Ok(Vec::new()) };
+    assert!(!browser.listed(late) && browser.entries.len() == 4);
+    browser.going = Some("/gone".into());
+    let error = Listing { dir: "/gone".into(), ground: Ground::default(), result: Err("/gone: no such folder".into()) };
+    assert!(browser.listed(error) && browser.dir == Path::new("/data") && browser.error.is_some());
+}
+
+#[test]
+fn going_up_puts_the_cursor_on_what_was_left() {
+    let mut browser = browser();
+    browser.going = Some("/".into());
+    let result = Ok(vec![entry("/", "bin", Kind::Folder, 0), entry("/", "data", Kind::Folder, 0)]);
+    browser.listed(Listing { dir: "/".into(), ground: Ground::default(), result });
+    assert_eq!(browser.row().and_then(|row| browser.folder(row)), Some(Path::new("/data")));
+}
+
+#[test]
+fn recent_targets_are_few_and_newest_first() {
+    let mut browser = browser();
+    for n in 0..12 {
+        browser.used(Path::new(&format!("/x/{n}")));
+    }
+    browser.used(Path::new("/x/5"));
+    assert_eq!(browser.recent.len(), MOST);
+    assert_eq!(browser.recent[..2], [PathBuf::from("/x/5"), "/x/11".into()]);
+    assert_eq!(browser.rows[1..5], [Row::Recent(0), Row::Recent(1), Row::Recent(2), Row::Parent]);
+}
+
+#[test]
+fn a_file_is_looked_at_once_and_few_at_a_time() {
+    let mut browser = browser();
+    assert_eq!(browser.look(), None);
+    browser.cursor = 3;
+    assert_eq!(browser.look(), Some("/data/a.bin".into()));
+    assert_eq!(browser.look(), None);
+    browser.seen(Seen { path: "/data/a.bin".into(), result: Err("gone".into()) });
+    assert_eq!(browser.look(), None);
+    browser.cursor = 4;
+    assert!(browser.objection().unwrap().contains("empty"));
+    assert_eq!(browser.look(), None);
+}

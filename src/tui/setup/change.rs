@@ -1,0 +1,286 @@
+//! Changes to the settings: a box, a step, a typed text; each asks for a new plan.
+
+use super::objection;
+use super::rows::{self, Kind, ROWS};
+use super::state::Pane;
+use super::step::{Step, step};
+use super::{pick, slider};
+use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Setting, Settings, Sync};
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::popup::{Popup, Purpose};
+use crate::units::short_time;
+
+/// The name under which a path is typed.
+pub const FILE: &str = "FILE";
+
+/// After a change: the plan is asked for anew.
+pub fn changed(model: &mut Model) -> Vec<Effect> {
+    if model.setup.planning.settled() {
+        model.setup.planning.since = model.now;
+    }
+    model.setup.scroll = 0;
+    model.setup.dirty = true;
+    model.setup.ask().into_iter().collect()
+}
+
+/// Says why a choice makes no sense, and leaves it.
+fn refused(model: &mut Model, why: String) -> Vec<Effect> {
+    model.toasts.note(model.now, why);
+    Vec::new()
+}
+
+/// Sets one setting; what it makes senseless by itself goes with it.
+fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String> {
+    let settings = &mut model.setup.settings;
+    settings.set(name, text).map_err(|error| error.to_string())?;
+    if name == "op" && settings.op != Some(Op::Write) && settings.sync.is_some_and(|sync| sync != Sync::None) {
+        settings.sync = None;
+    }
+    Ok(changed(model))
+}
+
+fn unset(model: &mut Model, name: &str) -> Vec<Effect> {
+    model.setup.settings.unset(name);
+    changed(model)
+}
+
+/// Sets one setting unless that makes no sense.
+fn choose(model: &mut Model, name: &str, text: &str) -> Vec<Effect> {
+    let counts = model.setup.counts();
+    if let Some(why) = objection::value(name, text, &model.setup.given(&counts)) {
+        return refused(model, why);
+    }
+    match set(model, name, text) {
+        Ok(effects) => effects,
+        Err(why) => refused(model, why),
+    }
+}
+
+/// Ticks or unticks a backend.
+pub fn toggle_backend(model: &mut Model, at: usize) -> Vec<Effect> {
+    let setup = &model.setup;
+    let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
+    let counts = setup.counts();
+    let given = setup.given(&counts);
+    let plain = |id: &str| Choice { id: id.into(), options: Vec::new() };
+    let mut list = match &counts.backend {
+        Some(Backends::These(list)) => list.clone(),
+        Some(Backends::All) => setup.infos.iter().map(|info| plain(info.id)).collect(),
+        None => Vec::new(),
+    };
+    if list.iter().any(|choice| choice.id == info.id) {
+        list.retain(|choice| choice.id != info.id);
+    } else if let Some(why) = objection::backend(info, &given) {
+        return refused(model, why);
+    } else {
+        list.push(plain(info.id));
+        list.sort_by_key(|choice| setup.infos.iter().position(|info| info.id == choice.id));
+    }
+    model.setup.settings.backend = Some(Backends::These(list));
+    changed(model)
+}
+
+/// Left or right on a row.
+pub fn stepped(model: &mut Model, row: &'static Setting, up: bool) -> Vec<Effect> {
+    let counts = model.setup.counts();
+    let text = counts.text(row.name);
+    match rows::kind(row) {
+        Kind::One(items) => along(model, row, &items, text.as_deref(), up),
+        Kind::Some(items) => {
+            let mark = model.setup.mark;
+            model.setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
+            Vec::new()
+        }
+        Kind::Text => {
+            let usual = usual(model, row.name);
+            match step(row.name, text.as_deref(), usual.as_deref(), up) {
+                Step::To(next) => choose(model, row.name, &next),
+                Step::Unsaid if model.setup.preset.settings.text(row.name).is_none() => unset(model, row.name),
+                Step::Unsaid | Step::Stay => Vec::new(),
+            }
+        }
+    }
+}
+
+/// What counts where nothing is said, to step from.
+fn usual(model: &Model, name: &str) -> Option<String> {
+    match name {
+        "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
+        "trial-time" => model.setup.plan().map(|plan| short_time(plan.trial_time.low)),
+        "size" => {
+            let counts = model.setup.counts();
+            model.setup.given(&counts).size.map(crate::units::short_bytes)
+        }
+        _ => None,
+    }
+}
+
+/// To the next item that makes sense; the reason where there is none.
+fn along(model: &mut Model, row: &'static Setting, items: &[&'static str], now: Option<&str>, up: bool) -> Vec<Effect> {
+    let counts = model.setup.counts();
+    let given = model.setup.given(&counts);
+    let at = items.iter().position(|item| Some(*item) == now);
+    let ways: Vec<&'static str> = match (at, up) {
+        (Some(at), true) => items[at + 1..].to_vec(),
+        (Some(at), false) => items[..at].iter().rev().copied().collect(),
+        (None, true) => items.to_vec(),
+        (None, false) => items.iter().rev().copied().collect(),
+    };
+    let mut first = None;
+    for item in ways {
+        match objection::value(row.name, item, &given) {
+            None => {
+                // What was skipped is told.
+                first.into_iter().for_each(|why: String| model.toasts.note(model.now, why));
+                return choose(model, row.name, item);
+            }
+            Some(why) => drop(first.get_or_insert(why)),
+        }
+    }
+    first.map(|why| refused(model, why)).unwrap_or_default()
+}
+
+/// Space on a row: the next of several, round and round; the marked box; a number is typed.
+pub fn toggled(model: &mut Model, row: &'static Setting) -> Vec<Effect> {
+    match rows::kind(row) {
+        Kind::One(items) => {
+            let now = model.setup.counts().text(row.name);
+            let at = items.iter().position(|item| Some(*item) == now.as_deref());
+            let last = at.is_some_and(|at| at + 1 == items.len());
+            if last { along(model, row, &items, None, true) } else { or_round(model, row, &items, now.as_deref()) }
+        }
+        Kind::Some(items) => match items.get(model.setup.mark).copied() {
+            Some(item) => toggle_item(model, row, &items, item),
+            None => Vec::new(),
+        },
+        Kind::Text => edit(model),
+    }
+}
+
+fn or_round(model: &mut Model, row: &'static Setting, items: &[&'static str], now: Option<&str>) -> Vec<Effect> {
+    let effects = along(model, row, items, now, true);
+    let moved = model.setup.counts().text(row.name).as_deref() != now;
+    if moved || items.len() < 3 || items.first().copied() == now { effects } else { along(model, row, items, None, true) }
+}
+
+/// A click on, or the key for, one item of a row.
+pub fn take_item(model: &mut Model, row: &'static Setting, item: &'static str) -> Vec<Effect> {
+    match rows::kind(row) {
+        Kind::Some(items) => {
+            model.setup.mark = items.iter().position(|own| *own == item).unwrap_or(0);
+            toggle_item(model, row, &items, item)
+        }
+        _ => choose(model, row.name, item),
+    }
+}
+
+fn toggle_item(model: &mut Model, row: &'static Setting, items: &[&'static str], item: &str) -> Vec<Effect> {
+    let counts = model.setup.counts();
+    let now = counts.text(row.name).unwrap_or_default();
+    let on = now.split(',').any(|own| own == item);
+    if let Some(why) = objection::value(row.name, item, &model.setup.given(&counts)).filter(|_| !on) {
+        return refused(model, why);
+    }
+    let chosen: Vec<&str> = items.iter().copied().filter(|own| (*own == item) != now.split(',').any(|n| n == *own)).collect();
+    if chosen.is_empty() {
+        return refused(model, format!("at least one: choose another before {item} goes"));
+    }
+    set(model, row.name, &chosen.join(",")).unwrap_or_default()
+}
+
+/// Opens the value under the cursor as text.
+pub fn edit(model: &mut Model) -> Vec<Effect> {
+    let name = match model.setup.focus {
+        Pane::Target => {
+            let now = model.setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
+            let now = now.unwrap_or_else(|| format!("{}/", model.setup.browser.dir.display()).replace("//", "/"));
+            let hint = "a file or block device; with the operation write a file that does not exist yet";
+            model.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
+            return Vec::new();
+        }
+        Pane::Backends => "backend",
+        Pane::Blocks => "block-size",
+        Pane::What => ROWS.get(model.setup.row).map_or("op", |row| row.name),
+        Pane::Plan => return Vec::new(),
+    };
+    if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
+        let now = model.setup.counts().text(name).unwrap_or_default();
+        let title = format!("--{name} {}", setting.value.unwrap_or("true|false"));
+        model.popups.push(Popup::line(title, format!("{}; empty: as the preset says", setting.help), now, Purpose::Setting(setting.name)));
+    }
+    Vec::new()
+}
+
+/// A typed value; empty takes back what was said.
+pub fn set_text(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String> {
+    if name == FILE {
+        if text.is_empty() {
+            return Ok(pick::target(model, None, None));
+        }
+        let path = model.setup.browser.dir.join(text);
+        let effects = pick::target(model, Some(path), None);
+        // It may be new: the plan says.
+        model.setup.exists = false;
+        return Ok(effects);
+    }
+    if text.is_empty() {
+        return Ok(unset(model, name));
+    }
+    if name == "backend" {
+        let mut tried = Settings::default();
+        tried.set(name, text).map_err(|error| error.to_string())?;
+        known(&tried, &model.setup.infos)?;
+    }
+    set(model, name, text)
+}
+
+/// The names and options of backends are in the registry.
+fn known(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
+    let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
+    for choice in list {
+        let info = infos.iter().find(|info| info.id == choice.id);
+        let info = info.ok_or_else(|| crate::plan::nearest("backend", &choice.id, infos.iter().map(|i| i.id)).to_string())?;
+        choice.check(info).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// Left and right on the slider move an end.
+pub fn slid(model: &mut Model, right: bool) -> Vec<Effect> {
+    let end = model.setup.end;
+    banded(model, |band| band.moved(end, right))
+}
+
+/// More or fewer sizes between the ends.
+pub fn spread(model: &mut Model, wider: bool) -> Vec<Effect> {
+    banded(model, |band| band.spread(wider))
+}
+
+/// Changes the band, where there is one and it changes.
+pub fn banded(model: &mut Model, change: impl FnOnce(slider::Band) -> Option<slider::Band>) -> Vec<Effect> {
+    let counts = model.setup.counts();
+    match model.setup.band(&counts).and_then(change) {
+        Some(band) => set(model, "block-size", &band.text()).unwrap_or_default(),
+        None => Vec::new(),
+    }
+}
+
+/// Takes a preset as it is.
+pub fn take_preset(model: &mut Model, preset: Preset) -> Vec<Effect> {
+    model.setup.preset = preset;
+    model.setup.settings = Settings::default();
+    changed(model)
+}
+
+/// Keeps what is chosen under a name.
+pub fn save_preset(model: &mut Model, id: &str) -> Result<Vec<Effect>, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
+        return Err("a name of small letters, digits and -, at most 40: my-disk".into());
+    }
+    if PRESETS.iter().any(|(own, _)| *own == id) {
+        return Err(format!("{id} comes with iotui: take another name"));
+    }
+    Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(model.setup.question()) }])
+}

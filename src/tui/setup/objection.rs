@@ -1,0 +1,276 @@
+//! Why a choice makes no sense with the others: pure, for what is greyed and for what a key refuses.
+
+use crate::plan::{Backends, Cache, Choice, Info, Moves, Op, Settings, Sync};
+use crate::sys::direct::DirectSupport;
+use crate::units::show_bytes;
+
+/// What choices are judged against.
+#[derive(Debug, Clone)]
+pub struct Given<'a> {
+    /// With all gaps filled, as the plan will take them.
+    pub settings: &'a Settings,
+    /// The backends were chosen; else they follow the operation.
+    pub named: bool,
+    pub infos: &'a [&'static Info],
+    /// Backends that cannot be had here, and why.
+    pub unavailable: &'a [(&'static str, String)],
+    /// The target is a file that is there already: it is never written.
+    pub exists: bool,
+    /// Bytes of the target, where they are known.
+    pub size: Option<u64>,
+    pub direct: Option<DirectSupport>,
+}
+
+impl Given<'_> {
+    /// The records of the backends that are chosen.
+    pub fn chosen(&self) -> Vec<&'static Info> {
+        match &self.settings.backend {
+            None => Vec::new(),
+            Some(Backends::All) => self.infos.to_vec(),
+            Some(Backends::These(list)) => list.iter().filter_map(|choice| self.info(choice)).collect(),
+        }
+    }
+
+    fn info(&self, choice: &Choice) -> Option<&'static Info> {
+        self.infos.iter().find(|info| info.id == choice.id).copied()
+    }
+
+    fn op(&self) -> Op {
+        self.settings.op.unwrap_or(Op::Read)
+    }
+
+    fn is_direct(&self) -> bool {
+        self.settings.direct == Some(true)
+    }
+
+    /// The names of the chosen backends, for a reason.
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.chosen().iter().map(|info| info.id).collect();
+        match names.len() {
+            0..=3 => names.join(", "),
+            more => format!("{}, {} and {} more", names[0], names[1], more - 2),
+        }
+    }
+
+    /// All chosen backends move no bytes.
+    fn moves_nothing(&self) -> bool {
+        let chosen = self.chosen();
+        self.op() == Op::Seek || (!chosen.is_empty() && chosen.iter().all(|info| info.moves == Moves::Nothing))
+    }
+
+    /// The bytes of the target that are used at most.
+    pub fn span(&self) -> Option<u64> {
+        let said = self.settings.size.as_ref().and_then(|range| range.values.iter().copied().max());
+        match (self.size, said) {
+            (Some(size), Some(said)) if self.exists => Some(size.min(said)),
+            (size, said) => said.or(size),
+        }
+    }
+}
+
+/// Against a backend beside the other choices.
+pub fn backend(info: &Info, given: &Given) -> Option<String> {
+    let op = given.op();
+    if !info.ops.contains(&op) && info.ops != [Op::Seek] {
+        return Some(format!("{} cannot {op}", info.id));
+    }
+    if let Some((_, why)) = given.unavailable.iter().find(|(id, _)| *id == info.id) {
+        return Some(format!("not here: {why}"));
+    }
+    if given.is_direct() && !info.direct && info.moves == Moves::Data {
+        return Some(format!("{} cannot do direct I/O: switch Direct off", info.id));
+    }
+    let least = given.settings.depth.as_ref().and_then(|range| range.values.iter().copied().min()).unwrap_or(1);
+    (least > u64::from(info.max_depth())).then(|| match info.max_depth() {
+        1 => format!("{} is synchronous, one operation at a time: set Depth to 1", info.id),
+        most => format!("{} goes to depth {most}", info.id),
+    })
+}
+
+/// Against one value of a setting beside the other choices.
+pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
+    match name {
+        "op" => op(text.parse().ok()?, given),
+        "cache" => cache(text.parse().ok()?, given),
+        "direct" if text == "true" => direct(given),
+        "xor" if text == "true" && given.moves_nothing() => Some("no data is moved: there is nothing to fold".into()),
+        "sync" if text != Sync::None.name() && given.op() != Op::Write => Some("sync is for writes: set Operation to write".into()),
+        "depth" => depth(text, given),
+        "size" => size(text, given),
+        "count" => count(text, given),
+        _ => None,
+    }
+}
+
+/// Against the value that a setting has now; of several, only what holds for all.
+pub fn now(name: &str, given: &Given) -> Option<String> {
+    let text = given.settings.text(name)?;
+    let parts: Vec<&str> = if name == "cache" { text.split(',').collect() } else { vec![&text] };
+    let mut reasons: Vec<Option<String>> = parts.into_iter().map(|part| value(name, part, given)).collect();
+    if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
+}
+
+/// Against a block size.
+pub fn block(bytes: u64, given: &Given) -> Option<String> {
+    if bytes > crate::plan::Job::MAX_BLOCK {
+        return Some(format!("one call moves at most {}", show_bytes(crate::plan::Job::MAX_BLOCK)));
+    }
+    if let Some(span) = given.span().filter(|span| bytes > *span) {
+        return Some(format!("a block of {} is larger than the {} that are used", show_bytes(bytes), show_bytes(span)));
+    }
+    let Some(DirectSupport::Known(align)) = given.direct.filter(|_| given.is_direct()) else { return None };
+    let align = u64::from(align.offset.max(align.mem)).max(1);
+    (!bytes.is_multiple_of(align)).then(|| format!("direct I/O needs multiples of {} here", show_bytes(align)))
+}
+
+fn op(op: Op, given: &Given) -> Option<String> {
+    if op == Op::Write && given.exists {
+        return Some("iotui writes only to files that it makes itself: choose the scratch file".into());
+    }
+    let chosen = given.chosen();
+    let able = chosen.iter().any(|info| info.ops.contains(&op)) || chosen.is_empty() || !given.named;
+    (!able).then(|| format!("{} cannot {op}: choose a backend that can", given.names()))
+}
+
+fn cache(cache: Cache, given: &Given) -> Option<String> {
+    if cache == Cache::Warm && given.is_direct() {
+        return Some("direct I/O does not read the cache: warm makes no sense".into());
+    }
+    (cache != Cache::AsIs && given.moves_nothing()).then(|| "no data is moved: the cache does not matter".into())
+}
+
+fn direct(given: &Given) -> Option<String> {
+    let chosen = given.chosen();
+    if given.direct == Some(DirectSupport::Refused) {
+        return Some("the file system of the target refuses direct I/O".into());
+    }
+    if given.settings.cache.as_deref() == Some(&[Cache::Warm]) {
+        return Some("direct I/O does not read the cache: take warm away first".into());
+    }
+    let able = chosen.is_empty() || chosen.iter().any(|info| info.direct);
+    (!able).then(|| format!("{} cannot do direct I/O", given.names()))
+}
+
+fn depth(text: &str, given: &Given) -> Option<String> {
+    let least = numbers(text).min()?;
+    let most = given.chosen().iter().map(|info| u64::from(info.max_depth())).max().unwrap_or(u64::MAX);
+    (least > most).then(|| match most {
+        1 => format!("{} one operation at a time: choose uring", verb(&given.names(), "does", "do")),
+        _ => format!("{} to depth {most}", verb(&given.names(), "goes", "go")),
+    })
+}
+
+fn size(text: &str, given: &Given) -> Option<String> {
+    let file = given.size.filter(|_| given.exists)?;
+    let least = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes).ok()?.values.into_iter().min()?;
+    (least > file).then(|| format!("{} is more than the {} of the file", show_bytes(least), show_bytes(file)))
+}
+
+fn count(text: &str, given: &Given) -> Option<String> {
+    let (least, span) = (numbers(text).min()?, given.span()?);
+    let block = given.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
+    (least > span.div_ceil(block)).then(|| format!("so many blocks end beyond the {} that are used", show_bytes(span)))
+}
+
+fn numbers(text: &str) -> impl Iterator<Item = u64> {
+    crate::plan::Range::parse(text, crate::plan::RangeOf::Count).map(|range| range.values).unwrap_or_default().into_iter()
+}
+
+fn verb(names: &str, one: &str, many: &str) -> String {
+    format!("{names} {}", if names.contains(", ") { many } else { one })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::infos;
+    use crate::experiment::usual;
+    use crate::sys::direct::DirectAlign;
+
+    /// `name=text` pairs as said.
+    fn settings(said: &str) -> Settings {
+        let mut settings = Settings::default();
+        for (name, text) in said.split_whitespace().filter_map(|pair| pair.split_once('=')) {
+            settings.set(name, text).unwrap();
+        }
+        settings
+    }
+
+    fn against(said: &str, exists: bool, what: &str) -> Option<String> {
+        let (infos, said) = (infos(), settings(said));
+        let settings = usual(&said, &infos);
+        let unavailable = [("uring", "EPERM, kernel.io_uring_disabled=2".to_string())];
+        let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
+        let given = Given {
+            settings: &settings,
+            named: said.backend.is_some(),
+            infos: &infos,
+            unavailable: if exists { &[] } else { &unavailable },
+            exists,
+            size: Some(1 << 20),
+            direct: Some(DirectSupport::Known(align)),
+        };
+        match what.split_once('=') {
+            Some(("backend", id)) => backend(infos.iter().find(|info| info.id == id).unwrap(), &given),
+            Some(("block", text)) => block(text.parse().unwrap(), &given),
+            Some((name, text)) => value(name, text, &given),
+            None => now(what, &given),
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_together_has_a_reason() {
+        for (said, exists, what, wanted) in [
+            ("", true, "op=write", "only to files that it makes itself"),
+            ("backend=mmap", false, "op=write", "mmap cannot write"),
+            ("backend=read", false, "op=seek", "read cannot seek"),
+            ("backend=read,pread", false, "depth=32", "read, pread do one operation at a time"),
+            ("backend=read depth=8,32", true, "depth", "one operation at a time"),
+            ("backend=uring", true, "depth=8192", "to depth 4096"),
+            ("direct=true", true, "cache=warm", "does not read the cache"),
+            ("cache=warm", true, "direct=true", "take warm away"),
+            ("backend=mmap", true, "direct=true", "mmap cannot do direct"),
+            ("", true, "sync=end", "for writes"),
+            ("sync=each", true, "sync", "for writes"),
+            ("op=seek", true, "xor=true", "nothing to fold"),
+            ("backend=seek", true, "cache=cold", "does not matter"),
+            ("", true, "size=2m", "more than the 1 MiB"),
+            ("block-size=4k", true, "count=257", "beyond the 1 MiB"),
+            ("", true, "block=2097152", "larger than the 1 MiB"),
+            ("size=4k", true, "block=8192", "larger than the 4 KiB"),
+            ("direct=true", true, "block=100", "multiples of 512 B"),
+            ("direct=true", true, "backend=mmap", "switch Direct off"),
+            ("depth=32", true, "backend=read", "synchronous"),
+            ("op=write", false, "backend=mmap", "mmap cannot write"),
+            ("", false, "backend=uring", "not here: EPERM"),
+        ] {
+            let reason = against(said, exists, what).unwrap_or_else(|| panic!("{said} {what}: no objection"));
+            assert!(reason.contains(wanted), "{said} {what}: {reason}");
+        }
+    }
+
+    #[test]
+    fn what_makes_sense_has_none() {
+        for (said, exists, what) in [
+            ("", false, "op=write"),
+            ("", true, "op=seek"),
+            ("", true, "depth=32"),
+            ("backend=read,uring", true, "depth"),
+            ("backend=read depth=1,8", true, "depth"),
+            ("direct=true", true, "cache=cold"),
+            ("cache=cold,warm direct=true", true, "cache"),
+            ("cache=cold,warm", true, "direct=true"),
+            ("op=write", false, "sync=end"),
+            ("", true, "sync=none"),
+            ("", true, "xor=true"),
+            ("", true, "size=1m"),
+            ("size=64m", false, "block=8388608"),
+            ("block-size=4k", true, "count=256"),
+            ("direct=true", true, "block=4096"),
+            ("", true, "backend=seek"),
+            ("", true, "backend=uring"),
+        ] {
+            assert_eq!(against(said, exists, what), None, "{said} {what}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Block sizes as a band on a scale of powers of two: 1 B to 128 MiB.
+
+use crate::plan::Range;
+use crate::units::{parse_bytes, parse_count, short_bytes};
+
+/// The scale ends at 2 to this power.
+pub const TOP: u32 = 27;
+const MOST: u64 = 1 << TOP;
+/// From one size to the next at most.
+const WIDEST: u64 = 1 << 10;
+
+/// The end that left and right move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum End {
+    Low,
+    #[default]
+    High,
+}
+
+impl End {
+    pub fn other(self) -> End {
+        match self {
+            End::Low => End::High,
+            End::High => End::Low,
+        }
+    }
+}
+
+/// `low..high*factor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Band {
+    pub low: u64,
+    pub high: u64,
+    pub factor: u64,
+}
+
+impl Band {
+    /// As it was written, or the band that its values fill.
+    pub fn of(range: &Range) -> Band {
+        written(&range.text).unwrap_or_else(|| {
+            let (low, high) = (range.values.iter().min(), range.values.iter().max());
+            Band { low: low.copied().unwrap_or(1).max(1), high: high.copied().unwrap_or(1).max(1), factor: factor(&range.values) }
+        })
+    }
+
+    /// As a RANGE of the command line.
+    pub fn text(&self) -> String {
+        let (low, high) = (short_bytes(self.low), short_bytes(self.high));
+        match self.factor {
+            _ if self.low == self.high => low,
+            2 => format!("{low}..{high}"),
+            factor => format!("{low}..{high}*{factor}"),
+        }
+    }
+
+    /// One end a power of two further; `None` where it cannot go on.
+    pub fn moved(self, end: End, right: bool) -> Option<Band> {
+        let moved = match end {
+            End::Low => Band { low: step(self.low, right), ..self },
+            End::High => Band { high: step(self.high, right), ..self },
+        };
+        (moved != self && moved.low <= moved.high).then_some(moved)
+    }
+
+    /// An end put to a place of the scale; it stops at the other one.
+    pub fn put(self, end: End, power: u32) -> Band {
+        let place = 1 << power.min(TOP);
+        match end {
+            End::Low => Band { low: self.high.min(place), ..self },
+            End::High => Band { high: self.low.max(place), ..self },
+        }
+    }
+
+    /// More or fewer sizes between the ends.
+    pub fn spread(self, wider: bool) -> Option<Band> {
+        let factor = if wider { self.factor.saturating_mul(2) } else { self.factor / 2 };
+        (2..=WIDEST).contains(&factor).then_some(Band { factor, ..self })
+    }
+
+    /// The end that is nearer to a place of the scale.
+    pub fn nearer(&self, power: f64) -> End {
+        let away = |value: u64| (place(value) - power).abs();
+        if away(self.low) < away(self.high) || (self.low == self.high && power < place(self.low)) { End::Low } else { End::High }
+    }
+}
+
+/// Where a size lies on the scale, as a power of two.
+pub fn place(value: u64) -> f64 {
+    (value.max(1) as f64).log2().clamp(0.0, TOP.into())
+}
+
+fn step(value: u64, right: bool) -> u64 {
+    match right {
+        true if value >= MOST => value,
+        true => (value + 1).next_power_of_two(),
+        false if value > MOST => MOST,
+        false if value.is_power_of_two() => (value / 2).max(1),
+        false => value.next_power_of_two() / 2,
+    }
+}
+
+fn written(text: &str) -> Option<Band> {
+    let (low, rest) = text.split_once("..").filter(|_| !text.contains([',', '+']))?;
+    let (high, factor) = rest.split_once('*').map_or((rest, Ok(2)), |(high, factor)| (high, parse_count(factor)));
+    Some(Band { low: parse_bytes(low).ok()?, high: parse_bytes(high).ok()?, factor: factor.ok()? }).filter(|band| band.low > 0)
+}
+
+/// The power of two from each value to the next, where it is the same for all; else 2.
+fn factor(values: &[u64]) -> u64 {
+    let first = match values {
+        [a, b, ..] if *a > 0 && b > a && b.is_multiple_of(*a) => b / a,
+        _ => return 2,
+    };
+    let even = values.windows(2).all(|pair| pair[0].checked_mul(first) == Some(pair[1]));
+    if even && first.is_power_of_two() && (2..=WIDEST).contains(&first) { first } else { 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::RangeOf;
+    use proptest::prelude::*;
+
+    fn band(text: &str) -> Band {
+        Band::of(&Range::parse(text, RangeOf::Bytes).unwrap())
+    }
+
+    #[test]
+    fn a_band_keeps_what_was_written() {
+        for (text, shown) in [
+            ("4k", "4k"),
+            ("1k..8m", "1k..8m"),
+            ("1k..8m*4", "1k..8m*4"),
+            ("4k,32k,256k,2m", "4k..2m*8"),
+            ("512,4k,1m", "512..1m"),
+            ("1..9+2", "1..9"),
+            ("3k..8k", "3k..8k"),
+        ] {
+            assert_eq!(band(text).text(), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn ends_move_by_powers_of_two_and_stop() {
+        for (text, end, right, wanted) in [
+            ("4k..1m", End::Low, false, Some("2k..1m")),
+            ("4k..1m", End::High, true, Some("4k..2m")),
+            ("4k,32k,256k,2m", End::High, true, Some("4k..4m*8")),
+            ("4k", End::High, true, Some("4k..8k")),
+            ("4k", End::Low, true, None),
+            ("1..128m", End::High, true, None),
+            ("1..128m", End::Low, false, None),
+            ("3k..8k", End::Low, true, Some("4k..8k")),
+            ("3k..8k", End::Low, false, Some("2k..8k")),
+            ("1m..1g", End::High, false, Some("1m..128m")),
+        ] {
+            assert_eq!(band(text).moved(end, right).map(|b| b.text()).as_deref(), wanted, "{text} {end:?} {right}");
+        }
+        assert_eq!(band("4k..1m").spread(true).map(|b| b.text()).as_deref(), Some("4k..1m*4"));
+        assert_eq!(band("4k..1m").spread(false), None);
+        assert_eq!(band("4k..1m").put(End::High, 5).text(), "4k");
+        assert_eq!(band("4k..1m").nearer(13.0), End::Low);
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_leads_to_a_range_that_parses(low in 0u32..28, high in 0u32..28, moves in proptest::collection::vec(0u8..6, 0..60)) {
+            let mut band = Band { low: 1 << low.min(high), high: 1 << low.max(high), factor: 2 };
+            for way in moves {
+                let next = match way {
+                    0 => band.moved(End::Low, false),
+                    1 => band.moved(End::Low, true),
+                    2 => band.moved(End::High, false),
+                    3 => band.moved(End::High, true),
+                    4 => band.spread(true),
+                    _ => band.spread(false),
+                };
+                band = next.unwrap_or(band);
+                let range = Range::parse(&band.text(), RangeOf::Bytes).unwrap();
+                prop_assert!(range.values.iter().all(|v| (1..=MOST).contains(v)));
+            }
+        }
+    }
+}

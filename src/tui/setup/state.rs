@@ -1,0 +1,270 @@
+//! What Setup knows: the choices, where the cursor is, and the plan that was made of the choices.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::browser::Browser;
+use super::objection::Given;
+use super::slider::{Band, End};
+use crate::backend;
+use crate::engine::Proposed;
+use crate::experiment::usual;
+use crate::host::TargetFacts;
+use crate::plan::{Info, Plan, Preset, Settings, TargetSpec};
+use crate::record::Warning;
+use crate::tui::msg::Effect;
+use crate::tui::remember::Remembered;
+
+/// What a plan is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Answers to older questions are of no use.
+    pub number: u64,
+    /// `None`: a scratch file.
+    pub file: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
+    pub preset: Preset,
+    pub settings: Settings,
+}
+
+/// The panes, in the order of Tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    Target,
+    Backends,
+    What,
+    Blocks,
+    Plan,
+}
+
+impl Pane {
+    pub const ALL: &'static [Pane] = &[Pane::Target, Pane::Backends, Pane::What, Pane::Blocks, Pane::Plan];
+
+    /// The pane so many further; they come round.
+    pub fn further(self, by: usize) -> Pane {
+        let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
+        Pane::ALL[(at + by) % Pane::ALL.len()]
+    }
+}
+
+/// Questions for a plan under way at the same time; the last one always follows.
+const ASKED: usize = 2;
+/// A plan that takes longer is waited for visibly.
+const SOON: Duration = Duration::from_millis(250);
+
+/// The plan of the choices, and the way to it.
+#[derive(Debug, Default)]
+pub struct Planning {
+    /// Of the newest question.
+    pub number: u64,
+    answered: u64,
+    sent: Vec<u64>,
+    pub since: Duration,
+    pub proposed: Option<Result<Box<Proposed>, String>>,
+    pub findings: Option<Vec<Warning>>,
+    pub unavailable: Vec<(&'static str, String)>,
+    /// `r` was pressed before the plan was there.
+    pub eager: bool,
+}
+
+impl Planning {
+    /// The newest question has its answer.
+    pub fn settled(&self) -> bool {
+        self.answered == self.number && self.proposed.is_some()
+    }
+
+    /// The answer is late.
+    pub fn late(&self, now: Duration) -> bool {
+        !self.settled() && now.saturating_sub(self.since) >= SOON
+    }
+
+    /// What was planned last; maybe of choices that have changed since.
+    pub fn last(&self) -> Option<&Proposed> {
+        self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
+    }
+
+    /// An answer came; whether it is that to the newest question.
+    pub fn take(&mut self, number: u64, result: Result<Box<Proposed>, String>, findings: Vec<Warning>) -> bool {
+        self.sent.retain(|sent| *sent != number);
+        if number != self.number {
+            return false;
+        }
+        if let Ok(proposed) = &result {
+            self.unavailable.clone_from(&proposed.unavailable);
+        }
+        self.answered = number;
+        self.proposed = Some(result);
+        self.findings = Some(findings);
+        true
+    }
+}
+
+#[derive(Debug)]
+pub struct Setup {
+    pub file: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
+    /// Only what the user said; the preset fills the gaps.
+    pub settings: Settings,
+    pub preset: Preset,
+    pub focus: Pane,
+    pub browser: Browser,
+    /// Cursors: a backend, a row of what to do, a box of that row.
+    pub backend: usize,
+    pub row: usize,
+    pub mark: usize,
+    /// The end of the slider that moves.
+    pub end: End,
+    pub scroll: usize,
+    pub planning: Planning,
+    /// The target is known to be there.
+    pub exists: bool,
+    /// Something was changed that is not remembered yet.
+    pub dirty: bool,
+    pub log_y: bool,
+    pub infos: Vec<&'static Info>,
+}
+
+impl Setup {
+    pub fn new(file: Option<PathBuf>, dir: Option<PathBuf>, preset: Preset, settings: Settings) -> Setup {
+        let focus = if file.is_some() { Pane::Plan } else { Pane::Target };
+        Setup {
+            file,
+            dir,
+            settings,
+            preset,
+            focus,
+            browser: Browser::new(PathBuf::from("/")),
+            backend: 0,
+            row: 0,
+            mark: 0,
+            end: End::default(),
+            scroll: 0,
+            planning: Planning::default(),
+            exists: false,
+            dirty: false,
+            log_y: false,
+            infos: backend::infos(),
+        }
+    }
+
+    /// With what was kept of the last time; `here` is the folder that is shown.
+    pub fn remembering(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
+        let own = self.file.as_deref().and_then(Path::parent).map(|parent| here.join(parent).components().collect());
+        self.browser = Browser::new(own.unwrap_or_else(|| here.into()));
+        self.browser.start = here.into();
+        self.browser.recent.clone_from(&remembered.recent);
+        self.browser.last.clone_from(&remembered.folder);
+        self.browser.sort();
+        self.log_y = remembered.log_y;
+        if fresh {
+            self.settings = remembered.settings.clone();
+            if self.file.is_some() {
+                // A named file is there to be read.
+                self.settings.unset("op");
+                self.settings.unset("sync");
+            }
+        }
+        self
+    }
+
+    /// What is asked for before the first key.
+    pub fn first(&mut self) -> Vec<Effect> {
+        self.browser.going = Some(self.browser.dir.clone());
+        let mut effects = vec![Effect::List(self.browser.dir.clone())];
+        effects.extend(self.ask());
+        effects
+    }
+
+    /// What is known about the chosen target.
+    pub fn facts(&self) -> Option<&TargetFacts> {
+        self.planning.last().map(|proposed| &proposed.facts)
+    }
+
+    pub fn findings(&self) -> Option<&[Warning]> {
+        self.planning.findings.as_deref()
+    }
+
+    /// The answer to the newest question is not there yet.
+    pub fn waits(&self) -> bool {
+        self.planning.number > 0 && !self.planning.settled()
+    }
+
+    /// Asks for the plan of what is chosen now; later where enough is asked already.
+    pub fn ask(&mut self) -> Option<Effect> {
+        self.planning.number += 1;
+        self.planning.answered = 0;
+        self.send()
+    }
+
+    /// Sends the newest question, unless it was sent or too many are under way.
+    pub fn send(&mut self) -> Option<Effect> {
+        let planning = &mut self.planning;
+        if planning.settled() || planning.sent.contains(&planning.number) || planning.sent.len() >= ASKED {
+            return None;
+        }
+        planning.sent.push(planning.number);
+        Some(Effect::Propose(Box::new(self.question())))
+    }
+
+    /// Another target: what still waits for the old one is waited for no more.
+    pub fn forget_sent(&mut self) {
+        self.planning.sent.clear();
+    }
+
+    pub fn question(&self) -> Question {
+        Question {
+            number: self.planning.number,
+            file: self.file.clone(),
+            dir: self.dir.clone().filter(|_| self.file.is_none()),
+            preset: self.preset.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+
+    /// What counts, with all gaps filled.
+    pub fn counts(&self) -> Settings {
+        usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
+    }
+
+    /// What choices are judged against; `counts` from [`Setup::counts`].
+    pub fn given<'a>(&'a self, counts: &'a Settings) -> Given<'a> {
+        let facts = self.planning.last().map(|proposed| &proposed.facts).filter(|_| self.is_planned_target());
+        let spec = self.plan().map(|plan| plan.target.size()).filter(|_| self.is_planned_target());
+        Given {
+            settings: counts,
+            named: self.settings.backend.is_some() || self.preset.settings.backend.is_some(),
+            infos: &self.infos,
+            unavailable: &self.planning.unavailable,
+            exists: self.exists && self.file.is_some(),
+            size: spec.or_else(|| self.seen_size()),
+            direct: facts.and_then(|facts| facts.direct),
+        }
+    }
+
+    pub fn plan(&self) -> Option<&Plan> {
+        self.planning.last().map(|proposed| &proposed.plan)
+    }
+
+    /// The last plan is for the target that is chosen now.
+    fn is_planned_target(&self) -> bool {
+        match (self.plan().map(|plan| &plan.target), &self.file) {
+            (Some(TargetSpec::Scratch { .. }), None) => true,
+            (Some(TargetSpec::File { path, .. } | TargetSpec::New { path, .. }), Some(file)) => path == file,
+            _ => false,
+        }
+    }
+
+    fn seen_size(&self) -> Option<u64> {
+        self.browser.facts.get(&self.whole_path()?)?.as_ref().ok().map(|facts| facts.size)
+    }
+
+    /// The path of the target from the root on.
+    pub fn whole_path(&self) -> Option<PathBuf> {
+        self.file.as_ref().map(|file| self.browser.start.join(file))
+    }
+
+    /// The block sizes as a band.
+    pub fn band(&self, counts: &Settings) -> Option<Band> {
+        counts.block_size.as_ref().map(Band::of)
+    }
+}

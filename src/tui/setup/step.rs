@@ -1,0 +1,155 @@
+//! One step to a larger or smaller value of a setting that is a number.
+
+use std::time::Duration;
+
+use crate::plan::{Range, RangeOf};
+use crate::units::{parse_time, short_bytes, short_time};
+
+/// What a step leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    To(String),
+    /// Back to what is decided by itself.
+    Unsaid,
+    Stay,
+}
+
+const TRIALS: &[u64] = &[1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
+const COUNTS: &[u64] = &[0, 1, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 128 << 20];
+/// Milliseconds.
+const BUDGETS: &[u64] =
+    &[1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 50_000, 60_000, 90_000, 120_000, 180_000, 300_000, 600_000, 1_800_000, 3_600_000];
+const TRIAL_TIMES: &[u64] = &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 15_000, 30_000];
+
+/// A step from `text`, or from nothing said; `usual` is what then counts.
+pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> Step {
+    let from = text.or(usual);
+    match name {
+        "threads" => doubled(from, (1, crate::plan::Job::MAX_THREADS.into()), up, RangeOf::Count),
+        "depth" => doubled(from, (1, crate::plan::Job::MAX_DEPTH.into()), up, RangeOf::Count),
+        "size" => doubled(from, (4 << 10, 1 << 50), up, RangeOf::Bytes),
+        "trials" => along(TRIALS, counted(from, up), up, u64_text),
+        "count" => along(COUNTS, counted(from, up), up, short_bytes),
+        "budget" => along(BUDGETS, timed(from, up), up, millis),
+        "trial-time" => along(TRIAL_TIMES, timed(from, up), up, millis),
+        "seed" => match (counted(from, up), up) {
+            (None | Some(0), false) => Step::Unsaid,
+            (Some(seed), false) => Step::To((seed - 1).to_string()),
+            (seed, true) => Step::To(seed.map_or(0, |s| s + 1).to_string()),
+        },
+        _ => Step::Stay,
+    }
+}
+
+fn u64_text(value: u64) -> String {
+    value.to_string()
+}
+
+fn millis(value: u64) -> String {
+    short_time(Duration::from_millis(value))
+}
+
+/// The end of a range from which a step goes on.
+fn end(values: &[u64], up: bool) -> Option<u64> {
+    if up { values.iter().copied().max() } else { values.iter().copied().min() }
+}
+
+fn counted(text: Option<&str>, up: bool) -> Option<u64> {
+    end(&Range::parse(text?, RangeOf::Count).ok()?.values, up)
+}
+
+fn timed(text: Option<&str>, up: bool) -> Option<u64> {
+    let text = text?;
+    let (low, high) = text.split_once("..").unwrap_or((text, text));
+    let time = parse_time(if up { high } else { low }).ok()?;
+    Some(time.as_millis() as u64)
+}
+
+fn doubled(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -> Step {
+    let Some(range) = text.and_then(|text| Range::parse(text, of).ok()) else { return Step::Stay };
+    let Some(from) = end(&range.values, up) else { return Step::Stay };
+    let next = match up {
+        true => (from + 1).checked_next_power_of_two().unwrap_or(high),
+        false if from.is_power_of_two() => from / 2,
+        false => from.next_power_of_two() / 2,
+    };
+    let next = next.clamp(low, high);
+    let same = range.is_single() && next == from;
+    match of {
+        _ if same => Step::Stay,
+        RangeOf::Bytes => Step::To(short_bytes(next)),
+        RangeOf::Count => Step::To(next.to_string()),
+    }
+}
+
+/// The next of a list of values; below its first, nothing is said.
+fn along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> Step {
+    let next = match (from, up) {
+        (None, true) => list.first(),
+        (None, false) => return Step::Stay,
+        (Some(now), true) => list.iter().find(|v| **v > now),
+        (Some(now), false) => list.iter().rev().find(|v| **v < now),
+    };
+    match next {
+        Some(next) => Step::To(show(*next)),
+        None if up => Step::Stay,
+        None => Step::Unsaid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Settings;
+
+    #[test]
+    fn steps_are_what_a_person_would_try_next() {
+        let to = |text: &str| Step::To(text.into());
+        for (name, text, up, wanted) in [
+            ("threads", Some("1"), true, to("2")),
+            ("threads", Some("1"), false, Step::Stay),
+            ("threads", Some("1,2,8"), true, to("16")),
+            ("threads", Some("2..8"), false, to("1")),
+            ("threads", Some("1024"), true, Step::Stay),
+            ("threads", Some("6"), true, to("8")),
+            ("threads", Some("6"), false, to("4")),
+            ("depth", Some("4096"), true, Step::Stay),
+            ("trials", None, true, to("1")),
+            ("trials", None, false, Step::Stay),
+            ("trials", Some("1"), false, Step::Unsaid),
+            ("trials", Some("4"), true, to("5")),
+            ("count", None, true, to("0")),
+            ("count", Some("0"), true, to("1")),
+            ("count", Some("64m"), true, to("128m")),
+            ("budget", Some("50s"), true, to("60s")),
+            ("budget", Some("90s"), false, to("60s")),
+            ("trial-time", Some("5s..15s"), true, to("30s")),
+            ("trial-time", Some("300ms"), false, to("100ms")),
+            ("size", Some("512m"), true, to("1g")),
+            ("size", Some("512m"), false, to("256m")),
+            ("seed", None, true, to("0")),
+            ("seed", Some("0"), false, Step::Unsaid),
+            ("nothing", Some("1"), true, Step::Stay),
+        ] {
+            assert_eq!(step(name, text, None, up), wanted, "{name} {text:?} {up}");
+        }
+    }
+
+    #[test]
+    fn every_step_can_be_set() {
+        for name in ["threads", "depth", "size", "trials", "count", "budget", "trial-time", "seed"] {
+            for up in [true, false] {
+                let mut text: Option<String> = None;
+                for _ in 0..60 {
+                    match step(name, text.as_deref(), Some(if name.contains('t') && name != "count" { "1s" } else { "8" }), up) {
+                        Step::To(next) => {
+                            Settings::default().set(name, &next).unwrap_or_else(|e| panic!("{name} {next}: {e}"));
+                            text = Some(next);
+                        }
+                        _ => break,
+                    }
+                }
+            }
+        }
+    }
+}

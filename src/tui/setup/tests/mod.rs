@@ -1,0 +1,284 @@
+//! Setup as a person uses it: keys in, effects and choices out.
+
+mod seen;
+
+use std::path::{Path, PathBuf};
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::*;
+use crate::engine::Proposed;
+use crate::host::TargetFacts;
+use crate::plan::{Choice, Job, Op, Plan, Preset, Settings, TargetSpec, TrialTime};
+use crate::plan::{PRESETS, preset as built_in};
+use crate::tui::keys::script;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Msg;
+use crate::tui::popup::Popup;
+use crate::tui::theme::Look;
+use crate::tui::update::update;
+use crate::tui::view;
+
+fn model(file: Option<&str>) -> Model {
+    let presets: Vec<Preset> = PRESETS.iter().map(|(id, text)| Preset::parse(id, text).unwrap()).collect();
+    let setup = Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
+    let setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
+    let mut model = Model::new(Look::default(), presets, setup);
+    let effects = model.setup.first();
+    assert!(matches!(&effects[..], [Effect::List(dir), Effect::Propose(_)] if dir == Path::new("/data")));
+    say(&mut model, Msg::Listed(listing("/data")));
+    model
+}
+
+fn listing(dir: &str) -> Listing {
+    let entry = |name: &str, kind, size| Entry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true };
+    let entries = vec![
+        entry("sub", Kind::Folder, 0),
+        entry(".secret", Kind::File, 9),
+        entry("a.bin", Kind::File, 1 << 20),
+        entry("b.iso", Kind::File, 3 << 30),
+        entry("pipe", Kind::Other, 0),
+    ];
+    Listing { dir: dir.into(), ground: Ground { fs: "ext4".into(), space: None }, result: Ok(entries) }
+}
+
+fn say(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let now = model.now;
+    update(model, now, msg)
+}
+
+fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
+    script(text).into_iter().flat_map(|key| say(model, Msg::Key(key))).collect()
+}
+
+/// Answers the newest question with a plan of its settings.
+fn planned(model: &mut Model) -> Vec<Effect> {
+    let setup = &model.setup;
+    let target = match &setup.file {
+        Some(path) if setup.settings.op == Some(Op::Write) => TargetSpec::New { path: path.clone(), size: 1 << 20 },
+        Some(path) => TargetSpec::File { path: path.clone(), size: 1 << 20 },
+        None => TargetSpec::Scratch { dir: ".".into(), size: 512 << 20, keep: false },
+    };
+    let cell = Job::plain(Choice { id: "pread".into(), options: vec![] }, setup.settings.op.unwrap_or(Op::Read));
+    let plan = Plan {
+        experiment: "sweep".into(),
+        presets: vec![setup.preset.id.clone()],
+        target,
+        cells: vec![cell],
+        trials: setup.settings.trials,
+        goal: Plan::GOAL,
+        trial_time: TrialTime::default(),
+        budget: Plan::BUDGET,
+        seed: 1,
+        skipped: Vec::new(),
+    };
+    let proposed =
+        Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };
+    let number = setup.planning.number;
+    say(model, Msg::Proposed { number, result: Ok(Box::new(proposed)), findings: Vec::new() })
+}
+
+fn line_of(model: &Model) -> String {
+    update::command(&model.setup)
+}
+
+fn picture(model: &Model, columns: u16, rows: u16) -> String {
+    let mut buf = Buffer::empty(Rect::new(0, 0, columns, rows));
+    view::draw(model, &mut buf);
+    let line = |y| (0..columns).map(|x| buf[(x, y)].symbol().to_string()).collect::<String>();
+    (0..rows).map(|y| line(y) + "\n").collect()
+}
+
+#[test]
+fn keys_become_a_command_line() {
+    for (script, wanted) in [
+        ("", "iotui --batch"),
+        ("jjj<enter>", "iotui --batch /data/a.bin"),
+        ("/iso<enter>", "iotui --batch /data/b.iso"),
+        ("/ISO<esc>k<space>", "iotui --batch /data/a.bin"),
+        (".jjj<enter>", "iotui --batch /data/.secret"),
+        ("jj<space>", "iotui --batch --dir /data/sub"),
+        // Backends.
+        ("<tab>jj<space>", "iotui --batch -b read,pread,mmap,uring"),
+        ("<tab>j<space>jjj<enter>", "iotui --batch -b uring"),
+        ("<tab>i<ctrl-u>stdio+buf=64k,null<enter>", "iotui --batch -b stdio+buf=64k,null"),
+        // What to do.
+        ("<tab><tab>l", "iotui --batch --op write"),
+        ("<tab><tab><space><space>", "iotui --batch --op seek"),
+        ("<tab><tab><space><space><space>", "iotui --batch --op read"),
+        ("<tab><tab>jl", "iotui --batch --pattern random"),
+        ("<tab><tab>ji<ctrl-u>stride:4<enter>", "iotui --batch --pattern stride:4"),
+        ("<tab><tab>jj<space>", "iotui --batch -c warm"),
+        ("<tab><tab>jjll<space>", "iotui --batch -c cold,warm,asis"),
+        ("<tab><tab>jjjll", "iotui --batch -t 4"),
+        ("<tab><tab>jjjj<enter><ctrl-u>1..8<enter>", "iotui --batch -q 1..8"),
+        ("<tab><tab>jjjjjl", "iotui --batch --direct"),
+        ("<tab><tab>jjjjjlh", "iotui --batch"),
+        ("<tab><tab>jjjjjj<space>", "iotui --batch --xor"),
+        ("<tab><tab>jjjjjjjlll", "iotui --batch --trials 3"),
+        ("<tab><tab>jjjjjjjlh", "iotui --batch"),
+        ("<tab><tab>jjjjjjjjh", "iotui --batch --budget 30s"),
+        ("<tab><tab>Gl", "iotui --batch --seed 0"),
+        ("<tab><tab>Gi7<enter>", "iotui --batch --seed 7"),
+        // Block sizes.
+        ("<tab><tab><tab>l", "iotui --batch -s '4k..4m*8'"),
+        ("<tab><tab><tab>jj", "iotui --batch -s 4k..2m"),
+        ("<tab><tab><tab><space>hjj", "iotui --batch -s 2k..2m"),
+        ("<tab><tab><tab>i<ctrl-u>512,4k,1m<enter>", "iotui --batch -s 512,4k,1m"),
+        ("<tab><tab><tab>ljji<ctrl-u><enter>", "iotui --batch"),
+        ("<tab><tab><tab>G", "iotui --batch -s '4k..128m*8'"),
+        // Presets take the place of what was changed.
+        ("<tab><tab>lpj<enter>", "iotui --batch -p raw"),
+        ("pj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
+    ] {
+        let mut model = model(None);
+        planned(&mut model);
+        keys(&mut model, script);
+        assert_eq!(line_of(&model), wanted, "{script}");
+        assert!(model.popups.is_empty(), "{script}");
+    }
+}
+
+#[test]
+fn a_file_on_the_command_line_runs_with_one_key() {
+    let mut model = model(Some("a.bin"));
+    assert_eq!(model.setup.focus, Pane::Plan);
+    assert!(keys(&mut model, "r").is_empty(), "the plan is not there yet");
+    let effects = planned(&mut model);
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })) && model.screen == Screen::Live);
+    let kept = effects.iter().find_map(|e| if let Effect::Remember(kept) = e { Some(kept.clone()) } else { None }).unwrap();
+    assert_eq!((kept.recent, kept.folder), (vec![PathBuf::from("/data/a.bin")], Some("/data".into())));
+}
+
+#[test]
+fn what_is_refused_says_why_and_changes_nothing() {
+    for (script, reason, unwanted) in [
+        ("jjj<enter><tab><tab>l", "writes only to files that it makes itself", "write"),
+        ("jjjjj<enter>", "is no file", "pipe"),
+        ("<tab>jjjjjj<space><space>", "not here: EPERM", "uring"),
+        ("<tab>jjjjjj<space><tab>jjjjl", "one operation at a time", "-q"),
+        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "cannot do direct I/O", "stdio"),
+        ("<tab><tab>jj<space>jjjl", "take warm away first", "--direct"),
+        ("<tab><tab>jjjjjjjjjjjl", "sync is for writes", "--sync"),
+    ] {
+        let mut model = model(None);
+        planned(&mut model);
+        for key in crate::tui::keys::script(script) {
+            say(&mut model, Msg::Key(key));
+            planned(&mut model);
+        }
+        let said: Vec<&str> = model.toasts.iter().map(|t| t.text.as_str()).collect();
+        assert!(said.iter().any(|text| text.contains(reason)), "{script}: {said:?}");
+        assert!(!line_of(&model).contains(unwanted), "{script}: {}", line_of(&model));
+    }
+}
+
+#[test]
+fn writes_end_with_their_sync() {
+    let mut model = model(None);
+    planned(&mut model);
+    keys(&mut model, "<tab><tab>l");
+    planned(&mut model);
+    keys(&mut model, "jjjjjjjjjjjl");
+    assert_eq!(line_of(&model), "iotui --batch --op write --sync end");
+    keys(&mut model, "gh");
+    assert_eq!(line_of(&model), "iotui --batch --op read");
+}
+
+#[test]
+fn few_questions_are_under_way_and_the_last_is_answered() {
+    let mut model = model(None);
+    planned(&mut model);
+    let asked: Vec<u64> = keys(&mut model, "<tab><tab>jjjllllll")
+        .into_iter()
+        .filter_map(|effect| if let Effect::Propose(question) = effect { Some(question.number) } else { None })
+        .collect();
+    assert_eq!(asked, [2, 3]);
+    let answer = |model: &mut Model, number| say(model, Msg::Proposed { number, result: Err("old".into()), findings: Vec::new() });
+    let next = answer(&mut model, 2);
+    assert!(
+        matches!(&next[..], [Effect::Propose(question)] if question.number == 7 && question.settings.text("threads").as_deref() == Some("64"))
+    );
+    assert!(answer(&mut model, 3).is_empty() && model.setup.waits());
+    planned(&mut model);
+    assert!(!model.setup.waits());
+    // Another target does not wait for what hangs.
+    keys(&mut model, "hhh");
+    let effects = keys(&mut model, "<shift-tab><shift-tab>jjj<enter>");
+    assert!(effects.iter().any(|e| matches!(e, Effect::Propose(q) if q.file.as_deref() == Some(Path::new("/data/a.bin")))));
+}
+
+#[test]
+fn folders_are_asked_for_and_never_waited_for() {
+    let mut model = model(None);
+    assert_eq!(keys(&mut model, "jjl"), [Effect::List("/data/sub".into())]);
+    assert_eq!(keys(&mut model, "h"), [Effect::List("/".into())]);
+    assert!(say(&mut model, Msg::Listed(listing("/data/sub"))).is_empty());
+    assert_eq!(model.setup.browser.dir, Path::new("/data"));
+    say(&mut model, Msg::Listed(listing("/")));
+    assert_eq!(model.setup.browser.dir, Path::new("/"));
+    // Facts only of the file under the cursor.
+    let effects = keys(&mut model, "g/a.b");
+    assert_eq!(effects, [Effect::Look("/a.bin".into())]);
+    let seen = Seen { path: "/a.bin".into(), result: Ok(Box::new(TargetFacts { size: 77, fs: "xfs".into(), ..TargetFacts::default() })) };
+    say(&mut model, Msg::Seen(seen));
+    assert!(picture(&model, 120, 40).contains("xfs"));
+}
+
+#[test]
+fn the_cursor_starts_on_the_named_file_and_a_new_look_is_taken_later() {
+    let mut model = model(Some("b.iso"));
+    assert_eq!(model.setup.browser.file(), Some(Path::new("/data/b.iso")));
+    let effects = keys(&mut model, "21");
+    assert!(effects.contains(&Effect::List("/data".into())));
+}
+
+#[test]
+fn presets_are_saved_and_taken() {
+    let mut model = model(None);
+    planned(&mut model);
+    keys(&mut model, "<tab><tab>jl");
+    assert!(keys(&mut model, "wQuick!<enter>").is_empty());
+    assert!(matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("small letters")));
+    let effects = keys(&mut model, "<ctrl-u>mine<enter>");
+    let Some(Effect::SavePreset { id, question }) = effects.first() else { panic!("{effects:?}") };
+    assert_eq!((id.as_str(), question.settings.text("pattern").as_deref()), ("mine", Some("random")));
+    let mut saved = built_in("quick").unwrap();
+    saved.id = "mine".into();
+    saved.settings.set("pattern", "random").unwrap();
+    say(&mut model, Msg::PresetSaved(Ok(Box::new(saved))));
+    assert_eq!(line_of(&model), "iotui --batch -p mine");
+    assert!(model.presets.iter().any(|preset| preset.id == "mine"));
+}
+
+#[test]
+fn typed_values_that_are_wrong_stay_open() {
+    let mut model = model(None);
+    planned(&mut model);
+    keys(&mut model, "<tab>i<ctrl-u>reed<enter>");
+    assert!(matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("did you mean read")));
+    keys(&mut model, "<esc><tab><tab>i<ctrl-u>8m..1k<enter>");
+    assert!(matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("backwards")));
+    keys(&mut model, "<esc>");
+    assert_eq!(line_of(&model), "iotui --batch");
+}
+
+#[test]
+fn what_was_chosen_is_remembered() {
+    let mut settings = Settings::default();
+    settings.set("op", "write").unwrap();
+    settings.set("trials", "3").unwrap();
+    let kept = Remembered { settings, recent: vec!["/x/old.iso".into()], folder: Some("/far".into()), log_y: true, theme: None };
+    let setup = |file: Option<&str>, fresh| {
+        let setup = Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
+        setup.remembering(&kept, Path::new("/here"), fresh)
+    };
+    assert_eq!(setup(None, true).settings, kept.settings);
+    assert_eq!(setup(None, false).settings, Settings::default());
+    let named = setup(Some("/else/f"), true);
+    assert_eq!((named.settings.op, named.settings.trials, named.browser.dir.as_path()), (None, Some(3), Path::new("/else")));
+    let model = Model::new(Look::default(), Vec::new(), setup(None, true));
+    let Effect::Remember(again) = remember(&model) else { panic!() };
+    assert_eq!((again.recent, again.log_y, again.settings.op), (kept.recent, true, Some(Op::Write)));
+}

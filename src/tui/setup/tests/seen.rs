@@ -1,0 +1,67 @@
+//! What is seen and clicked.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ratatui::layout::Position;
+
+use super::*;
+use crate::plan::Cache;
+
+#[test]
+fn clicks_focus_select_and_toggle() {
+    let mut model = model(None);
+    planned(&mut model);
+    model.size = (100, 30);
+    let body = view::areas(model.size).body;
+    let find = |model: &Model, text: &str| {
+        let picture = picture(model, 100, 30);
+        let (y, line) = picture.lines().enumerate().find(|(_, line)| line.contains(text)).unwrap();
+        Position::new(line[..line.find(text).unwrap()].chars().count() as u16, y as u16)
+    };
+    let at = find(&model, "a.bin");
+    clicked(&mut model, body, at);
+    clicked(&mut model, body, at);
+    assert_eq!(model.setup.file.as_deref(), Some(Path::new("/data/a.bin")));
+    let at = find(&model, "pread");
+    clicked(&mut model, body, at);
+    let at = find(&model, "warm");
+    clicked(&mut model, body, at);
+    assert_eq!(model.setup.settings.cache, Some(vec![Cache::Cold]));
+    assert_eq!(line_of(&model), "iotui --batch /data/a.bin -b read,pread,mmap,uring -c cold");
+    let at = find(&model, "128m");
+    clicked(&mut model, body, Position::new(at.x + 3, at.y - 1));
+    assert!(line_of(&model).contains("..128m"), "{}", line_of(&model));
+    let at = find(&model, "$ iotui");
+    assert!(matches!(&clicked(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch")));
+}
+
+#[test]
+fn pictures_hold_what_matters_at_every_size() {
+    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let mut model = model(Some("/data/a.bin"));
+        model.size = (columns, rows);
+        planned(&mut model);
+        let text = picture(&model, columns, rows);
+        for wanted in ["Target", "What to do", "Block size", "Plan", "r run", "1 cell", "$ iotui --batch /data/a.bin"] {
+            assert!(text.contains(wanted), "{columns}x{rows} {wanted}\n{text}");
+        }
+        for pane in Pane::ALL {
+            model.setup.focus = *pane;
+            model.setup.browser.cursor = 3;
+            picture(&model, columns, rows);
+        }
+    }
+}
+
+#[test]
+fn a_late_plan_says_so_and_a_quick_one_does_not_flicker() {
+    let mut model = model(None);
+    planned(&mut model);
+    keys(&mut model, "<tab><tab>jl");
+    assert!(model.ticks() && !picture(&model, 80, 24).contains("planning"));
+    update(&mut model, Duration::from_millis(300), Msg::Tick);
+    assert!(picture(&model, 80, 24).contains("planning"));
+    planned(&mut model);
+    assert!(!picture(&model, 80, 24).contains("planning") && !model.ticks());
+}

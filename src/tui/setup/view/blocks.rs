@@ -1,0 +1,100 @@
+//! The slider of block sizes.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::super::objection;
+use super::super::slider::{End, TOP, place};
+use super::super::state::Pane;
+use super::Shown;
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
+use crate::units::short_bytes;
+
+/// The columns of the rail.
+fn rail(inner: Rect) -> (u16, u16) {
+    (inner.x + 1, inner.width.saturating_sub(2).max(2))
+}
+
+fn column(inner: Rect, power: f64) -> u16 {
+    let (x, width) = rail(inner);
+    x + (power / f64::from(TOP) * f64::from(width - 1)).round() as u16
+}
+
+/// The power of two at a column.
+pub fn power(inner: Rect, at: u16) -> u32 {
+    let (x, width) = rail(inner);
+    let along = f64::from(at.saturating_sub(x).min(width - 1)) / f64::from(width - 1);
+    (along * f64::from(TOP)).round() as u32
+}
+
+pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
+    let (text, count) = match &shown.counts.block_size {
+        Some(range) => (range.text.clone(), range.values.len()),
+        None => (String::new(), 0),
+    };
+    let right = format!("{text}{}{count} {}", shown.dot(), if count == 1 { "size" } else { "sizes" });
+    let inner = shown.frame(Pane::Blocks, "Block size", &right, area, buf);
+    if inner.height == 0 || inner.width < 20 {
+        return;
+    }
+    line(shown, inner, buf);
+    if inner.height > 1 {
+        scale(shown, inner, buf);
+    }
+}
+
+fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, style: ratatui::style::Style) {
+    buf.set_string(x, y, text, style);
+}
+
+fn line(shown: &Shown, inner: Rect, buf: &mut Buffer) {
+    let (x, width) = rail(inner);
+    let y = inner.y;
+    let (thin, thick) = (shown.look.glyph("─", "-"), shown.look.glyph("━", "="));
+    put(buf, x, y, &thin.repeat(usize::from(width)), shown.style(Role::Border));
+    let Some(band) = shown.setup.band(shown.counts) else { return };
+    let (low, high) = (column(inner, place(band.low)), column(inner, place(band.high)));
+    let focused = shown.focused(Pane::Blocks);
+    let role = if focused { Role::Focus } else { Role::Text };
+    for at in low..=high {
+        put(buf, at, y, thick, shown.style(role));
+    }
+    for (at, mark) in [(low, shown.look.glyph("┣", "[")), (high, shown.look.glyph("┫", "]"))] {
+        put(buf, at, y, mark, shown.style(role));
+    }
+    for value in shown.counts.block_size.iter().flat_map(|range| &range.values) {
+        let bad = objection::block(*value, &shown.given).is_some();
+        let (mark, role) = if bad { (shown.look.glyph("○", "."), Role::Off) } else { (shown.look.glyph("●", "o"), Role::Number) };
+        put(buf, column(inner, place(*value)), y, mark, shown.style(role));
+    }
+    if focused {
+        let at = if shown.setup.end == End::Low { low } else { high };
+        put(buf, at, y, shown.look.glyph("◆", "#"), shown.style(Role::Selected));
+    }
+}
+
+/// Names of sizes below the rail, those of the band bright.
+fn scale(shown: &Shown, inner: Rect, buf: &mut Buffer) {
+    let band = shown.setup.band(shown.counts);
+    let every = if inner.width >= 150 {
+        1
+    } else if inner.width >= 100 {
+        2
+    } else {
+        4
+    };
+    let mut free = inner.x;
+    for power in (0..=TOP).filter(|power| power % every == 0 || *power == TOP) {
+        let text = short_bytes(1 << power);
+        let width = pane::width(&text) as u16;
+        let middle = column(inner, power.into());
+        let at = middle.saturating_sub(width / 2).max(inner.x + 1).min(inner.right().saturating_sub(width + 1));
+        if at < free {
+            continue;
+        }
+        let within = band.is_some_and(|band| (band.low..=band.high).contains(&(1 << power)));
+        put(buf, at, inner.y + 1, &text, shown.style(if within { Role::Text } else { Role::Dim }));
+        free = at + width + 1;
+    }
+}

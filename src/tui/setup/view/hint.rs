@@ -1,0 +1,85 @@
+//! The line below the panes: what is under the cursor, or why it makes no sense.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::super::objection;
+use super::super::rows::{self, Kind, ROWS};
+use super::super::state::Pane;
+use super::{Shown, target};
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
+
+pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
+    if area.height == 0 {
+        return;
+    }
+    let (why, text) = match shown.setup.focus {
+        Pane::Target => of_target(shown),
+        Pane::Backends => of_backend(shown),
+        Pane::What => of_row(shown),
+        Pane::Blocks => of_blocks(shown),
+        Pane::Plan => (None, "enter run · y copy the line · w keep as a preset · d all findings with their remedies".into()),
+    };
+    let room = usize::from(area.width.saturating_sub(4));
+    let text = text.replace(" · ", shown.dot());
+    let line = match why {
+        Some(why) => {
+            let sign = shown.look.glyph("▲", "!");
+            Line::from(vec![
+                Span::styled(format!(" {sign} "), shown.style(Role::Misleading)),
+                Span::styled(pane::fit(&why, room), shown.style(Role::Misleading)),
+            ])
+        }
+        None => Line::styled(format!(" {}", pane::fit(&text, room + 2)), shown.style(Role::Dim)),
+    };
+    pane::line(line, 0, area, buf);
+}
+
+type Said = (Option<String>, String);
+
+fn of_target(shown: &Shown) -> Said {
+    let browser = &shown.setup.browser;
+    let facts: Vec<String> = target::known(shown)
+        .into_iter()
+        .map(|(name, value)| match name {
+            "stored" | "free" => format!("{value} {name}"),
+            _ => value,
+        })
+        .collect();
+    let keys = match browser.row() {
+        Some(row) if browser.folder(row).is_some() => "enter open · space scratch file here",
+        Some(_) => "enter choose",
+        None => "esc all files",
+    };
+    let facts = if facts.is_empty() { String::new() } else { format!(" · {}", facts.join(" · ")) };
+    (browser.objection(), format!("{keys}{facts}"))
+}
+
+fn of_backend(shown: &Shown) -> Said {
+    match shown.setup.infos.get(shown.setup.backend) {
+        Some(info) => (objection::backend(info, &shown.given), format!("{}: {}", info.title, info.about)),
+        None => (None, String::new()),
+    }
+}
+
+fn of_row(shown: &Shown) -> Said {
+    let Some(row) = ROWS.get(shown.setup.row) else { return (None, String::new()) };
+    let why = match rows::kind(row) {
+        Kind::Some(items) => items.get(shown.setup.mark).and_then(|item| objection::value(row.name, item, &shown.given)),
+        Kind::One(items) => objection::now(row.name, &shown.given).or_else(|| {
+            // What is greyed is explained before it is tried.
+            items.iter().find_map(|item| objection::value(row.name, item, &shown.given).map(|why| format!("{}: {why}", rows::shown(item))))
+        }),
+        Kind::Text => objection::now(row.name, &shown.given),
+    };
+    (why, row.help.into())
+}
+
+fn of_blocks(shown: &Shown) -> Said {
+    let values = shown.counts.block_size.iter().flat_map(|range| &range.values);
+    let why = values.rev().find_map(|value| objection::block(*value, &shown.given));
+    let keys = "left right move the marked end · space the other end · up down fewer or more sizes · i type";
+    (why, keys.into())
+}

@@ -1,0 +1,225 @@
+//! The plan pane: what a run will do, before anything runs.
+
+use std::path::{Path, PathBuf};
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::super::state::Pane;
+use super::super::update::command;
+use super::{Hit, Shown};
+use crate::engine::Proposed;
+use crate::experiment::estimate;
+use crate::plan::{Op, Plan, TargetSpec};
+use crate::record::Warning;
+use crate::tui::theme::Role;
+use crate::tui::view::{pane, popup};
+use crate::units::{show_bytes, show_wait};
+
+/// Lines of the command that are shown at most.
+fn command_lines(shown: &Shown, inner: Rect) -> Vec<String> {
+    let columns = usize::from(inner.width.saturating_sub(4)).max(10);
+    let most = if inner.height >= 9 { 3 } else { usize::from(inner.height >= 5) + 1 };
+    let text = command(shown.setup);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(last) if pane::width(last) + 1 + pane::width(word) <= columns => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1).join(" ");
+        lines.push(pane::fit(&rest, columns));
+    }
+    lines
+}
+
+/// The part that scrolls, and the command below it.
+fn split(shown: &Shown, inner: Rect) -> (Rect, Rect) {
+    let below = (command_lines(shown, inner).len() as u16).min(inner.height);
+    let above = inner.height - below;
+    (Rect { height: above, ..inner }, Rect { y: inner.y + above, height: below, ..inner })
+}
+
+/// Positions of the part that scrolls.
+pub fn scrolls(shown: &Shown, inner: Rect) -> usize {
+    let (above, _) = split(shown, inner);
+    let lines = lines(shown, usize::from(above.width)).len();
+    lines.saturating_sub(usize::from(above.height)) + 1
+}
+
+pub fn hit(shown: &Shown, inner: Rect, at: Position) -> Option<Hit> {
+    let (_, below) = split(shown, inner);
+    let title = at.y + 1 == inner.y && at.x + 12 > inner.right();
+    if title { Some(Hit::Run) } else { below.contains(at).then_some(Hit::Copy) }
+}
+
+pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
+    let planning = &shown.setup.planning;
+    let late = planning.late(shown.model.now);
+    let right = match &planning.proposed {
+        _ if late => "planning...".to_string(),
+        Some(Ok(_)) => format!("{} r run", shown.look.glyph("▶", ">")),
+        _ => String::new(),
+    };
+    let inner = shown.frame(Pane::Plan, "Plan", &right, area, buf);
+    let (above, below) = split(shown, inner);
+    let lines = lines(shown, usize::from(above.width));
+    let count = lines.len();
+    let first = shown.setup.scroll.min(count.saturating_sub(usize::from(above.height)));
+    for (row, line) in lines.into_iter().skip(first).take(usize::from(above.height)).enumerate() {
+        pane::line(line, row as u16, above, buf);
+    }
+    pane::scrollbar(shown.look, first, count, above, buf);
+    if late {
+        buf.set_style(above, shown.style(Role::Off).add_modifier(Modifier::DIM));
+    }
+    for (row, text) in command_lines(shown, inner).into_iter().enumerate() {
+        let head = if row == 0 { " $ " } else { "   " };
+        let line = vec![Span::styled(head, shown.style(Role::Key)), Span::styled(text, shown.style(Role::Text))];
+        pane::line(Line::from(line), row as u16, below, buf);
+    }
+    copy_key(shown, below, buf);
+}
+
+/// `y copy` at the end of the command, where there is room.
+fn copy_key(shown: &Shown, below: Rect, buf: &mut Buffer) {
+    let Some(last) = below.height.checked_sub(1) else { return };
+    let x = below.right().saturating_sub(8);
+    let free = (x.saturating_sub(1)..below.right()).all(|x| buf.cell((x, below.y + last)).is_none_or(|cell| cell.symbol() == " "));
+    if free {
+        buf.set_string(x, below.y + last, "y", shown.style(Role::Key));
+        buf.set_string(x + 2, below.y + last, "copy", shown.style(Role::Dim));
+    }
+}
+
+/// All that is to be known before a run.
+fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(3);
+    match &shown.setup.planning.proposed {
+        None => vec![Line::styled(" planning...", shown.style(Role::Dim))],
+        Some(Err(why)) => {
+            let sign = shown.look.glyph("✖", "X");
+            let parts = pane::wrap(why, room).into_iter().enumerate();
+            let line = |(at, part): (usize, String)| {
+                let head = if at == 0 { format!(" {sign} ") } else { "   ".into() };
+                Line::from(vec![Span::styled(head, shown.style(Role::Wrong)), Span::styled(part, shown.style(Role::Text))])
+            };
+            parts.map(line).collect()
+        }
+        Some(Ok(proposed)) => {
+            let mut lines = vec![counts(shown, &proposed.plan)];
+            lines.extend(wrapped(shown, " ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text, room));
+            for (count, reason) in left_out(&proposed.plan) {
+                let text = format!("{count} left out: {reason}");
+                lines.extend(wrapped(shown, shown.look.glyph("○", "-"), Role::Dim, &text, Role::Dim, room));
+            }
+            for finding in by_weight(shown.setup.findings().unwrap_or_default()) {
+                let (role, sign) = popup::severity(shown.look, finding.severity);
+                lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
+                let arrow = shown.look.glyph("→", ">");
+                if !finding.remedy.is_empty() {
+                    lines.extend(wrapped(shown, "", role, &format!("{arrow} {}", finding.remedy), Role::Dim, room));
+                }
+            }
+            lines
+        }
+    }
+}
+
+/// A sign and a text on as many lines as it takes.
+fn wrapped(shown: &Shown, sign: &str, sign_role: Role, text: &str, role: Role, room: usize) -> Vec<Line<'static>> {
+    let line = |(at, part): (usize, String)| {
+        let head = match sign {
+            " " => " ".into(),
+            sign if at == 0 && !sign.is_empty() => format!(" {sign} "),
+            _ => "   ".into(),
+        };
+        Line::from(vec![Span::styled(head, shown.style(sign_role)), Span::styled(part, shown.style(role))])
+    };
+    pane::wrap(text, room).into_iter().enumerate().map(line).collect()
+}
+
+/// Cells, rounds, time, memory.
+fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
+    let cells = plan.cells.len();
+    let memory = plan.cells.iter().map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into())).max().unwrap_or(0);
+    let mut spans = vec![Span::raw(" ")];
+    let mut say = |number: String, text: &str| {
+        spans.push(Span::styled(number, shown.style(Role::Number)));
+        spans.push(Span::styled(text.to_string(), shown.style(Role::Dim)));
+    };
+    say(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
+    match plan.trials {
+        Some(n) => say(format!(" {} {n}", shown.look.glyph("×", "x")), if n == 1 { " trial" } else { " trials" }),
+        None => say(String::new(), ", in rounds until it is sure"),
+    }
+    let dot = shown.dot();
+    let time = estimate(plan);
+    say(String::new(), &format!("{dot}{} ", if time < plan.budget { "about" } else { "at most" }));
+    say(show_wait(time), dot);
+    say(show_bytes(memory), " of memory");
+    Line::from(spans)
+}
+
+/// What is read and written, and what that leaves.
+fn target(proposed: &Proposed, start: &Path) -> String {
+    let plan = &proposed.plan;
+    let size = show_bytes(plan.target.size());
+    let left = proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.target.size())));
+    let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
+    let again = trials(plan).unwrap_or_default();
+    match &plan.target {
+        TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", path.display()).replace(char::is_control, "?"),
+        TargetSpec::Scratch { dir, .. } => {
+            let whole: PathBuf = start.join(dir).components().collect();
+            let dir = whole.display();
+            format!("writes {size} to a scratch file in {dir}{again}, removed afterwards{left}").replace(char::is_control, "?")
+        }
+        TargetSpec::New { path, .. } => {
+            format!("writes {size} to the new file {}{again}, which stays{left}", path.display()).replace(char::is_control, "?")
+        }
+    }
+}
+
+/// What the trials of a write run write over it.
+fn trials(plan: &Plan) -> Option<String> {
+    let writes = plan.cells.iter().filter(|cell| cell.op == Op::Write);
+    let each: Option<u64> = writes
+        .map(|cell| cell.count.map(|count| if count == 0 { cell.span } else { cell.span.min(count.saturating_mul(cell.block)) }))
+        .sum();
+    if !plan.cells.iter().any(|cell| cell.op == Op::Write) {
+        return None;
+    }
+    // A round to warm up comes first.
+    let rounds = plan.trials.map(|n| u64::from(n) + 1);
+    Some(match (each, rounds) {
+        (Some(each), Some(rounds)) => format!(", then about {} over it in trials", show_bytes(each.saturating_mul(rounds))),
+        (Some(each), None) => format!(", then {} over it in each round", show_bytes(each)),
+        _ => format!(", then over it for at most {}", show_wait(plan.budget)),
+    })
+}
+
+/// How many combinations are left out for each reason.
+fn left_out(plan: &Plan) -> Vec<(usize, String)> {
+    let mut reasons: Vec<(usize, String)> = Vec::new();
+    for skipped in &plan.skipped {
+        match reasons.iter_mut().find(|(_, own)| *own == skipped.reason) {
+            Some((count, _)) => *count += 1,
+            None => reasons.push((1, skipped.reason.clone())),
+        }
+    }
+    reasons
+}
+
+fn by_weight(findings: &[Warning]) -> Vec<&Warning> {
+    let mut sorted: Vec<&Warning> = findings.iter().collect();
+    sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    sorted
+}

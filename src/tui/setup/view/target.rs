@@ -1,0 +1,215 @@
+//! The target pane: a file browser, and facts about the file under the cursor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::super::browser::{Kind, Row};
+use super::super::pick::chosen;
+use super::super::state::Pane;
+use super::{Hit, Shown};
+use crate::host::TargetFacts;
+use crate::tui::theme::Role;
+use crate::tui::view::{pane, popup};
+use crate::units::{show_bytes, show_share};
+
+/// Where the filter, the list and the facts are.
+struct Parts {
+    filter: Option<Rect>,
+    list: Rect,
+    facts: Rect,
+}
+
+fn parts(shown: &Shown, inner: Rect) -> Parts {
+    let filter = u16::from(shown.setup.browser.filter.is_some()).min(inner.height);
+    let facts = if inner.height >= 12 { 5 } else { 0 };
+    let list = Rect { y: inner.y + filter, height: inner.height - filter - facts, ..inner };
+    Parts { filter: (filter > 0).then_some(Rect { height: 1, ..inner }), list, facts: Rect { y: list.bottom(), height: facts, ..inner } }
+}
+
+fn first(shown: &Shown, list: Rect) -> usize {
+    let browser = &shown.setup.browser;
+    pane::first_row(browser.cursor, browser.rows.len(), usize::from(list.height))
+}
+
+pub fn hit(shown: &Shown, inner: Rect, row: usize) -> Option<Hit> {
+    let list = parts(shown, inner).list;
+    let at = (usize::from(inner.y) + row).checked_sub(usize::from(list.y)).filter(|row| *row < usize::from(list.height))?;
+    let at = first(shown, list) + at;
+    (at < shown.setup.browser.rows.len()).then_some(Hit::Row(at))
+}
+
+pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
+    let browser = &shown.setup.browser;
+    let going = browser.going.as_ref().filter(|going| **going != browser.dir);
+    let dir = match going {
+        Some(going) => format!("{} ...", going.display()),
+        None => browser.dir.display().to_string(),
+    };
+    let inner = shown.frame(Pane::Target, "Target", &dir.replace(char::is_control, "?"), area, buf);
+    let parts = parts(shown, inner);
+    if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
+        pane::line(Line::styled("/", shown.style(Role::Key)), 0, area, buf);
+        popup::field(shown.look, input, browser.typing, Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area }, buf);
+    }
+    let list = parts.list;
+    let first = first(shown, list);
+    for (line, at) in (first..browser.rows.len()).take(usize::from(list.height)).enumerate() {
+        let text = row(shown, browser.rows[at], usize::from(list.width));
+        match at == browser.cursor && shown.focused(Pane::Target) {
+            true => shown.bar(text, line as u16, list, buf),
+            false => pane::line(text, line as u16, list, buf),
+        }
+    }
+    pane::scrollbar(shown.look, first, browser.rows.len(), list, buf);
+    let used = browser.rows.len() as u16;
+    let said = match (&browser.error, &browser.going) {
+        (Some(why), _) => Some((why.clone(), Role::Wrong)),
+        (None, Some(_)) if browser.entries.is_empty() => Some(("reading the folder...".into(), Role::Dim)),
+        _ if browser.rows.is_empty() => Some(("nothing is called that".into(), Role::Dim)),
+        _ => None,
+    };
+    if let Some((text, role)) = said {
+        let at = used.min(list.height.saturating_sub(1));
+        pane::line(
+            Line::styled(format!(" {}", pane::fit(&text, usize::from(list.width).saturating_sub(2))), shown.style(role)),
+            at,
+            list,
+            buf,
+        );
+    }
+    facts(shown, parts.facts, buf);
+}
+
+/// Mark, name, size and what is known.
+fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
+    let setup = shown.setup;
+    let (name, size, note, mut role) = said(shown, row);
+    let on = chosen(setup, row);
+    let mark = if on { shown.look.glyph("▸", ">") } else { " " };
+    let noted = width >= 38;
+    let room = width.saturating_sub(3 + 9 + if noted { 12 } else { 1 });
+    if on {
+        role = Role::Number;
+    }
+    let name = if matches!(row, Row::Last) { pane::fit_front(&name, room) } else { pane::fit(&name, room) };
+    let gap = " ".repeat(room - pane::width(&name).min(room));
+    let mut spans = vec![Span::styled(format!(" {mark} "), shown.style(Role::Focus)), Span::styled(name + &gap, shown.style(role))];
+    spans.extend(quantity(shown, &format!("{size:>9}"), role == Role::Off));
+    if noted {
+        spans.push(Span::styled(format!("  {note:<10}"), shown.style(Role::Dim)));
+    }
+    Line::from(spans)
+}
+
+/// A number with its unit dim.
+fn quantity(shown: &Shown, text: &str, off: bool) -> Vec<Span<'static>> {
+    let at = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let role = if off { Role::Off } else { Role::Text };
+    let unit_role = if off { Role::Off } else { Role::Dim };
+    vec![Span::styled(number.to_string(), shown.style(role)), Span::styled(unit.to_string(), shown.style(unit_role))]
+}
+
+/// Name, size, note and role of a row.
+fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
+    let setup = shown.setup;
+    let browser = &setup.browser;
+    let clean = |text: String| text.replace(char::is_control, "?");
+    match row {
+        Row::Scratch => {
+            let size = if setup.file.is_none() {
+                shown.given.span()
+            } else {
+                shown.counts.size.as_ref().and_then(|s| s.values.iter().max().copied())
+            };
+            ("scratch file".into(), show_bytes(size.unwrap_or(512 << 20)), "new".into(), Role::Text)
+        }
+        Row::Recent(at) => {
+            let path = &browser.recent[at];
+            let name = clean(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
+            let facts = browser.facts.get(path);
+            let size = facts.and_then(|facts| facts.as_ref().ok()).map(|facts| show_bytes(facts.size)).unwrap_or_default();
+            (name, size, "recent".into(), if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Text })
+        }
+        Row::Last => (
+            clean(format!("{}/", browser.path(row).map(|p| p.display().to_string()).unwrap_or_default())),
+            String::new(),
+            "last".into(),
+            Role::Dim,
+        ),
+        Row::Parent => ("../".into(), String::new(), String::new(), Role::Dim),
+        Row::Entry(at) => {
+            let entry = &browser.entries[at];
+            let known = browser.facts.get(&entry.path).and_then(|facts| facts.as_ref().ok());
+            let size = known.map_or(entry.size, |facts| facts.size);
+            let role = if entry.objection().is_some() { Role::Off } else { Role::Text };
+            let note = known.map(|facts| short_note(facts)).unwrap_or_default();
+            match entry.kind {
+                Kind::Folder => (format!("{}/", entry.name), String::new(), String::new(), Role::Dim),
+                Kind::File => (entry.name.clone(), show_bytes(size), note, role),
+                Kind::Device => (entry.name.clone(), if size > 0 { show_bytes(size) } else { "device".into() }, note, role),
+                Kind::Other => (entry.name.clone(), String::new(), "no file".into(), role),
+            }
+        }
+    }
+}
+
+fn short_note(facts: &TargetFacts) -> String {
+    match (facts.hole_share(), facts.resident) {
+        (Some(holes), _) if holes > 0.005 => format!("{:.0}% stored", (1.0 - holes) * 100.0),
+        (_, Some(resident)) => format!("{:.0}% RAM", resident.share * 100.0),
+        _ => String::new(),
+    }
+}
+
+/// Facts of the row under the cursor: name and value.
+pub fn known(shown: &Shown) -> Vec<(&'static str, String)> {
+    let browser = &shown.setup.browser;
+    let Some(row) = browser.row() else { return Vec::new() };
+    let facts = browser.path(row).and_then(|path| browser.facts.get(path)).and_then(|facts| facts.as_ref().ok());
+    let mut known = Vec::new();
+    match facts {
+        Some(facts) => {
+            let on = facts.device_line();
+            let on = if on.is_empty() { facts.source.clone().unwrap_or_default() } else { on };
+            let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
+            known.push(("on", fs));
+            if let Some(resident) = facts.resident {
+                known.push(("in memory", format!("{} in the page cache", show_share(resident.share))));
+            }
+            if let Some(holes) = facts.hole_share() {
+                known.push((
+                    "stored",
+                    if holes == 0.0 { "all of it".into() } else { format!("{}, the rest is holes", show_share(1.0 - holes)) },
+                ));
+            }
+            known.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
+        }
+        None => {
+            if matches!(row, Row::Scratch) {
+                known.push(("made of", "random data, removed after the run".into()));
+            }
+            if !browser.ground.fs.is_empty() {
+                known.push(("on", browser.ground.fs.clone()));
+            }
+            known.extend(browser.ground.space.map(|space| ("free", show_bytes(space.available))));
+        }
+    }
+    known
+}
+
+/// The facts below the list, where there is room.
+fn facts(shown: &Shown, area: Rect, buf: &mut Buffer) {
+    if area.height == 0 {
+        return;
+    }
+    let rule = shown.look.glyph("╌", "-").repeat(usize::from(area.width));
+    pane::line(Line::styled(rule, shown.style(Role::Border)), 0, area, buf);
+    for (row, (name, value)) in known(shown).into_iter().enumerate() {
+        let room = usize::from(area.width).saturating_sub(13);
+        let value = pane::fit(&value, room);
+        let parts = vec![Span::styled(format!("  {name:<10} "), shown.style(Role::Dim)), Span::styled(value, shown.style(Role::Text))];
+        pane::line(Line::from(parts), row as u16 + 1, area, buf);
+    }
+}
