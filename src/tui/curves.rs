@@ -182,7 +182,10 @@ impl Names {
                 backends.push(name);
             }
         }
-        let varies = |of: &&fn(&Job) -> String| results.windows(2).any(|w| of(&w[0].cell) != of(&w[1].cell));
+        let varies = |of: &&fn(&Job) -> String| {
+            let first = results.first().map(|result| of(&result.cell));
+            first.is_some_and(|first| results.iter().any(|result| of(&result.cell) != first))
+        };
         Names { backends, axis, rare: RARE.iter().filter(varies).copied().collect() }
     }
 

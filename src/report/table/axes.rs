@@ -55,7 +55,15 @@ fn count(count: Option<u64>) -> String {
 }
 
 fn varies(axis: &Axis, rows: &[&CellResult]) -> bool {
-    rows.windows(2).any(|pair| (axis.value)(&pair[0].cell) != (axis.value)(&pair[1].cell))
+    axis.varies(rows.iter().map(|row| &row.cell))
+}
+
+impl Axis {
+    /// Whether these jobs have two values of it.
+    pub fn varies<'a>(&self, mut jobs: impl Iterator<Item = &'a Job>) -> bool {
+        let first = jobs.next().map(self.value);
+        first.is_some_and(|first| jobs.any(|job| (self.value)(job) != first))
+    }
 }
 
 /// The axes that get a column; in a `tight` table only those that vary.

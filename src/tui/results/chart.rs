@@ -102,6 +102,9 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, th
         (false, _) => Axis::new(Scale::Linear, &even).title(unit),
     };
     let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(true).cursor(results.x());
+    if visible(results, data).iter().all(|(_, _, drawn)| drawn.misleading.is_empty() && drawn.wrong.is_empty()) {
+        return then(&chart);
+    }
     let [misleading, wrong] = signs(results, data, &chart, chart.plot_area(area).height);
     let sign = |points, role, marker| Series { style: look.style(role), marker, ..Series::new(look, 0, "", points).draw(Draw::Points) };
     let (low, high) = chart.y_range();

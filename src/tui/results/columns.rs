@@ -73,11 +73,8 @@ impl Sheet {
         let (results, skipped) = (shown.results.as_slice(), shown.skipped.as_slice());
         let rows: Vec<&CellResult> = results.iter().collect();
         let jobs: Vec<&Job> = results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell)).collect();
-        let mut columns: Vec<Column> = axes::AXES
-            .iter()
-            .filter(|axis| axis.always || jobs.windows(2).any(|pair| (axis.value)(pair[0]) != (axis.value)(pair[1])))
-            .map(|axis| named(axis, &jobs))
-            .collect();
+        let mut columns: Vec<Column> =
+            axes::AXES.iter().filter(|axis| axis.always || axis.varies(jobs.iter().copied())).map(|axis| named(axis, &jobs)).collect();
         let names = columns.len();
         columns.extend(measured(&rows));
         columns.extend(trusted(&rows));

@@ -6,6 +6,7 @@ use super::super::shown::Shown;
 use super::columns::{self, Sheet};
 use crate::record::{Latency, Severity};
 use crate::session::{Axis, CellResult};
+use crate::stats::reduce;
 
 /// A curve as the chart takes it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -94,9 +95,11 @@ fn cells(shown: &Shown) -> Vec<usize> {
 
 fn drawn(curve: &Curve) -> Drawn {
     let mut drawn = Drawn::default();
+    // No terminal is wider; the axis is even in the logarithm.
+    let means: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
+    drawn.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
     for point in &curve.points {
         drawn.medians.push(Point::new(point.x, point.y).within(point.low, point.high));
-        drawn.means.push(Point::new(point.x, point.mean));
         match point.worst {
             Some(Severity::Misleading) => drawn.misleading.push(Point::new(point.x, point.y)),
             Some(Severity::Wrong) => drawn.wrong.push(Point::new(point.x, point.y)),

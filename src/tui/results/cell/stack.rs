@@ -5,6 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
+/// Draws into an area.
+type Picture<'a> = Box<dyn Fn(Rect, &mut Buffer) + 'a>;
+
 pub enum Section<'a> {
     Lines(Vec<Line<'static>>),
     /// Many rows, each made when it is seen.
@@ -14,7 +17,7 @@ pub enum Section<'a> {
     },
     Picture {
         height: u16,
-        draw: Box<dyn Fn(Rect, &mut Buffer) + 'a>,
+        draw: Picture<'a>,
     },
 }
 

@@ -1,0 +1,193 @@
+mod cell;
+mod mouse;
+mod pictures;
+mod table;
+
+use super::super::curves::Metric;
+use super::super::model::Screen;
+use super::super::msg::{Effect, Msg};
+use super::super::popup::{Popup, Purpose};
+use super::super::shown::Shown;
+use super::super::testing::{self, Stage};
+use super::state::Results;
+use crate::plan::{Cache, Skipped};
+use crate::session::testing as sessions;
+
+fn stage_of(shown: Shown) -> Stage {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(100, 30)).tell(Msg::Opened(Ok(Box::new(shown))));
+    stage.take();
+    assert_eq!(stage.model.screen, Screen::Results);
+    stage
+}
+
+/// `read` and `mmap`, cold and warm, 4 KiB to 4 MiB; the last cell failed, and two were skipped.
+fn stage() -> Stage {
+    let mut shown = testing::shown();
+    let skip = |block, reason: &str| Skipped { cell: sessions::job("uring", block, Cache::Warm), reason: reason.into() };
+    shown.skipped = vec![skip(4096, "io_uring: EPERM"), skip(8192, "io_uring: EPERM")];
+    stage_of(shown)
+}
+
+fn results(stage: &Stage) -> &Results {
+    &stage.model.results
+}
+
+/// Curve and place under the cursor.
+fn at(stage: &Stage) -> String {
+    let results = results(stage);
+    let x = results.x().map_or(0, |x| x as u64);
+    format!("{} {}", results.curve().map_or("-", |curve| curve.name.as_str()), crate::units::short_bytes(x))
+}
+
+/// The row of the table under the cursor.
+fn row(stage: &Stage) -> String {
+    let results = results(stage);
+    let data = results.data.as_ref().unwrap();
+    let row = results.table.rows[results.table.cursor];
+    data.results().get(row).map_or_else(|| data.shown.skipped[row - data.results().len()].cell.label(), |result| result.cell.label())
+}
+
+fn opened(stage: &Stage) -> String {
+    let results = results(stage);
+    results.open.map_or("-".into(), |open| results.data.as_ref().unwrap().results()[open.result].cell.label())
+}
+
+#[test]
+fn keys_move_the_cursors() {
+    let from = "mmap warm 1m";
+    for (keys, wanted) in [
+        ("", from),
+        ("<right>", "mmap warm 4m"),
+        ("ll", "mmap warm 4m"),
+        ("h", "mmap warm 256k"),
+        ("g", "mmap warm 4k"),
+        ("G", "mmap warm 4m"),
+        ("k", "mmap cold 1m"),
+        ("<up><up><up><up><up>", "read cold 1m"),
+        ("kj", from),
+        ("<pgup><pgdn>", from),
+        // Another metric has the same cell under the cursor.
+        ("khohi", "mmap cold 64k"),
+    ] {
+        let mut stage = stage();
+        stage.keys(keys);
+        assert_eq!(at(&stage), wanted, "{keys}");
+    }
+}
+
+#[test]
+fn metrics_have_a_key_each_and_latencies_a_logarithmic_axis() {
+    for (key, metric, log) in [
+        ("b", Metric::Throughput, false),
+        ("o", Metric::Operations, false),
+        ("n", Metric::SystemCalls, false),
+        ("i", Metric::Latency, true),
+        ("u", Metric::Cpu, false),
+    ] {
+        let mut stage = stage();
+        stage.keys(key);
+        assert_eq!(results(&stage).data.as_ref().unwrap().metric, metric);
+        assert_eq!(results(&stage).log(metric), log, "{key}");
+        stage.keys("L");
+        assert_eq!(results(&stage).log(metric), !log, "{key}");
+        // It stays so when one comes back.
+        stage.keys("bioL").keys(key);
+        assert_eq!(results(&stage).log(metric), if key == "o" { log } else { !log }, "{key}");
+    }
+}
+
+#[test]
+fn curves_are_switched_off_and_the_best_is_among_the_others() {
+    let mut stage = stage();
+    let best = |stage: &Stage| {
+        stage.picture(100, 30).lines().find(|line| line.contains("best  ") && !line.contains("of best")).unwrap_or_default().to_string()
+    };
+    assert!(best(&stage).contains("mmap warm"), "{}", best(&stage));
+    stage.keys("< >");
+    assert!(best(&stage).contains("read warm"), "{}", best(&stage));
+    assert!(stage.picture(100, 30).contains(" off "));
+    stage.keys("k< >k< >k< >");
+    assert!(stage.picture(100, 30).contains("every curve is off"));
+    stage.keys("< >u");
+    assert!(best(&stage).contains("read cold"), "off is off for every metric: {}", best(&stage));
+}
+
+#[test]
+fn zoom_follows_the_cursor() {
+    let mut stage = stage();
+    for (keys, wanted) in [
+        ("+", Some((3, 5))),
+        ("+", Some((3, 5))),
+        ("ggh", Some((0, 2))),
+        ("lll", Some((1, 3))),
+        ("-", Some((1, 5))),
+        ("-", None),
+        ("+0", None),
+    ] {
+        stage.keys(keys);
+        assert_eq!(results(&stage).chart.zoom, wanted, "{keys}");
+        stage.picture(80, 24);
+    }
+}
+
+#[test]
+fn chart_and_table_stand_on_the_same_cell() {
+    let mut stage = stage();
+    stage.keys("kh<tab>");
+    assert_eq!(row(&stage), "mmap 256 KiB cold");
+    stage.keys("jv");
+    assert_eq!(at(&stage), "mmap cold 1m");
+}
+
+#[test]
+fn points_carry_the_sign_of_their_worst_warning() {
+    let stage = stage();
+    let picture = stage.picture(100, 30);
+    // The chart ends above the legend, whose title names the place.
+    let chart: String = picture.lines().skip(2).take_while(|line| !line.contains("At 1 MiB")).collect();
+    assert_eq!((chart.matches('!').count(), chart.matches('✖').count()), (1, 1), "{picture}");
+    let mut stage = stage;
+    stage.keys("g");
+    let data = results(&stage).data.as_ref().unwrap();
+    assert_eq!(data.curves[0].points[2].worst, Some(crate::record::Severity::Misleading));
+    stage.keys("ll");
+    assert!(stage.picture(100, 30).lines().any(|line| line.contains("read cold") && line.contains("▲ not-cold")));
+}
+
+#[test]
+fn the_session_is_named_run_again_marked_and_copied() {
+    let mut stage = stage();
+    let id = "20261121-093011-ubuntu-iso".to_string();
+    assert_eq!(stage.keys("r").take(), [Effect::Again(id.clone())]);
+    let answer = results(&stage).shown().unwrap().answer.text.clone();
+    assert!(!answer.is_empty());
+    assert_eq!(stage.keys("y").take(), [Effect::Copy(answer)]);
+    stage.keys("<enter>y");
+    let copied = stage.take();
+    assert!(
+        matches!(&copied[..], [Effect::Copy(text)] if text.starts_with("mmap 1 MiB warm: ") && text.contains("from cache 100 %")),
+        "{copied:?}"
+    );
+    stage.keys("m");
+    assert_eq!(stage.model.sessions.marks, std::slice::from_ref(&id));
+    stage.keys("m");
+    assert_eq!(stage.model.sessions.marks, [""; 0]);
+    stage.keys("w");
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })));
+    assert_eq!(stage.keys("-2<enter>").take(), [Effect::Rename { id, name: "first-2".into() }]);
+    assert_eq!(results(&stage).shown().unwrap().name(), "first-2");
+    let mut nowhere = stage_of(Shown { path: None, ..testing::shown() });
+    nowhere.keys("wm");
+    assert!(nowhere.model.popups.is_empty() && nowhere.model.sessions.marks.is_empty());
+}
+
+#[test]
+fn another_session_is_shown_the_same_way() {
+    let mut stage = stage();
+    stage.keys("oa");
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    let results = results(&stage);
+    assert!(results.chart.mean);
+    assert_eq!(results.data.as_ref().unwrap().metric, Metric::Operations);
+}

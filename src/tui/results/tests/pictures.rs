@@ -1,0 +1,115 @@
+use super::super::super::msg::Msg;
+use super::super::super::shown::Shown;
+use super::super::super::testing::{self, Stage};
+use super::super::super::theme::{Colours, Glyphs, Look};
+use super::{opened, results, row, stage, stage_of};
+use crate::plan::Cache;
+use crate::session::{Session, testing as sessions};
+
+#[test]
+fn without_an_axis_there_are_bars() {
+    let mut session = testing::session();
+    let cells = [0usize, 6, 12, 18];
+    let kept: Vec<_> = cells.iter().map(|cell| (session.plan.cells[*cell].clone(), session.verdicts[*cell].clone())).collect();
+    let trials = session.trials.clone();
+    let mut plan = session.plan.clone();
+    plan.cells = kept.iter().map(|(cell, _)| cell.clone()).collect();
+    session = Session::new(session.id, session.name, session.created, session.host, plan);
+    for (new, old) in cells.iter().enumerate() {
+        let own = trials.iter().filter(|trial| trial.cell as usize == *old);
+        session.trials.extend(own.map(|trial| crate::record::Trial { cell: new as u32, ..(**trial).clone() }.into()));
+        session.verdicts[new] = kept[new].1.clone();
+    }
+    let mut stage = stage_of(Shown::of(session, None));
+    assert!(!results(&stage).data.as_ref().unwrap().is_curve());
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("███") && picture.contains("Cells"), "{picture}");
+    stage.keys("gj+-hl< >");
+    assert!(stage.picture(100, 30).contains("off"));
+    stage.keys("k<enter>");
+    assert_eq!(opened(&stage), "read 4 KiB cold");
+}
+
+#[test]
+fn nothing_measured_is_no_trouble() {
+    let mut empty = Stage::new();
+    empty.keys("3jklh v/<enter>+L");
+    assert!(empty.picture(80, 24).contains("nothing was measured yet"));
+    let session = Session::new("x".into(), String::new(), "2026-11-21T09:30:11Z".into(), Default::default(), testing::plan());
+    let mut stage = stage_of(Shown::of(session, None));
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("nothing was measured") && picture.contains("24 skipped"), "{picture}");
+    stage.keys("jklhg< >+-0La<enter>bonius");
+    assert_eq!(opened(&stage), "-");
+    stage.keys("vG");
+    assert!(row(&stage).starts_with("mmap"), "{}", row(&stage));
+}
+
+#[test]
+fn every_picture_fits_every_terminal() {
+    for look in [Look::default(), Look { glyphs: Glyphs::Ascii, ..Look::default() }, Look { colours: Colours::None, ..Look::default() }] {
+        for keys in ["", "ooaL+", "v", "vSS/mmap", "<enter>", "<enter>G", "< >kk< >"] {
+            let mut stage = stage();
+            stage.model.look = look;
+            stage.keys(keys);
+            for size in [(60, 16), (61, 17), (80, 24), (113, 30), (150, 30), (149, 29), (200, 60), (20, 5)] {
+                stage.tell(Msg::Resize(size.0, size.1));
+                let picture = stage.picture(size.0, size.1);
+                // The header cuts a path in its own way.
+                let body = picture.split_once('\n').map_or("", |(_, body)| body);
+                assert!(look.glyphs == Glyphs::Unicode || body.is_ascii(), "{keys} {size:?}\n{picture}");
+                assert!(size.0 < 60 || picture.contains('3'), "{keys} {size:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pictures() {
+    for (name, keys, size) in
+        [("chart_80", "", (80, 24)), ("chart_120", "a", (120, 40)), ("table_80", "vSSSS", (80, 24)), ("cell_120", "<enter>", (120, 40))]
+    {
+        let mut stage = stage();
+        stage.tell(Msg::Resize(size.0, size.1)).keys(keys);
+        insta::assert_snapshot!(name, stage.picture(size.0, size.1));
+    }
+}
+
+/// Run by hand, optimised: `cargo test --release --lib results::tests::many -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn many() {
+    let mut session = testing::session();
+    session.plan.cells.clear();
+    for block in 1..=1250u64 {
+        for backend in ["read", "mmap", "pread", "uring"] {
+            session.plan.cells.extend([Cache::Cold, Cache::Warm].map(|cache| sessions::job(backend, block * 4096, cache)));
+        }
+    }
+    let cells = session.plan.cells.len();
+    session.verdicts = (0..cells).map(|cell| Some(testing::verdict(Cache::Cold, cell as u32 % 24))).collect();
+    session.errors = vec![None; cells];
+    session.trials = (1..=5)
+        .flat_map(|round| (0..cells as u32).map(move |cell| (cell, round)))
+        .map(|(cell, round)| testing::trial(&session.plan, cell, round).into())
+        .collect();
+    let start = std::time::Instant::now();
+    let shown = Shown::of(session, None);
+    println!("{cells} cells: results and answer {:?}", start.elapsed());
+    let start = std::time::Instant::now();
+    let mut stage = stage_of(shown);
+    println!("shown {:?}", start.elapsed());
+    for keys in ["", "l", "o", "i", "a", "v", "SSSS", "/mmap", "<enter>", "<enter>"] {
+        for size in [(80, 24), (200, 60)] {
+            stage.tell(Msg::Resize(size.0, size.1));
+            let start = std::time::Instant::now();
+            if size.0 == 80 {
+                stage.keys(keys);
+            }
+            let update = start.elapsed();
+            let start = std::time::Instant::now();
+            stage.drawn(size.0, size.1);
+            println!("{keys:8} {size:?} update {update:?} draw {:?}", start.elapsed());
+        }
+    }
+}

@@ -1,0 +1,70 @@
+use super::super::super::msg::Msg;
+use super::super::super::testing::Stage;
+use super::{opened, results, row, stage};
+
+#[test]
+fn the_table_sorts_by_any_column_and_keeps_its_row() {
+    let mut stage = stage();
+    stage.keys("v");
+    let first = |stage: &mut Stage| {
+        stage.keys("g");
+        row(stage)
+    };
+    let own = row(&stage);
+    // Backend, block, cache, throughput.
+    stage.keys("SSS<right>");
+    assert_eq!(row(&stage), own);
+    assert_eq!(first(&mut stage), "mmap 1 MiB warm");
+    stage.keys("< >");
+    assert_eq!(first(&mut stage), "read 4 KiB cold", "reversed");
+    stage.keys("G");
+    assert!(row(&stage).starts_with("uring"), "what has no value is last: {}", row(&stage));
+    stage.keys("< >G");
+    assert!(row(&stage).starts_with("uring"), "in both directions: {}", row(&stage));
+    stage.keys("hh");
+    assert!(first(&mut stage).contains(" 4 KiB "), "by block");
+    stage.keys("hh");
+    assert_eq!(results(&stage).table.sort, None);
+    assert_eq!(first(&mut stage), "read 4 KiB cold");
+    stage.keys("h");
+    assert!(results(&stage).table.sort.is_some(), "the last column comes before the first");
+}
+
+#[test]
+fn the_filter_takes_words_in_any_order() {
+    for (text, count) in
+        [("", 26), ("mmap", 12), ("cold mm", 6), ("uring", 2), ("eperm", 2), ("failed", 1), ("holes", 1), ("64 kib", 4), ("nothing", 0)]
+    {
+        let mut stage = stage();
+        stage.keys("/").keys(text).keys("<enter>");
+        assert!(results(&stage).table.on && !results(&stage).table.typing);
+        assert_eq!(results(&stage).table.rows.len(), count, "{text}");
+        let picture = stage.picture(100, 30);
+        assert!(count > 0 || picture.contains("no cell has all of these words"), "{picture}");
+    }
+    let mut stage = stage();
+    stage.keys("/qq");
+    assert_eq!(results(&stage).table.filter.value(), "qq", "letters are no commands here");
+    stage.keys("<esc>");
+    assert_eq!(results(&stage).table.rows.len(), 26);
+    stage.keys("/cold<enter>q");
+    assert_eq!(results(&stage).table.filter.value(), "", "q closes the filter first");
+    assert_eq!(stage.take(), []);
+    stage.keys("/cold").tell(Msg::Paste(" mmap".into()));
+    assert_eq!(results(&stage).table.rows.len(), 6);
+}
+
+#[test]
+fn what_was_not_measured_is_said() {
+    let mut stage = stage();
+    let chart = stage.picture(100, 30);
+    assert!(chart.contains("1 of 24 cells failed, 2 skipped (io_uring: EPERM): v lists them"), "{chart}");
+    stage.keys("vG");
+    let table = stage.picture(100, 30);
+    for text in ["skipped: io_uring: EPERM", "failed: pread(2): EIO at 4 KiB", "26 cells, 1 failed, 2 skipped"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    stage.keys("<enter>");
+    assert_eq!(opened(&stage), "-");
+    assert!(stage.model.toasts.iter().any(|toast| toast.text.contains("EPERM")));
+}
