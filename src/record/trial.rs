@@ -169,6 +169,8 @@ pub enum Note {
     SlowClock,
     /// io_uring refused the registered buffer or file: the plain path was measured.
     UringPlain(String),
+    /// A kernel thread worked for the lane, and its CPU time is not known.
+    HelperUncounted,
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
 }
