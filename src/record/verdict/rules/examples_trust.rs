@@ -132,6 +132,17 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.timed_nanos *= 2),
         |c| c.each(|t| (t.evidence.timed_ops, t.evidence.timed_nanos) = (16, t.nanos / 16)),
     ),
+    // Nor in lanes that had hardly begun.
+    example(
+        "inconsistent-time",
+        Misleading,
+        cold,
+        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) = (15_000, 20_000, 1)),
+        |c| {
+            c.job.threads = 256;
+            c.each(|t| (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) = (15_000, 256 * 20_000 - 1, 1))
+        },
+    ),
     example("slow-clock", Note, cold, |c| c.trial(0).evidence.notes.push(Noted::SlowClock), |c| c.trials.truncate(5)),
     example(
         "shared-descriptors",
