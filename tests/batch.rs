@@ -382,6 +382,21 @@ fn more_threads_than_cpus_all_work() {
 }
 
 #[test]
+fn one_operation_by_many_threads_is_one_operation() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for backend in ["pread", "mmap"] {
+        let document = home.json(&format!("--batch data.bin -b {backend} -s 4k -n 1 -t 256 -c warm --no-save {QUICK}"));
+        let (result, trial) = (&document["results"][0], &document["results"][0]["trials"][0]);
+        assert_eq!((&trial["ops"], &trial["bytes"], &trial["passes"]), (&1.into(), &4096.into(), &0.into()), "{trial}");
+        assert_eq!(trial["evidence"]["lane_bytes"], 4096, "{trial}");
+        let found = common::warnings(result);
+        assert!(found.contains(&"few-operations"), "{found:?}");
+        assert!(found.iter().all(|id| !id.starts_with("inconsistent")), "{}", result["warnings"]);
+    }
+}
+
+#[test]
 fn the_budget_ends_a_run_and_says_so() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);

@@ -41,6 +41,11 @@ pub trait Backend: Sync {
 pub trait Lane {
     /// Pulls requests until there are none and nothing is in flight.
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError>;
+
+    /// CPU time so far, in nanoseconds, of a kernel thread that works for this lane; `None` where that is not known.
+    fn helper_nanos(&self) -> Option<u64> {
+        Some(0)
+    }
 }
 
 /// Every backend, in the order of lists.

@@ -13,6 +13,7 @@ use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
+use crate::sys::threads;
 
 pub struct Uring;
 
@@ -33,7 +34,8 @@ impl Backend for Uring {
             options: &[Opt {
                 name: "sqpoll",
                 value: None,
-                about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms",
+                about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
+                        its CPU time is counted",
             }],
         }
     }
@@ -66,6 +68,7 @@ impl UringLane {
             flying: 0,
             write: job.op == Op::Write,
             polled: polled(job),
+            alone: job.threads == 1,
             fixed_file: false,
             fixed_buffer: false,
             refused: Vec::new(),
@@ -116,6 +119,8 @@ struct UringLane {
     write: bool,
     /// A kernel thread takes the submissions.
     polled: bool,
+    /// No other lane has a polling thread.
+    alone: bool,
     fixed_file: bool,
     fixed_buffer: bool,
     refused: Vec<String>,
@@ -296,6 +301,10 @@ impl Lane for UringLane {
             };
             vain = if self.take(calls, work, &mut free, &mut rest) > 0 { 0 } else { vain + 1 };
         }
+    }
+
+    fn helper_nanos(&self) -> Option<u64> {
+        if self.polled { threads::poller_nanos(self.alone) } else { Some(0) }
     }
 }
 

@@ -183,3 +183,27 @@ fn polling_needs_no_more_calls_than_operations_at_any_depth() {
         }
     }
 }
+
+#[test]
+fn the_polling_thread_is_a_helper_whose_time_is_counted() {
+    let (_file, _, target) = testing::file(65536, 2);
+    if !rings_here(&job(&["sqpoll"], 1)) {
+        return;
+    }
+    // In a process of its own: rings of other tests are others'.
+    const NAME: &str = "backend::uring::tests::the_polling_thread_is_a_helper_whose_time_is_counted";
+    if !child::is_child("helper") {
+        let output = child::child(NAME, "helper");
+        return assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(Uring.open(&target, &job(&[], 1), 0).unwrap().helper_nanos(), Some(0));
+    let job = job(&["sqpoll"], 1);
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let mut lane = UringLane::open(&target, &job, 0).unwrap();
+    drive::run(&mut lane, &mut work_of(&job, &stop, &published)).unwrap();
+    if !lane.ring.params().is_feature_native_workers() {
+        return child::skip("before Linux 5.12 it is no thread of this process");
+    }
+    // It took the submissions, so it has run.
+    assert!(lane.helper_nanos().unwrap() > 0);
+}

@@ -138,7 +138,8 @@ fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origi
     let start = starts().min().unwrap_or(0);
     evidence.started = start.saturating_sub(origin);
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
-    evidence.lane_nanos = lanes.iter().map(|l| l.ran - l.start).sum();
+    // A lane without a block is not at work; many of them would outweigh one operation.
+    evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
     let moves = spec.backend.info().moves == crate::plan::Moves::Data;
     for lane in lanes {

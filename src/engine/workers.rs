@@ -195,6 +195,8 @@ fn work(shared: &Shared, lane: u32) -> Done {
     if !Clock::best().tsc && *timed != Timed::None {
         work.note(Note::SlowClock);
     }
+    // Not known: the helper has not run yet.
+    let helped = open.helper_nanos().unwrap_or(0);
     if !shared.pass_gate() {
         return Err(BackendError::NotStarted);
     }
@@ -207,7 +209,11 @@ fn work(shared: &Shared, lane: u32) -> Done {
         work.add_syscalls(1);
     }
     let end = monotonic_nanos();
-    let usage = Usage::thread().unwrap_or_default() - before;
+    let mut usage = Usage::thread().unwrap_or_default() - before;
+    match open.helper_nanos() {
+        Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
+        None => work.note(Note::HelperUncounted),
+    }
     Ok(LaneDone { share, tally: work.tally(), start, ran, end, usage })
 }
 

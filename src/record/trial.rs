@@ -105,7 +105,7 @@ pub struct Evidence {
     /// Latencies recorded in this trial and their sum.
     pub timed_ops: u64,
     pub timed_nanos: u64,
-    /// Time the lanes ran, added up over lanes; an fdatasync at the end is not in it.
+    /// Time the lanes ran, added up over lanes that had work; an fdatasync at the end is not in it.
     pub lane_nanos: u64,
     /// Time spent in the XOR outside of the latencies, added up over lanes.
     pub xor_nanos: Option<u64>,
@@ -169,6 +169,8 @@ pub enum Note {
     SlowClock,
     /// io_uring refused the registered buffer or file: the plain path was measured.
     UringPlain(String),
+    /// A kernel thread worked for the lane, and its CPU time is not known.
+    HelperUncounted,
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
 }

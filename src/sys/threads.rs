@@ -1,7 +1,13 @@
-//! What a worker thread does to itself: an own descriptor table, and where it may run.
+//! What a worker thread does to itself: an own descriptor table, and where it may run; and what works for it.
 #![allow(unsafe_code)]
 
 use std::io;
+use std::path::Path;
+
+use nix::time::ClockId;
+use nix::unistd::gettid;
+
+use super::text;
 
 /// Gives the calling thread a descriptor table of its own: system calls then skip its lock (30 to 40 ns less each).
 ///
@@ -15,6 +21,34 @@ pub fn unshare_files() -> io::Result<()> {
     // SAFETY: no memory involved; only this thread's table is copied.
     let done = unsafe { libc::syscall(libc::SYS_close_range, nowhere, nowhere, libc::CLOSE_RANGE_UNSHARE) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// CPU time in nanoseconds of the kernel's thread that polls a ring which the calling thread made (IORING_SETUP_SQPOLL).
+///
+/// `alone`: nobody else in this process has such a ring. `None` before Linux 5.12, where it is no thread of this process;
+/// before it first ran; and where it cannot be told from others: in a container its name has a number of the host.
+pub fn poller_nanos(alone: bool) -> Option<u64> {
+    let mine = format!("iou-sqp-{}", gettid());
+    let mut found = Vec::new();
+    for task in std::fs::read_dir("/proc/self/task").ok()?.flatten() {
+        let name = text::line(task.path().join("comm")).unwrap_or_default();
+        if name == mine {
+            return cpu_nanos(&task.path());
+        }
+        found.extend(name.starts_with("iou-sqp-").then(|| task.path()));
+    }
+    match &found[..] {
+        [only] if alone => cpu_nanos(only),
+        _ => None,
+    }
+}
+
+/// Of a thread of this process, by its folder under /proc/self/task.
+fn cpu_nanos(task: &Path) -> Option<u64> {
+    let tid: libc::clockid_t = task.file_name()?.to_str()?.parse().ok()?;
+    // The clock of a thread, as pthread_getcpuclockid(3) makes it: 4 = of a thread, 2 = precise.
+    let time = ClockId::from_raw(!tid << 3 | 4 | 2).now().ok()?;
+    u64::try_from(time.tv_sec()).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec()).ok()?)
 }
 
 /// A set of processors, as sched_setaffinity(2) takes it; of any size.
@@ -92,6 +126,20 @@ mod tests {
             fd::reopen(&file).unwrap();
         });
         worker.join().unwrap();
+    }
+
+    #[test]
+    fn the_clock_of_a_thread_counts_its_own_time() {
+        let me = || cpu_nanos(Path::new(&format!("/proc/self/task/{}", gettid()))).unwrap();
+        let before = me();
+        let all = crate::sys::usage::Usage::process().unwrap();
+        while me() == before {
+            std::hint::spin_loop();
+        }
+        assert!(before <= all.user_nanos + all.system_nanos + 20_000_000);
+        assert_eq!(cpu_nanos(Path::new("/proc/self/task/x")), None);
+        assert_eq!(cpu_nanos(Path::new("/proc/self/task/4194304")), None);
+        assert_eq!(poller_nanos(false), None, "this thread has no ring");
     }
 
     #[test]

@@ -82,7 +82,9 @@ fn seen(log: &str) -> HashMap<u64, u64> {
         }
         let ours = call.split_once('(').is_some_and(|(name, _)| TRACED.split(',').any(|traced| traced == name));
         let advice = call.starts_with("madvise") && !call.contains("POPULATE");
-        let Some(index) = now.filter(|_| ours && !advice) else { continue };
+        // Looking for the polling thread comes after the window.
+        let look = call.contains("/comm>");
+        let Some(index) = now.filter(|_| ours && !advice && !look) else { continue };
         if call.contains("/io>") {
             *takings.entry(pid).or_default() += 1;
         } else if takings.get(pid) != Some(&2) || call.starts_with("fdatasync") {

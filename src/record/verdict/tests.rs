@@ -273,7 +273,7 @@ prop_compose! {
     fn any_evidence()(
         n in proptest::array::uniform13(number()), o in proptest::array::uniform8(maybe()),
         f in proptest::option::of(real()), depth in proptest::option::of(real()),
-        preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..6u8,
+        preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..7u8,
     ) -> Evidence {
         Evidence {
             started: n[0], prepared: n[1], prepare_nanos: n[2], preparation,
@@ -287,6 +287,7 @@ prop_compose! {
                 1 => vec![Note::SlowClock],
                 2 => vec![Note::UringPlain(note)],
                 3 => vec![Note::FileChanged(note)],
+                4 => vec![Note::HelperUncounted],
                 _ => vec![],
             },
         }

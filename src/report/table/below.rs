@@ -61,7 +61,7 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
     page.gap();
     for (i, Finding { warning, cells: having }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, page.look.ascii);
-        let mark = format!("{mark}{} ", i + 1);
+        let mark = if warning.severity == Severity::Note { mark.into() } else { format!("{mark}{} ", i + 1) };
         let cells = cells(having.iter().map(|r| &r.cell), rows);
         page.paragraph(&mark, style, &format!("{} ({}): {cells}", warning.message.trim().trim_end_matches('.'), warning.id));
         let mut body = String::new();

@@ -11,13 +11,13 @@ pub struct Finding<'a> {
     pub cells: Vec<&'a CellResult>,
 }
 
-/// Worst first, then as they appear; the number of a finding is its place, from 1.
+/// Worst first, then as they appear; the number of a finding is its place, from 1; notes, the last, have none.
 pub struct Findings<'a>(pub Vec<Finding<'a>>);
 
 /// How a severity is marked: in a row, and before its warning.
 pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
     match (severity, ascii) {
-        (Severity::Note, _) => ("note ", Style::Plain),
+        (Severity::Note, _) => ("note: ", Style::Dim),
         (Severity::Misleading, false) => ("▲ ", Style::Yellow),
         (Severity::Misleading, true) => ("! ", Style::Yellow),
         (Severity::Wrong, false) => ("✖ ", Style::Red),
@@ -41,14 +41,16 @@ impl<'a> Findings<'a> {
         Findings(findings)
     }
 
-    /// `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`.
+    /// `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`. A note takes nothing from the figures of a
+    /// row, and many rows may have it: it is told once, below.
     pub fn mark(&self, row: &CellResult, ascii: bool) -> Cell {
         if row.error.is_some() {
             let (failed, red) = sign(Severity::Wrong, ascii);
             return vec![(red, failed.trim_end().into())];
         }
-        let Some(worst) = row.warnings.iter().map(|w| w.severity).max() else { return vec![(Style::Plain, "ok".into())] };
-        let numbered = self.0.iter().enumerate().filter(|(_, f)| row.warnings.iter().any(|w| same(f.warning, w)));
+        let grave = || row.warnings.iter().filter(|w| w.severity > Severity::Note);
+        let Some(worst) = grave().map(|w| w.severity).max() else { return vec![(Style::Plain, "ok".into())] };
+        let numbered = self.0.iter().enumerate().filter(|(_, f)| grave().any(|w| same(f.warning, w)));
         let mut numbers: Vec<String> = numbered.map(|(i, _)| (i + 1).to_string()).collect();
         if numbers.len() > MOST {
             numbers.truncate(MOST - 1);

@@ -90,6 +90,19 @@ fn a_curve_reads_downwards_whatever_the_order_of_the_plan() {
 }
 
 #[test]
+fn a_note_of_many_rows_is_told_once_and_leaves_them_ok() {
+    let mut session = sample::quick();
+    (0..12).for_each(|cell| sample::warn(&mut session, cell, "read-ahead", Severity::Note, ["the disk was read ahead", "8 MiB", "wait"]));
+    let lines = show(&session, look(80));
+    assert_eq!(lines.iter().filter(|l| l.ends_with("  ok")).count(), 24, "{lines:#?}");
+    assert_eq!(
+        lines.iter().filter(|l| l.starts_with("note: the disk was read ahead (read-ahead): read 4 KiB cold")).count(),
+        1,
+        "{lines:#?}"
+    );
+}
+
+#[test]
 fn a_cut_trial_is_told_once() {
     let mut session = sample::troubled();
     let told = |session: &Session| show(session, look(80)).iter().filter(|l| l.contains("cut")).count();

@@ -15,6 +15,9 @@ pub(super) const SMALL_PAGES: Rule = rule(0, "small-pages", "the buffer of direc
 
 pub(super) const SLOW_CLOCK: Rule = rule(22, "slow-clock", "reading the clock costs more than the time-stamp counter would", slow_clock);
 
+pub(super) const HELPER_UNCOUNTED: Rule =
+    rule(0, "helper-uncounted", "CPU time of a kernel thread that worked for the cell is not counted", helper_uncounted);
+
 pub(super) const UNEVEN_START: Rule = rule(0, "uneven-start", "threads did not start together", uneven_start);
 
 /// The trials that carry a note.
@@ -64,6 +67,16 @@ fn slow_clock(evidence: &CellEvidence) -> Option<Warning> {
         "latencies are timed by the system clock: about 20 ns more per operation".into(),
         format!("the time-stamp counter is not steady here, {trials}"),
         "prefer a larger --block-size, where 20 ns do not count",
+    )
+}
+
+fn helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| *note == Note::HelperUncounted)?;
+    HELPER_UNCOUNTED.warn(
+        Severity::Note,
+        "the CPU time lacks that of the kernel's polling threads".into(),
+        format!("they could not be found or told apart {trials}"),
+        "use --threads 1, or run outside of the container, on Linux 5.12 or newer",
     )
 }
 

@@ -45,9 +45,12 @@ fn inconsistent(evidence: &CellEvidence) -> Option<Warning> {
 /// How far latencies and time may be apart.
 const APART: f64 = 0.05;
 
+/// To begin and to end costs a lane up to a microsecond, which no latency holds: 5 % of this.
+const BRIEF: u64 = 20_000;
+
 /// Little's law over all trials: the sum of the latencies, with the cost of the loop and of the XOR, is the achieved
 /// depth x the time that the lanes ran. Chained time stamps put loop and XOR into the latency, separate ones do not, so
-/// both are right. Where only some operations were timed or the depth was not counted, only "too much" can be told.
+/// both are right. Where only some operations were timed, the depth was not counted or lanes ran only briefly, only "too much" can be told.
 fn inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
     let (mut latency, mut extra, mut room) = (0.0, 0.0, 0.0);
     let mut exact = true;
@@ -58,6 +61,7 @@ fn inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
         }
         let counted = facts.achieved_depth.filter(|d| d.is_finite() && *d > 0.0).or((evidence.job.depth <= 1).then_some(1.0));
         exact &= facts.timed_ops >= trial.ops && counted.is_some() && (!evidence.job.xor || facts.xor_nanos.is_some());
+        exact &= facts.lane_nanos >= BRIEF * u64::from(evidence.job.threads);
         latency += facts.timed_nanos as f64;
         extra += evidence.harness_nanos.max(0.0) * trial.ops as f64 + facts.xor_nanos.unwrap_or(0) as f64;
         room += counted.unwrap_or(evidence.job.depth.into()) * facts.lane_nanos as f64;

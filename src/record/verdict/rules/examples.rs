@@ -1,9 +1,9 @@
-//! For each rule a cell that breaks it, and one that nearly does.
+//! For each rule a cell that breaks it, and one that nearly does: cache, target, work.
 
 use crate::plan::{Cache, Depth, Pattern, Sync};
 use crate::record::Severity::{self, Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{MachineEvidence, Note as Noted, Prepared, Residency};
+use crate::record::{Note as Noted, Prepared, Residency};
 
 /// A change to a clean cell that a rule must find, and one near it that it must not.
 pub struct Example {
@@ -15,7 +15,7 @@ pub struct Example {
 }
 
 /// What fires comes first, what is spared second.
-const fn example(id: &'static str, severity: Severity, clean: fn() -> Case, fires: fn(&mut Case), spares: fn(&mut Case)) -> Example {
+pub const fn example(id: &'static str, severity: Severity, clean: fn() -> Case, fires: fn(&mut Case), spares: fn(&mut Case)) -> Example {
     Example { id, severity, clean, fires, spares }
 }
 
@@ -24,7 +24,7 @@ fn left(case: &mut Case, bytes: u64, mapped_by: &[&str]) {
     case.each(|t| t.evidence.preparation = Some(Prepared::Cold { left: bytes, mapped_by: names.clone() }));
 }
 
-fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
+pub fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
     (case.info.depth, case.job.depth) = (Depth::UpTo(256), depth);
     case.each(|t| t.evidence.disk_depth = seen);
     case.each(|t| t.evidence.achieved_depth = Some(1.0));
@@ -340,155 +340,4 @@ pub static WORK: &[Example] = &[
         |c| c.trial(2).evidence.notes.push(Noted::SlowClock),
     ),
     example("preparation-timed", Wrong, cold, |c| c.trial(0).evidence.prepared = 21, |c| c.trial(0).evidence.prepared = 20),
-];
-
-pub static TRUST: &[Example] = &[
-    example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
-    // The interval is that of the whole trials.
-    example(
-        "few",
-        Misleading,
-        cold,
-        |c| c.trial(4).short = true,
-        |c| {
-            c.trials.push(c.trials[0].clone());
-            c.trial(5).short = true
-        },
-    ),
-    example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
-    example("cut", Misleading, cold, |c| c.each(|t| t.short = true), |c| (0..4).for_each(|i| c.trial(i).short = true)),
-    example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trial(0).nanos = 4_000_000),
-    example("few-operations", Misleading, cold, |c| c.latency.iter_mut().for_each(|l| l.count = 19), |c| c.latency = None),
-    example(
-        "few-for-percentile",
-        Misleading,
-        cold,
-        |c| c.latency.iter_mut().for_each(|l| l.p999 = Some(3e6)),
-        |c| c.latency.iter_mut().for_each(|l| (l.p999, l.count) = (Some(3e6), 10_000)),
-    ),
-    example(
-        "few-for-percentile",
-        Note,
-        cold,
-        |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 999)),
-        |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 1000)),
-    ),
-    example("wide", Misleading, cold, |c| c.spread.half_width = Some(0.08), |c| c.spread.half_width = Some(0.04)),
-    example("two-modes", Misleading, cold, |c| c.spread.two_modes = Some((2e9, 1e9)), |c| c.spread.outliers = 2),
-    example(
-        "unsteady-host",
-        Misleading,
-        cold,
-        |c| c.each(|t| t.evidence.steal_nanos = Some(6_000_000)),
-        |c| c.each(|t| t.evidence.steal_nanos = Some(2_000_000)),
-    ),
-    example("unsteady-host", Misleading, cold, |c| c.machine.on_battery = Some(true), |c| c.machine.on_battery = None),
-    example(
-        "unsteady-host",
-        Misleading,
-        warm,
-        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: Some(true) },
-        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: None },
-    ),
-    example(
-        "unsteady-host",
-        Note,
-        cold,
-        |c| c.machine.governor = Some("powersave".into()),
-        |c| c.machine.governor = Some("schedutil".into()),
-    ),
-    example(
-        "disturbed",
-        Misleading,
-        cold,
-        |c| c.trial(3).evidence.disk_read_bytes = Some(SPAN + SPAN / 25),
-        |c| c.trial(3).evidence.disk_read_bytes = Some(SPAN + SPAN / 100),
-    ),
-    example(
-        "disturbed",
-        Note,
-        warm,
-        |c| c.trial(3).evidence.disk_write_bytes = Some(4 * MIB),
-        |c| c.trial(3).evidence.disk_write_bytes = Some(MIB),
-    ),
-    example(
-        "disturbed",
-        Misleading,
-        write,
-        |c| c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN)),
-        |c| {
-            c.job.sync = Sync::Each;
-            c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN))
-        },
-    ),
-    example("inconsistent", Wrong, cold, |c| c.trial(0).evidence.lane_bytes -= 1, |c| c.trial(0).evidence = Default::default()),
-    example(
-        "inconsistent",
-        Wrong,
-        cold,
-        |c| c.trial(0).evidence.planned_bytes += MIB,
-        |c| {
-            c.trial(0).short = true;
-            c.trial(0).evidence.planned_bytes += MIB
-        },
-    ),
-    example("inconsistent", Wrong, cold, |c| c.each(|t| t.ops -= 1), |c| c.each(|t| t.ops += 0)),
-    example(
-        "inconsistent-time",
-        Misleading,
-        cold,
-        |c| c.each(|t| t.evidence.timed_nanos = t.evidence.lane_nanos * 108 / 100),
-        |c| c.each(|t| t.evidence.timed_nanos = t.evidence.lane_nanos * 104 / 100),
-    ),
-    example(
-        "inconsistent-time",
-        Misleading,
-        cold,
-        |c| c.each(|t| t.evidence.timed_nanos /= 2),
-        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.xor_nanos) = (t.evidence.lane_nanos / 2, Some(t.evidence.lane_nanos / 2))),
-    ),
-    example(
-        "inconsistent-time",
-        Misleading,
-        direct,
-        |c| {
-            queue(c, 4, Some(4.0));
-            c.each(|t| t.evidence.achieved_depth = Some(4.0))
-        },
-        |c| {
-            queue(c, 4, Some(4.0));
-            c.each(|t| (t.evidence.achieved_depth, t.evidence.timed_nanos) = (Some(3.9), 4 * t.evidence.lane_nanos))
-        },
-    ),
-    // Where only some operations are timed, nothing is missing.
-    example(
-        "inconsistent-time",
-        Misleading,
-        cold,
-        |c| c.each(|t| t.evidence.timed_nanos *= 2),
-        |c| c.each(|t| (t.evidence.timed_ops, t.evidence.timed_nanos) = (16, t.nanos / 16)),
-    ),
-    example("slow-clock", Note, cold, |c| c.trial(0).evidence.notes.push(Noted::SlowClock), |c| c.trials.truncate(5)),
-    example(
-        "shared-descriptors",
-        Note,
-        cold,
-        |c| c.each(|t| t.evidence.notes.push(Noted::SharedDescriptors)),
-        |c| c.each(|t| t.evidence.notes.push(Noted::SmallPages)),
-    ),
-    example(
-        "small-pages",
-        Note,
-        direct,
-        |c| c.each(|t| t.evidence.notes.push(Noted::SmallPages)),
-        |c| c.each(|t| t.evidence.notes.push(Noted::SharedDescriptors)),
-    ),
-    example(
-        "file-changed",
-        Wrong,
-        cold,
-        |c| c.trial(0).evidence.notes.push(Noted::FileChanged("size 5 -> 6".into())),
-        |c| c.trial(0).evidence.notes.push(Noted::SlowClock),
-    ),
-    example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 6_000_000, |c| c.trial(0).evidence.skew_nanos = 2_000_000),
 ];

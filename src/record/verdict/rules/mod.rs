@@ -14,6 +14,8 @@ mod write;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod examples_trust;
+#[cfg(test)]
 mod tests;
 
 use super::CellEvidence;
@@ -65,6 +67,7 @@ pub static RULES: &[Rule] = &[
     circumstance::FILE_CHANGED,
     circumstance::SHARED_DESCRIPTORS,
     circumstance::SMALL_PAGES,
+    circumstance::HELPER_UNCOUNTED,
     circumstance::UNEVEN_START,
     depth::POPULATED_MORE,
 ];

@@ -1,5 +1,6 @@
 use super::RULES;
-use super::examples::{CACHE, Example, TARGET, TRUST, WORK};
+use super::examples::{CACHE, Example, TARGET, WORK};
+use super::examples_trust::TRUST;
 use crate::record::verdict::testing::*;
 
 fn examples() -> impl Iterator<Item = &'static Example> {
