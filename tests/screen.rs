@@ -88,7 +88,6 @@ fn a_file_is_picked_with_keys_alone() {
     terminal.until("only what contains the text", |screen| !screen.contents().contains("some-file.bin"));
     terminal.press("\r");
     terminal.until("the plan for it", |screen| screen.contents().contains("another.bin, 4 MiB; writes nothing"));
-    terminal.press(ESC);
     terminal.press("r");
     terminal.shows("Fastest:");
     terminal.press("q");
