@@ -75,6 +75,11 @@ pub fn brief_state(model: &Model) -> String {
     if measuring { format!("running {:.0} %", (share * 100.0).clamp(0.0, 100.0)) } else { state(model) }
 }
 
+/// The run was told to stop, and has not yet.
+pub fn is_stopping(model: &Model) -> bool {
+    model.live.run.as_ref().is_some_and(|run| run.stopping)
+}
+
 /// The target of the run.
 pub fn target(model: &Model) -> String {
     model.live.run.as_ref().map(|run| run.picture.target.clone()).unwrap_or_default()

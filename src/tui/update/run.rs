@@ -40,6 +40,8 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
 /// The run is over: its results are shown, unless the person looks at something else.
 fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
     let shown = live::end(model);
+    // There is no run any more that it asks about.
+    model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
     for why in error.iter().chain(&unsaved) {
         model.toasts.failed(model.now, why.clone());
     }
@@ -80,7 +82,8 @@ pub fn quit(model: &mut Model) -> Vec<Effect> {
     if super::on_screen_back(model) {
         return Vec::new();
     }
-    if model.running() {
+    // Who has stopped it wants no question.
+    if model.running() && !live::is_stopping(model) {
         let question = Popup::question("Quit while a run goes on?", "What was measured until now is kept.", Then::Quit);
         model.popups.push(question);
         return Vec::new();

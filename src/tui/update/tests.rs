@@ -177,3 +177,14 @@ fn a_popup_scrolled_to_its_end_scrolls_back_at_once() {
     stage.keys("k");
     assert_ne!(stage.picture(80, 24), end);
 }
+
+#[test]
+fn a_question_about_a_run_goes_with_it_and_who_stopped_it_is_not_asked() {
+    let mut stage = running();
+    stage.keys("q").tell(Msg::Over { error: None, unsaved: None });
+    assert!(stage.model.popups.is_empty());
+    let mut stage = running();
+    stage.keys("<ctrl-c>q");
+    assert!(stage.model.popups.is_empty() && stage.model.leaving.is_some());
+    assert_eq!(quits(stage.tell(Msg::Over { error: None, unsaved: None })), Some(0));
+}
