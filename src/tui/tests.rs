@@ -162,6 +162,7 @@ fn a_little_run(stage: &mut Stage) {
             }
         }
     }
+    stage.wait(Duration::from_millis(100));
 }
 
 #[test]

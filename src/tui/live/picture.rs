@@ -189,8 +189,8 @@ impl Picture {
         self.recent.push(sample, lanes);
     }
 
-    /// A trial is over; `first`: its cell had none before, so its verdict is news.
-    pub fn tried(&mut self, trial: &Trial, latency: Option<Arc<Latency>>, grounds: Option<&Grounds>, first: bool) {
+    /// A trial is over.
+    pub fn tried(&mut self, trial: &Trial) {
         if !self.series.is_open() {
             // Too short for a sample, or they were all dropped.
             let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
@@ -199,9 +199,13 @@ impl Picture {
         }
         self.series.cut();
         self.recent.fresh = false;
+    }
+
+    /// Shows what the last trial gave; `first`: its cell had none before, so its verdict is news.
+    pub fn show_last(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>, grounds: Option<&Grounds>, first: bool) {
         let job = self.plan.cells.get(trial.cell as usize).cloned();
         let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
-            let one = [Arc::new(trial.clone())];
+            let one = [Arc::clone(trial)];
             engine::verdict(job, &one, latency.as_deref(), grounds)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {

@@ -1,5 +1,6 @@
 //! The run that goes on: its session as it grows, its clock, and what was asked of the engine.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use super::picture::Picture;
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{Event, Phase, Progress, Severity};
+use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
 use crate::session::{self, CellResult, Session};
 use crate::tui::curves;
 
@@ -60,8 +61,14 @@ pub struct Run {
     pub skipping: Option<u32>,
     /// One per cell of the plan, so that colours and markers stay as they are.
     results: Vec<CellResult>,
-    /// Results changed since the curves were made.
-    stale: bool,
+    /// Per cell, how many trials its result was made from.
+    counted: Vec<usize>,
+    /// Cells with trials that their result has not seen.
+    stale: BTreeSet<u32>,
+    /// The last trial, where the picture does not show it yet.
+    unseen: Option<(Arc<Trial>, Option<Arc<Latency>>)>,
+    /// When the picture was brought up to date.
+    refreshed: Option<Duration>,
     /// What the title of the window says: percent and cell.
     pub titled: Option<(u32, Option<u32>)>,
 }
@@ -79,8 +86,11 @@ impl Run {
             suspended: Suspended::No,
             skipping: None,
             results: results(plan),
+            counted: vec![0; plan.cells.len()],
+            stale: BTreeSet::new(),
+            unseen: None,
+            refreshed: None,
             picture: Picture::new(Arc::clone(plan)),
-            stale: false,
             titled: None,
         }
     }
@@ -97,6 +107,9 @@ impl Run {
         match event {
             Event::Started { plan, .. } if *plan != *self.picture.plan => {
                 self.results = results(&plan);
+                self.counted = vec![0; plan.cells.len()];
+                self.stale.clear();
+                self.unseen = None;
                 let now = self.picture.now;
                 self.picture = Picture::new(plan);
                 self.picture.now = now;
@@ -104,14 +117,7 @@ impl Run {
             Event::Progress(progress) => self.progressed(now, progress),
             // What a suspension cut is no measurement.
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => self.picture.sampled(cell, &sample, lanes),
-            Event::Trial { trial, latency, .. } => {
-                let Some(result) = self.results.get_mut(trial.cell as usize) else { return };
-                let first = result.trials.is_empty();
-                self.picture.measured += usize::from(first);
-                self.picture.tried(&trial, latency, self.session.grounds.as_ref(), first);
-                let trials = std::mem::take(&mut result.trials).into_iter().chain([Arc::clone(&trial)]).collect();
-                self.renew(trial.cell, trials);
-            }
+            Event::Trial { trial, latency, .. } => self.tried(&trial, latency),
             Event::Verdict { cell, verdict } => self.picture.judged(cell, &verdict),
             Event::Failed { cell, error } => self.picture.failed(cell, &error),
             Event::Note { text } => self.picture.found.said(Severity::Note, text),
@@ -132,20 +138,57 @@ impl Run {
         self.picture.progressed(progress);
     }
 
-    /// The result of one cell, made anew from its trials.
-    fn renew(&mut self, cell: u32, trials: Vec<Arc<crate::record::Trial>>) {
-        let Some(result) = self.results.get_mut(cell as usize) else { return };
-        *result = session::result(&result.cell, trials, None, None);
-        self.stale = true;
+    /// Takes a trial in: what takes long waits for the next picture, for there may be a thousand trials in a second.
+    fn tried(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>) {
+        let Some(result) = self.results.get_mut(trial.cell as usize) else { return };
+        let first = result.trials.is_empty();
+        result.trials.push(Arc::clone(trial));
+        self.stale.insert(trial.cell);
+        self.picture.tried(trial);
+        self.unseen = Some((Arc::clone(trial), latency));
+        if first {
+            self.picture.measured += 1;
+            self.show_last(true);
+        }
     }
 
-    /// Makes the curves anew if they need it: at most as often as time is told, not with every trial.
-    pub fn draw_curves(&mut self) {
-        if std::mem::take(&mut self.stale) {
+    fn show_last(&mut self, first: bool) {
+        if let Some((trial, latency)) = self.unseen.take() {
+            self.picture.show_last(&trial, latency, self.session.grounds.as_ref(), first);
+        }
+    }
+
+    /// Brings the picture up to date, unless that was done a moment ago.
+    pub fn refresh(&mut self, now: Duration) {
+        if self.refreshed.is_none_or(|at| now.saturating_sub(at) >= FRAME) {
+            self.refreshed = Some(now);
+            self.show_last(false);
+            self.draw_curves(false);
+        }
+    }
+
+    /// The results of the cells that have more trials, and the curves. A cell of many trials waits until they are
+    /// some per cent more, unless this is the `last` time.
+    pub fn draw_curves(&mut self, last: bool) {
+        let ripe = |cell: u32| {
+            let (known, counted) = (self.results[cell as usize].trials.len(), self.counted[cell as usize]);
+            last || known >= counted + 1 + counted / 50
+        };
+        let ripe: Vec<u32> = self.stale.iter().copied().filter(|cell| ripe(*cell)).collect();
+        for cell in &ripe {
+            let result = &mut self.results[*cell as usize];
+            self.counted[*cell as usize] = result.trials.len();
+            *result = session::result(&result.cell, std::mem::take(&mut result.trials), None, None);
+            self.stale.remove(cell);
+        }
+        if !ripe.is_empty() {
             self.picture.curves = curves::curves(&self.results, self.picture.axis, self.picture.metric());
         }
     }
 }
+
+/// The picture is not brought up to date more often than it is drawn.
+const FRAME: Duration = Duration::from_millis(90);
 
 fn results(plan: &Plan) -> Vec<CellResult> {
     plan.cells.iter().map(|cell| session::result(cell, Vec::new(), None, None)).collect()

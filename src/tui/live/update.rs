@@ -1,6 +1,7 @@
 //! What Live does with messages and actions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::run::{Run, Suspended};
 use super::window::Zoom;
@@ -25,7 +26,8 @@ pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
 /// The run is over: what it measured. Its last picture stays until the next one begins.
 pub fn end(model: &mut Model) -> Option<Shown> {
     let mut run = model.live.run.take()?;
-    run.draw_curves();
+    run.refresh(Duration::MAX);
+    run.draw_curves(true);
     run.picture.ended(run.session.end);
     model.live.frozen = None;
     model.live.over = run.picture.progress.is_some().then_some(run.picture);
@@ -70,8 +72,7 @@ fn go_on(run: &mut Run) -> Option<Effect> {
 
 /// Messages of the run.
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let Live { run, zoom, .. } = &mut model.live;
-    let Some(run) = run else { return Vec::new() };
+    let Some(run) = &mut model.live.run else { return Vec::new() };
     match msg {
         Msg::Begun { path, id, name, created } => {
             run.path = path;
@@ -82,8 +83,7 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
             let moved = matches!(event, Event::Progress(_));
             run.told(model.now, event);
             if moved {
-                run.draw_curves();
-                run.picture.settle(*zoom);
+                run.refresh(model.now);
                 return go_on(run).into_iter().chain(title(run)).collect();
             }
         }
@@ -97,7 +97,7 @@ pub fn ticked(model: &mut Model) -> Vec<Effect> {
     let Live { run, zoom, .. } = &mut model.live;
     let Some(run) = run else { return Vec::new() };
     run.picture.now = run.clock.seconds(model.now);
-    run.draw_curves();
+    run.refresh(model.now);
     run.picture.settle(*zoom);
     title(run).into_iter().collect()
 }

@@ -28,6 +28,8 @@ fn samples_become_a_line_with_gaps_between_trials() {
     bench.wait(400);
     bench.sample(3, 1, 6, 1);
     assert_eq!(bench.slices().iter().rev().take(2).map(|s| s.piece).collect::<Vec<_>>(), [5, 4]);
+    bench.wait(100);
+    bench.say(Msg::Tick);
     assert!(bench.run().picture.measured == 3 && !bench.run().picture.curves.is_empty());
 }
 
@@ -110,6 +112,7 @@ fn every_size_shows_what_goes_on() {
     let verdict = Verdict { warnings: vec![warning("holes"), warning("few")], ..Verdict::default() };
     bench.told(Event::Verdict { cell: 0, verdict: Arc::new(verdict) });
     bench.phase(Phase::Trial, Some(5), 1, 0.5);
+    bench.say(Msg::Tick);
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60), (70, 50), (300, 20)] {
         let screen = bench.screen(columns, rows);
         for wanted in ["Throughput", "System calls", "pread 1 MiB warm", "trial 1 of 3", "50 %", "10 s left", "half of"] {
