@@ -120,3 +120,66 @@ fn the_end_of_the_keys_is_a_hang_up() {
     let (code, _, _) = run(&mut stage, async |keys, _tell| drop(keys));
     assert_eq!(code, 129);
 }
+
+/// Hands that plan and run for real, and save nothing.
+struct Real {
+    tell: UnboundedSender<Msg>,
+    runs: super::super::run::Runs,
+    over: std::rc::Rc<tokio::sync::Notify>,
+    host: crate::host::Host,
+    trials: usize,
+}
+
+impl Hands for Real {
+    fn perform(&mut self, effect: Effect) -> Done {
+        match effect {
+            Effect::Quit(code) => return Done::Quit(code),
+            Effect::Propose(question) => drop(self.tell.send(super::super::look_up::propose(&question, &self.host))),
+            Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
+            Effect::Stop => self.runs.stop(),
+            _ => {}
+        }
+        Done::Yes
+    }
+    fn took(&mut self, msg: &Msg) {
+        self.trials += usize::from(matches!(msg, Msg::Event(Event::Trial { .. })));
+        if matches!(msg, Msg::Over { .. }) {
+            self.over.notify_one();
+        }
+    }
+}
+
+#[test]
+fn the_null_backend_runs_from_the_key_to_its_results() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(1 << 20).unwrap();
+    let mut settings = crate::plan::Settings::default();
+    for (name, text) in [("backend", "null"), ("block-size", "4k,8k"), ("count", "0"), ("trials", "3")] {
+        settings.set(name, text).unwrap();
+    }
+    let presets = crate::plan::Presets::built_in();
+    let quick = presets.get("quick").unwrap().clone();
+    let setup = super::super::super::setup::Setup::new(Some(file.path().into()), None, quick, settings);
+    let mut model = Model::new(Default::default(), presets.iter().cloned().collect(), setup);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
+    let (code, trials) = runtime.block_on(async {
+        let (keys, pressed) = unbounded_channel();
+        let (tell, told) = unbounded_channel();
+        let over = std::rc::Rc::new(tokio::sync::Notify::new());
+        let runs = super::super::run::Runs::new(tell.clone(), Default::default(), false);
+        let mut real = Real { tell, runs, over: std::rc::Rc::clone(&over), host: Default::default(), trials: 0 };
+        let first: Vec<Effect> = model.setup.ask().into_iter().collect();
+        let mut app = App::new(&mut terminal, &mut model, &mut real);
+        let script = async {
+            press(&keys, "r");
+            over.notified().await;
+            press(&keys, "q");
+        };
+        let (code, ()) = tokio::join!(app.run(first, Keys(pressed), told), script);
+        (code.unwrap(), real.trials)
+    });
+    assert_eq!((code, trials), (0, 6));
+    assert_eq!(model.screen, super::super::super::model::Screen::Results);
+    assert!(terminal.backend().to_string().contains("null"), "{}", terminal.backend());
+}
