@@ -75,44 +75,27 @@ pub fn width(text: &str) -> usize {
 
 /// The text, cut at its end to so many columns.
 pub fn fit(text: &str, most: usize) -> String {
-    if width(text) <= most {
-        return text.into();
-    }
-    let mut cut = String::new();
-    let mut room = most.saturating_sub(1);
-    for letter in text.chars() {
-        let own = letter.width().unwrap_or(0);
-        if own > room {
-            break;
-        }
-        room -= own;
-        cut.push(letter);
-    }
-    if most > 0 {
-        cut.push('…');
-    }
-    cut
+    kept(text, text.chars(), most).into_iter().collect()
 }
 
 /// The text, cut at its front: a path keeps the name of its file.
 pub fn fit_front(text: &str, most: usize) -> String {
+    kept(text, text.chars().rev(), most).into_iter().rev().collect()
+}
+
+/// The first letters that fit, with a mark where more would follow.
+fn kept(text: &str, letters: impl Iterator<Item = char>, most: usize) -> Vec<char> {
     if width(text) <= most {
-        return text.into();
+        return letters.collect();
     }
-    let mut kept: Vec<char> = Vec::new();
     let mut room = most.saturating_sub(1);
-    for letter in text.chars().rev() {
+    let fits = |letter: &char| {
         let own = letter.width().unwrap_or(0);
-        if own > room {
-            break;
-        }
-        room -= own;
-        kept.push(letter);
-    }
-    if most > 0 {
-        kept.push('…');
-    }
-    kept.iter().rev().collect()
+        let fits = own <= room;
+        room = room.saturating_sub(own);
+        fits
+    };
+    letters.take_while(fits).chain((most > 0).then_some('…')).collect()
 }
 
 /// Words on lines of at most so many columns; a word that is longer stays whole and is cut when drawn.

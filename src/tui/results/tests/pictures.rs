@@ -3,8 +3,7 @@ use super::super::super::shown::Shown;
 use super::super::super::testing::{self, Stage};
 use super::super::super::theme::{Colours, Glyphs, Look};
 use super::{opened, results, row, stage, stage_of};
-use crate::plan::Cache;
-use crate::session::{Session, testing as sessions};
+use crate::session::Session;
 
 #[test]
 fn without_an_axis_there_are_bars() {
@@ -72,44 +71,5 @@ fn pictures() {
         let mut stage = stage();
         stage.tell(Msg::Resize(size.0, size.1)).keys(keys);
         insta::assert_snapshot!(name, stage.picture(size.0, size.1));
-    }
-}
-
-/// Run by hand, optimised: `cargo test --release --lib results::tests::many -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn many() {
-    let mut session = testing::session();
-    session.plan.cells.clear();
-    for block in 1..=1250u64 {
-        for backend in ["read", "mmap", "pread", "uring"] {
-            session.plan.cells.extend([Cache::Cold, Cache::Warm].map(|cache| sessions::job(backend, block * 4096, cache)));
-        }
-    }
-    let cells = session.plan.cells.len();
-    session.verdicts = (0..cells).map(|cell| Some(testing::verdict(Cache::Cold, cell as u32 % 24))).collect();
-    session.errors = vec![None; cells];
-    session.trials = (1..=5)
-        .flat_map(|round| (0..cells as u32).map(move |cell| (cell, round)))
-        .map(|(cell, round)| testing::trial(&session.plan, cell, round).into())
-        .collect();
-    let start = std::time::Instant::now();
-    let shown = Shown::of(session, None);
-    println!("{cells} cells: results and answer {:?}", start.elapsed());
-    let start = std::time::Instant::now();
-    let mut stage = stage_of(shown);
-    println!("shown {:?}", start.elapsed());
-    for keys in ["", "l", "o", "i", "a", "v", "SSSS", "/mmap", "<enter>", "<enter>"] {
-        for size in [(80, 24), (200, 60)] {
-            stage.tell(Msg::Resize(size.0, size.1));
-            let start = std::time::Instant::now();
-            if size.0 == 80 {
-                stage.keys(keys);
-            }
-            let update = start.elapsed();
-            let start = std::time::Instant::now();
-            stage.drawn(size.0, size.1);
-            println!("{keys:8} {size:?} update {update:?} draw {:?}", start.elapsed());
-        }
     }
 }
