@@ -17,8 +17,8 @@ use super::super::view;
 
 /// Data are drawn at most so often; a key at once.
 const FRAME: Duration = Duration::from_millis(100);
-/// Messages taken in between two looks at the keys.
-const BATCH: usize = 256;
+/// Messages taken in for one frame; the rest comes with the next.
+const BATCH: usize = 4096;
 
 /// What became of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,15 +88,18 @@ where
                         self.take(Msg::Leave(129))?;
                     }
                 },
-                () = sleep_until(due), if self.due.is_some() => self.draw()?,
-                Some(msg) = told.recv() => {
-                    self.take(msg)?;
+                () = sleep_until(due), if self.due.is_some() => {
                     for _ in 0..BATCH {
                         match told.try_recv() {
                             Ok(msg) if self.over.is_none() => self.take(msg)?,
                             _ => break,
                         }
                     }
+                    self.draw()?;
+                }
+                // While a frame is due, what is told waits for it: a thousand trials a second wake nobody up.
+                Some(msg) = told.recv(), if self.due.is_none() => {
+                    self.take(msg)?;
                     self.changed();
                 }
                 _ = tick.tick(), if self.model.ticks() => {
