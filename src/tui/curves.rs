@@ -131,16 +131,39 @@ pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
     [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(varies).unwrap_or(Axis::Block)
 }
 
-/// The curves of these results, in the order of the plan.
+/// The curves of these results, in the order of the plan; what all share is not in their names.
 pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
-    let named = Names::of(results, axis);
+    let mut names = Names::of(results, axis);
+    names.usual.retain(|of| varies(results, *of));
+    named(&names, results, metric)
+}
+
+/// The same with whole names, for curves of several runs beside each other.
+pub fn whole_names(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> {
+    named(&Names::of(results, axis), results, metric)
+}
+
+/// What the names of the curves leave out: `warm random`.
+pub fn common(results: &[CellResult], axis: Axis) -> String {
+    let Some(first) = results.first() else { return String::new() };
+    let left_out = Names::of(results, axis).usual.into_iter().filter(|of| !varies(results, *of));
+    left_out.map(|of| of(&first.cell)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn varies(results: &[CellResult], of: Part) -> bool {
+    let first = results.first().map(|result| of(&result.cell));
+    first.is_some_and(|first| results.iter().any(|result| of(&result.cell) != first))
+}
+
+fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
+    let axis = names.axis;
     let mut curves: Vec<Curve> = Vec::new();
     let mut known: HashMap<Job, usize> = HashMap::new();
     for (index, result) in results.iter().enumerate() {
         let at = *known.entry(axis.without(&result.cell)).or_insert(curves.len());
         if at == curves.len() {
-            let hue = named.backends.iter().position(|id| *id == result.cell.backend.to_string()).unwrap_or(0);
-            curves.push(Curve { name: named.name(&result.cell), hue, index: at, cache: result.cell.cache, points: Vec::new() });
+            let hue = names.backends.iter().position(|id| *id == result.cell.backend.to_string()).unwrap_or(0);
+            curves.push(Curve { name: names.name(&result.cell), hue, index: at, cache: result.cell.cache, points: Vec::new() });
         }
         let Some((y, low, high, mean)) = metric.of(result) else { continue };
         let worst = result.warnings.iter().map(|w| w.severity).max();
@@ -158,12 +181,28 @@ pub fn curves(results: &[CellResult], axis: Axis, metric: Metric) -> Vec<Curve> 
 struct Names {
     backends: Vec<String>,
     axis: Axis,
-    /// Rarer parts of a job that vary, each as it is told.
-    rare: Vec<fn(&Job) -> String>,
+    /// Parts of a job that are told, beside its backend.
+    usual: Vec<Part>,
+    /// Rarer ones, that vary.
+    rare: Vec<Part>,
 }
 
+/// A part of a job as it is told; empty where that is the default.
+type Part = fn(&Job) -> String;
+
+/// Parts of a job, each but where it is the axis.
+const USUAL: &[(Option<Axis>, Part)] = &[
+    (None, |job| if job.cache == Cache::AsIs { String::new() } else { job.cache.to_string() }),
+    (None, |job| if job.op == Op::Read { String::new() } else { job.op.to_string() }),
+    (None, |job| if job.pattern == Pattern::Seq { String::new() } else { job.pattern.to_string() }),
+    (None, |job| if job.direct { "direct".into() } else { String::new() }),
+    (Some(Axis::Threads), |job| if job.threads > 1 { format!("threads {}", job.threads) } else { String::new() }),
+    (Some(Axis::Depth), |job| if job.depth > 1 { format!("depth {}", job.depth) } else { String::new() }),
+    (Some(Axis::Block), |job| units::show_bytes(job.block)),
+];
+
 /// Parts of a job that are told only where they vary.
-const RARE: &[fn(&Job) -> String] = &[
+const RARE: &[Part] = &[
     |job| format!("of {}", units::show_bytes(job.span)),
     |job| job.count.map_or_else(String::new, |count| format!("x {count}")),
     |job| if job.op == Op::Write { format!("sync {}", job.sync) } else { String::new() },
@@ -182,37 +221,13 @@ impl Names {
                 backends.push(name);
             }
         }
-        let varies = |of: &&fn(&Job) -> String| {
-            let first = results.first().map(|result| of(&result.cell));
-            first.is_some_and(|first| results.iter().any(|result| of(&result.cell) != first))
-        };
-        Names { backends, axis, rare: RARE.iter().filter(varies).copied().collect() }
+        let usual = USUAL.iter().filter(|(own, _)| *own != Some(axis)).map(|(_, of)| *of).collect();
+        Names { backends, axis, usual, rare: RARE.iter().filter(|of| varies(results, **of)).copied().collect() }
     }
 
     /// `read warm`, with what else is not the default.
     fn name(&self, job: &Job) -> String {
-        let mut parts = vec![job.backend.to_string()];
-        if job.cache != Cache::AsIs {
-            parts.push(job.cache.to_string());
-        }
-        if job.op != Op::Read {
-            parts.push(job.op.to_string());
-        }
-        if job.pattern != Pattern::Seq {
-            parts.push(job.pattern.to_string());
-        }
-        if job.direct {
-            parts.push("direct".into());
-        }
-        for (own, value, name) in [(Axis::Threads, job.threads, "threads"), (Axis::Depth, job.depth, "depth")] {
-            if value > 1 && self.axis != own {
-                parts.push(format!("{name} {value}"));
-            }
-        }
-        if self.axis != Axis::Block {
-            parts.push(units::show_bytes(job.block));
-        }
-        parts.extend(self.rare.iter().map(|of| of(job)).filter(|part| !part.is_empty()));
-        parts.join(" ")
+        let parts = self.usual.iter().chain(&self.rare).map(|of| of(job)).filter(|part| !part.is_empty());
+        std::iter::once(job.backend.to_string()).chain(parts).collect::<Vec<_>>().join(" ")
     }
 }

@@ -101,9 +101,9 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Stop, &["x"], On(&[Live]), "stop", "stop the run and keep what was measured"),
     bind(Action::Freeze, &["f"], On(&[Live]), "freeze", "hold the picture still while the run goes on"),
     bind(Action::Toggle, &["space"], On(&[Setup, Results]), "toggle", "switch what is under the cursor"),
-    bind(Action::Enter, &["enter"], But(&[Host]), "open", "open or change what is under the cursor"),
-    bind(Action::NextPane, &["tab"], But(&[Sessions]), "next pane", "go to the next pane"),
-    bind(Action::PreviousPane, &["shift-tab"], But(&[Sessions]), "", "go to the pane before"),
+    bind(Action::Enter, &["enter"], But(&[Live, Lab, Host]), "open", "open or change what is under the cursor"),
+    bind(Action::NextPane, &["tab"], But(&[Live, Sessions, Lab]), "next pane", "go to the next pane"),
+    bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Lab]), "", "go to the pane before"),
     bind(Action::Preset, &["p"], On(&[Setup]), "preset", "choose a preset"),
     bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
     bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions]), "filter", "show only what contains a text"),
@@ -125,9 +125,12 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "lay the marked sessions over each other"),
     bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "give the session another name"),
     bind(Action::Delete, &["D", "delete"], On(&[Sessions]), "delete", "delete the session, after a question"),
-    bind(Action::SaveAs, &["w"], On(&[Setup, Live, Results]), "save as", "save the settings as a preset, or name the session"),
-    bind(Action::Copy, &["y"], On(&[Setup, Results, Sessions, Host]), "copy", "copy the command line, the answer or the report"),
-    bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and what to do about it"),
+    bind(Action::SaveAs, &["w"], On(&[Setup]), "save as", "save the settings as a preset"),
+    bind(Action::SaveAs, &["w"], On(&[Results]), "name", "give the session a name"),
+    bind(Action::Copy, &["y"], On(&[Setup]), "copy", "copy the command line"),
+    bind(Action::Copy, &["y"], On(&[Results, Sessions]), "copy", "copy the answer"),
+    bind(Action::Copy, &["y"], On(&[Host]), "copy", "copy the report"),
+    bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and the remedy"),
     bind(Action::Up, &["up", "k"], Everywhere, "", "up"),
     bind(Action::Down, &["down", "j"], Everywhere, "", "down"),
     bind(Action::Left, &["left", "h"], Everywhere, "", "left, or a smaller value"),
@@ -148,7 +151,7 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Palette, &[":", "ctrl-p"], Everywhere, "", "find any action by its name"),
     bind(Action::Redraw, &["ctrl-l"], Everywhere, "", "draw the screen anew"),
     bind(Action::Suspend, &["ctrl-z"], Everywhere, "", "suspend iotui; a run is paused"),
-    bind(Action::Interrupt, &["ctrl-c"], Everywhere, "", "stop the run and keep what was measured; without a run, quit"),
+    bind(Action::Interrupt, &["ctrl-c"], Everywhere, "", "stop the run, keep what was measured; without a run, quit"),
     bind(Action::Back, &["esc"], Everywhere, "", "close, or go back one level"),
     bind(Action::Help, &["?", "f1"], Everywhere, "help", "show this help"),
     bind(Action::Quit, &["q"], Everywhere, "quit", "quit; inside a popup, close it"),
@@ -156,6 +159,14 @@ pub static KEYMAP: &[Binding] = &[
 
 static PARSED: LazyLock<Vec<(Key, &'static Binding)>> =
     LazyLock::new(|| KEYMAP.iter().flat_map(|b| b.keys.iter().filter_map(move |k| Some((Key::parse(k)?, b)))).collect());
+
+impl Action {
+    /// Moves a cursor or scrolls.
+    pub fn moves(self) -> bool {
+        use Action::{Bottom, Down, HalfDown, HalfUp, Left, PageDown, PageUp, Right, Top, Up};
+        matches!(self, Up | Down | Left | Right | Top | Bottom | PageUp | PageDown | HalfUp | HalfDown)
+    }
+}
 
 impl Binding {
     pub fn is_on(&self, screen: Screen) -> bool {
@@ -175,6 +186,11 @@ pub fn action(key: Key, screen: Screen) -> Option<Action> {
 /// The bindings offered on a screen.
 pub fn on(screen: Screen) -> impl Iterator<Item = &'static Binding> {
     KEYMAP.iter().filter(move |binding| binding.is_on(screen))
+}
+
+/// The bindings that help lists: where there is nothing to move through, no moves.
+pub fn listed(screen: Screen) -> impl Iterator<Item = &'static Binding> {
+    on(screen).filter(move |binding| !matches!(screen, Live | Lab) || !binding.action.moves())
 }
 
 /// The first key of an action on a screen, for texts that name it.

@@ -78,6 +78,7 @@ pub struct Model {
 
 impl Model {
     pub fn new(look: Look, presets: Vec<Preset>, setup: Setup) -> Model {
+        let log = setup.log_y;
         Model {
             screen: Screen::Setup,
             size: (80, 24),
@@ -88,7 +89,7 @@ impl Model {
             presets,
             setup,
             live: Live::default(),
-            results: Results::default(),
+            results: Results::begun(log),
             sessions: Sessions::default(),
             host: HostScreen::default(),
             leaving: None,

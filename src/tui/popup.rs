@@ -64,7 +64,7 @@ impl Popup {
 /// The rows of the palette: every action of the screen whose help contains all words of the text.
 pub fn found(text: &str, screen: Screen) -> Vec<&'static Binding> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let hides = |action| matches!(action, Action::Palette | Action::Up | Action::Down | Action::Left | Action::Right | Action::Back);
+    let hides = |action: Action| action.moves() || matches!(action, Action::Palette | Action::Back);
     let matches = |binding: &&Binding| {
         let own = format!("{} {} {:?}", binding.help, binding.short, binding.action).to_lowercase();
         !hides(binding.action) && words.iter().all(|word| own.contains(word.as_str()))

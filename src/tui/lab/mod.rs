@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::keymap::Action;
-use super::model::Model;
+use super::keymap::{Action, key_of};
+use super::model::{Model, Screen};
 use super::msg::Effect;
 use super::theme::Role;
 use super::view::pane;
@@ -16,8 +16,23 @@ pub fn act(_: &mut Model, _: Action) -> Vec<Effect> {
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(&model.look, "Lab", "", true, area, buf);
-    let text = "This version measures files only: clocks, system calls, processes, memory and network are not measured yet.";
-    for (row, part) in pane::wrap(text, usize::from(inner.width.saturating_sub(2))).into_iter().enumerate() {
-        pane::line(Line::styled(format!(" {part}"), model.look.style(Role::Dim)), row as u16 + 1, inner, buf);
+    let host = key_of(Action::Go(Screen::Host), Screen::Lab);
+    let setup = key_of(Action::Go(Screen::Setup), Screen::Lab);
+    let texts = [
+        ("The operating system itself", Role::Title),
+        ("", Role::Dim),
+        ("Clocks, system calls, processes, memory and network will be measured here.", Role::Text),
+        ("This version measures files only.", Role::Text),
+        ("", Role::Dim),
+        (&format!("{setup} measures a file, with seek and null what a call costs; {host} shows this machine."), Role::Dim),
+    ];
+    let room = usize::from(inner.width.saturating_sub(4));
+    let lines: Vec<Line> = texts
+        .iter()
+        .flat_map(|(text, role)| pane::wrap(text, room).into_iter().map(|part| Line::styled(part, model.look.style(*role)).centered()))
+        .collect();
+    let above = inner.height.saturating_sub(lines.len() as u16) / 3;
+    for (row, line) in lines.into_iter().enumerate() {
+        pane::line(line, above + row as u16, inner, buf);
     }
 }

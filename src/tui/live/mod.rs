@@ -64,7 +64,7 @@ pub fn state(model: &Model) -> String {
         Some(run) if run.pausing && run.paused() => "paused".into(),
         Some(run) if run.pausing && run.suspended == Suspended::No => format!("pausing{more}"),
         Some(run) if run.pausing => "paused".into(),
-        Some(run) => format!("running {} of {}", run.picture.place.at, run.picture.place.all),
+        Some(run) => format!("running {}", run.picture.place),
     }
 }
 

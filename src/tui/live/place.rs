@@ -1,5 +1,7 @@
 //! How far a run is, counted in cells.
 
+use std::fmt;
+
 use crate::engine::order;
 use crate::plan::Plan;
 use crate::record::Progress;
@@ -15,6 +17,16 @@ pub struct Place {
     rounds: Option<u32>,
     /// Each cell's place in the round.
     turns: Vec<u32>,
+}
+
+/// `17 of 54`; the cells of a round are counted anew in each.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rounds.is_none() && self.round > 1 {
+            write!(f, "round {}, ", self.round)?;
+        }
+        write!(f, "{} of {}", self.at, self.all)
+    }
 }
 
 impl Place {

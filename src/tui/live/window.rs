@@ -31,20 +31,26 @@ impl Zoom {
         Some(WINDOWS[self.0]).filter(|seconds| seconds.is_finite())
     }
 
-    /// The ends of what is shown at `now`, seconds of the run.
+    /// The ends of what is shown at `now`, seconds of the run: from its start, until that is longer than the window.
     pub fn ends(self, now: f64) -> (f64, f64) {
         match self.seconds() {
-            Some(window) => (now - window, now),
+            Some(window) if self.slides(now) => (now - window, now),
+            Some(window) => (0.0, round_time(now).min(window)),
             None => (0.0, round_time(now)),
         }
+    }
+
+    /// Whether the window is full, and goes along with `now`.
+    pub fn slides(self, now: f64) -> bool {
+        self.seconds().is_some_and(|window| now > window)
     }
 }
 
 /// The next round time: an axis that grows in steps.
 fn round_time(seconds: f64) -> f64 {
-    const ROUND: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 90.0, 120.0];
+    const ROUND: [f64; 9] = [5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 90.0, 120.0];
     let mut scale = 1.0;
-    while ROUND[7] * scale < seconds {
+    while ROUND[8] * scale < seconds {
         scale *= if scale < 30.0 { 30.0 } else { 2.0 };
     }
     ROUND.iter().map(|round| round * scale).find(|round| *round >= seconds).unwrap_or(seconds)
@@ -116,6 +122,9 @@ mod tests {
             assert_eq!(zoom.seconds(), wanted);
         }
         assert_eq!(zoom.ends(100.0), (90.0, 100.0));
+        // It begins at the start of the run, and grows until it is full.
+        let ends = [2.0, 7.0, 12.0, 29.0, 30.0, 31.0].map(|now| Zoom::default().ends(now));
+        assert_eq!(ends, [(0.0, 5.0), (0.0, 10.0), (0.0, 15.0), (0.0, 30.0), (0.0, 30.0), (1.0, 31.0)]);
         for _ in 0..9 {
             zoom = zoom.wider();
         }

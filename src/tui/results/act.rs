@@ -5,8 +5,8 @@ use super::super::keymap::{self, Action, Place, key_of};
 use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
 use super::super::popup::{Popup, Purpose};
-use super::super::sessions;
 use super::super::view::{areas, pane};
+use super::super::{sessions, setup};
 use super::state::{Open, Results};
 use super::{answer, back, cell, layout};
 
@@ -25,6 +25,11 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Some(open) => in_cell(model, open, action),
         None if model.results.table.on => in_table(model, action),
         None => in_chart(&mut model.results, action),
+    }
+    let log = model.results.log(Metric::Throughput);
+    if log != model.setup.log_y {
+        model.setup.log_y = log;
+        return vec![setup::remember(model)];
     }
     Vec::new()
 }

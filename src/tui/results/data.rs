@@ -25,8 +25,12 @@ pub struct Data {
     pub axis: Axis,
     pub metric: Metric,
     pub curves: Vec<Curve>,
+    /// What all cells share and no curve is named by.
+    pub common: String,
     /// Of each curve.
     pub drawn: Vec<Drawn>,
+    /// Misleading warnings that tell no point from another, for every point has one of a group.
+    pub shared: Vec<Vec<String>>,
     /// Every place on the axis that a curve has a point at, ascending.
     pub xs: Vec<f64>,
     pub sheet: Sheet,
@@ -44,8 +48,21 @@ impl Data {
         let sheet = Sheet::of(&shown);
         let cells = cells(&shown);
         let hues = columns::hues(&shown.results);
-        let mut data =
-            Data { shown, axis, metric, curves: Vec::new(), drawn: Vec::new(), xs: Vec::new(), sheet, hues, cells, ceilings: Vec::new() };
+        let common = curves::common(&shown.results, axis);
+        let mut data = Data {
+            shown,
+            axis,
+            metric,
+            curves: Vec::new(),
+            common,
+            drawn: Vec::new(),
+            shared: Vec::new(),
+            xs: Vec::new(),
+            sheet,
+            hues,
+            cells,
+            ceilings: Vec::new(),
+        };
         let has = |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
         let best = [metric].iter().chain(Metric::ALL).copied().find(|metric| has(metric)).unwrap_or(metric);
         data.plot(best);
@@ -56,7 +73,9 @@ impl Data {
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
         self.curves = curves::curves(&self.shown.results, self.axis, metric);
-        self.drawn = self.curves.iter().map(drawn).collect();
+        let results = &self.shown.results;
+        self.shared = shared(&self.curves, results);
+        self.drawn = self.curves.iter().map(|curve| drawn(curve, results, &self.shared)).collect();
         self.xs = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
         self.xs.sort_by(f64::total_cmp);
         self.xs.dedup();
@@ -93,14 +112,40 @@ fn cells(shown: &Shown) -> Vec<usize> {
     shown.results.iter().map_while(place).collect()
 }
 
-fn drawn(curve: &Curve) -> Drawn {
+fn misleads(result: &CellResult, id: &str) -> bool {
+    result.warnings.iter().any(|w| w.severity == Severity::Misleading && w.id == id)
+}
+
+/// The warnings about chance: which of them a point has is a matter of its number of trials.
+const CHANCE: [&str; 2] = ["few", "wide"];
+
+/// Groups of misleading warnings of which every point has one.
+fn shared(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
+    let points: Vec<&CellResult> = curves.iter().flat_map(|curve| &curve.points).filter_map(|point| results.get(point.result)).collect();
+    let Some((first, rest)) = points.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Vec::new() };
+    let everywhere = |id: &&str| rest.iter().all(|result| misleads(result, id));
+    let own = first.warnings.iter().filter(|w| w.severity == Severity::Misleading).map(|w| w.id.as_ref());
+    let mut groups: Vec<Vec<String>> = own.filter(everywhere).map(|id| vec![id.to_string()]).collect();
+    let chance = |result: &&CellResult| CHANCE.iter().any(|id| misleads(result, id));
+    if points.iter().all(chance) {
+        groups.retain(|group| !CHANCE.contains(&group[0].as_str()));
+        let some = CHANCE.into_iter().filter(|id| points.iter().any(|result| misleads(result, id)));
+        groups.insert(0, some.map(String::from).collect());
+    }
+    groups
+}
+
+fn drawn(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -> Drawn {
     let mut drawn = Drawn::default();
     // No terminal is wider; the axis is even in the logarithm.
     let means: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
     drawn.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
     for point in &curve.points {
         drawn.medians.push(Point::new(point.x, point.y).within(point.low, point.high));
+        let told = |id: &str| shared.iter().flatten().any(|own| own == id);
+        let own = |result: &CellResult| result.warnings.iter().any(|w| w.severity == Severity::Misleading && !told(&w.id));
         match point.worst {
+            Some(Severity::Misleading) if !results.get(point.result).is_some_and(own) => {}
             Some(Severity::Misleading) => drawn.misleading.push(Point::new(point.x, point.y)),
             Some(Severity::Wrong) => drawn.wrong.push(Point::new(point.x, point.y)),
             _ => {}

@@ -54,6 +54,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// Before anything is shown; `log`: throughput is plotted on a logarithmic axis.
+    pub fn begun(log: bool) -> Results {
+        let turned = if log { vec![Metric::Throughput] } else { Vec::new() };
+        Results { chart: ChartState { turned, ..ChartState::default() }, ..Results::default() }
+    }
+
     /// Shows a session; metric, mean and table or chart stay as they were chosen.
     pub fn show(&mut self, shown: Shown) {
         let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);

@@ -10,10 +10,11 @@ use super::super::curves::Metric;
 use super::super::keymap::{Action, key_of};
 use super::super::model::{Model, Screen};
 use super::super::theme::{Colours, Glyphs, Look, Role};
-use super::super::view::pane;
+use super::super::view::{pane, popup};
 use super::data::Data;
 use super::state::Results;
 use super::{answer, cell, chart, layout, legend, table};
+use crate::record::Severity;
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let results = &model.results;
@@ -68,14 +69,27 @@ fn curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
         legend::point(look, results, data, &parts, buf);
     }
     divider(look, parts.answer_title, buf);
-    words(look, "Answer", Role::Title, parts.answer_title, 1, buf);
     if parts.beside
         && let Some(cell) = buf.cell_mut((parts.legend.x - 1, parts.answer_title.y))
     {
         cell.set_symbol(look.glyph("┴", "+"));
     }
+    words(look, "Answer", Role::Title, parts.answer_title, 1, buf);
+    everywhere(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
     states(look, results, data, area, buf);
+}
+
+/// What every point is warned of stands once in a line, not over each of them.
+fn everywhere(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
+    let groups: Vec<String> = data.shared.iter().map(|group| group.join(" or ")).collect();
+    if groups.is_empty() || !data.is_curve() {
+        return;
+    }
+    let (role, sign) = popup::severity(look, Severity::Misleading);
+    let text = pane::fit(&format!("{sign} every point: {}", groups.join(", ")), usize::from(row.width.saturating_sub(16)));
+    let at = row.width.saturating_sub(pane::width(&text) as u16 + 3);
+    words(look, &text, role, row, at, buf);
 }
 
 /// The metrics as they stand in the frame's first line: each with its place.
@@ -127,6 +141,9 @@ pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
 /// What is switched on, in the frame's last line.
 fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let mut on = Vec::new();
+    if !data.common.is_empty() {
+        on.push(format!("all {}", data.common));
+    }
     if results.log(data.metric) {
         on.push("log".to_string());
     }

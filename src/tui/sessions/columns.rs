@@ -25,21 +25,25 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Those that a list of this width has room for: words become signs first, then columns go.
-    pub fn of(width: usize) -> Columns {
-        let when = if width >= 94 { 16 } else { 11 };
-        let verdict = if width >= 86 { 12 } else { 1 };
-        let state = if width >= 78 { 11 } else { 0 };
-        let cells = if width >= 50 { 7 } else { 0 };
-        let fixed = [when, verdict, state, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
-        let rest = width.saturating_sub(HEAD + fixed + 1);
-        match rest {
-            0..=19 => Columns { name: rest, target: 0, when, cells, verdict, state },
-            _ => {
-                let name = (rest / 2).clamp(10, 32);
-                Columns { name, target: rest - name - GAP, when, cells, verdict, state }
-            }
+    /// Those that a list of this width has room for, where the longest name and target are so long: words become signs
+    /// first, then columns go.
+    pub fn of(width: usize, (longest, targets): (usize, usize)) -> Columns {
+        let (longest, targets) = (longest.max(10), targets.max(10));
+        let cells = if width >= 50 { 6 } else { 0 };
+        let rest = |words: &(usize, usize, usize)| {
+            let fixed = [words.0, words.1, words.2, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+            width.saturating_sub(HEAD + fixed + 1)
+        };
+        // The widest words that leave the names whole, and of the targets what tells them apart.
+        let words = [(16, 12, 11), (11, 12, 11), (11, 1, 11)];
+        let enough = longest.min(24) + GAP + targets.min(18);
+        let (when, verdict, state) = words.into_iter().find(|words| rest(words) >= enough).unwrap_or((11, 1, 0));
+        let rest = rest(&(when, verdict, state));
+        if rest < 20 {
+            return Columns { name: rest, target: 0, when, cells, verdict, state };
         }
+        let name = longest.min((rest / 2).max(rest.saturating_sub(GAP + targets)));
+        Columns { name, target: targets.min(rest - name - GAP), when, cells, verdict, state }
     }
 
     /// The titles, the one that the list is sorted by with an arrow.

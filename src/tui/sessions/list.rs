@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use tui_input::Input;
 
+use super::super::view::pane;
 use super::Preview;
 use super::overlay::Overlay;
 use crate::session::{Listed, State, Worst};
@@ -104,6 +105,13 @@ impl Sessions {
     /// Those of the list, from a row on.
     pub fn from(&self, first: usize) -> impl Iterator<Item = &Listed> {
         self.shown.iter().skip(first).map(|at| &self.rows[*at].listed)
+    }
+
+    /// Columns of the longest name and of the longest target.
+    pub fn longest(&self) -> (usize, usize) {
+        self.from(0)
+            .take(1000)
+            .fold((0, 0), |(name, target), listed| (name.max(pane::width(called(listed))), target.max(pane::width(&listed.target))))
     }
 
     /// How many the filter lets through.

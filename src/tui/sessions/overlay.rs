@@ -67,7 +67,7 @@ impl Overlay {
         let axis = curves::axis(jobs.iter().copied());
         let of = |metric: Metric| -> Vec<Line> {
             let each = |(session, shown): (usize, &Shown)| {
-                curves::curves(&shown.results, axis, metric).into_iter().map(move |curve| Line { session, curve }).collect::<Vec<_>>()
+                curves::whole_names(&shown.results, axis, metric).into_iter().map(move |curve| Line { session, curve }).collect::<Vec<_>>()
             };
             loaded().flat_map(each).collect()
         };

@@ -15,7 +15,7 @@ use super::{overlay_view, preview};
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width >= 116 {
-        let list = (body.width * 3 / 5).clamp(70, 110);
+        let list = (body.width * 5 / 8).clamp(74, 120);
         let [list, preview] = Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
         return (list, Some(preview));
     }
@@ -91,7 +91,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
         popup::field(look, &sessions.filter, sessions.typing, field, buf);
         row = 1;
     }
-    let columns = Columns::of(usize::from(inner.width));
+    let columns = Columns::of(usize::from(inner.width), sessions.longest());
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
     let rows = rows_area(inner, sessions);
     let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));

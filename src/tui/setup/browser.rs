@@ -121,12 +121,15 @@ impl Browser {
             rows.push(Row::Scratch);
         }
         let most = if filtered { MOST } else { FEW };
-        rows.extend((0..self.recent.len().min(most)).filter(|at| has(&self.recent[*at].to_string_lossy())).map(Row::Recent));
+        let seen = |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
+        // A file of this folder stands in the list once.
+        let below = |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
+        let recent = (0..self.recent.len()).filter(|at| has(&self.recent[*at].to_string_lossy()) && !below(&self.recent[*at]));
+        rows.extend(recent.take(most).map(Row::Recent));
         if !filtered {
             rows.extend(self.last.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last));
             rows.extend(self.dir.parent().map(|_| Row::Parent));
         }
-        let seen = |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
         rows.extend((0..self.entries.len()).filter(|at| seen(&self.entries[*at])).map(Row::Entry));
         self.rows = rows;
         let same = before.and_then(|row| self.rows.iter().position(|own| *own == row));

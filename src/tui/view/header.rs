@@ -60,9 +60,10 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let target = if model.running() { live::target(model) } else { setup::target(model) };
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();
+    let dot = look.glyph(" · ", " - ");
     if left >= 8 {
-        parts.push(Span::styled(pane::fit_front(&target, left), look.style(Role::Text)));
-        parts.push(Span::styled(look.glyph(" · ", " - ").to_string(), look.style(Role::Dim)));
+        parts.push(Span::styled(pane::fit_last_parts(&target, dot, left), look.style(Role::Text)));
+        parts.push(Span::styled(dot, look.style(Role::Dim)));
     }
     parts.push(Span::styled(pane::fit(&state, room), look.style(if model.running() { Role::Good } else { Role::Dim })));
     Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);

@@ -78,6 +78,35 @@ pub fn fit(text: &str, most: usize) -> String {
     kept(text, text.chars(), most).into_iter().collect()
 }
 
+/// The text, cut between words where that leaves most of it.
+pub fn fit_words(text: &str, most: usize) -> String {
+    let cut = fit(text, most);
+    let end = cut.trim_end_matches('…').rfind(' ').filter(|end| width(text) > most && width(&cut[..*end]) * 3 >= most * 2);
+    end.map_or_else(|| cut.clone(), |end| format!("{}…", cut[..end].trim_end_matches([' ', ',', ':', ';'])))
+}
+
+/// Parts joined by `dot`: the last ones go where there is no room, then words.
+pub fn fit_parts(text: &str, dot: &str, most: usize) -> String {
+    let mut shown = text;
+    while width(shown) > most
+        && let Some((before, _)) = shown.rsplit_once(dot)
+    {
+        shown = before;
+    }
+    fit_words(shown, most)
+}
+
+/// Parts joined by `dot`: the first ones go where there is no room, then the front of the last.
+pub fn fit_last_parts(text: &str, dot: &str, most: usize) -> String {
+    let mut shown = text;
+    while width(shown) > most
+        && let Some((_, after)) = shown.split_once(dot)
+    {
+        shown = after;
+    }
+    fit_front(shown, most)
+}
+
 /// The text, cut at its front: a path keeps the name of its file.
 pub fn fit_front(text: &str, most: usize) -> String {
     kept(text, text.chars().rev(), most).into_iter().rev().collect()
@@ -127,6 +156,17 @@ mod tests {
         assert_eq!(fit("x", 0), "");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit_front("日本語", 5), "…本語");
+    }
+
+    #[test]
+    fn what_has_no_room_goes_as_a_whole() {
+        assert_eq!(fit_words("one two, three", 10), "one two…");
+        assert_eq!(fit_words("a verylongword", 10), "a verylon…");
+        assert_eq!(fit_words("short", 5), "short");
+        assert_eq!(fit_parts("enter run · y copy · d all of it", " · ", 20), "enter run · y copy");
+        assert_eq!(fit_parts("enter run it now · y copy", " · ", 12), "enter run…");
+        assert_eq!(fit_last_parts("ext4 · 400 MiB · big.iso", " · ", 16), "big.iso");
+        assert_eq!(fit_last_parts("ext4 · long.iso", " · ", 5), "….iso");
     }
 
     #[test]

@@ -67,10 +67,10 @@ pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Bu
 
 fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let inner = opened(look, &format!("Help: {}", model.screen.title()), middle(body, 76, body.height), buf);
+    let inner = opened(look, &format!("Help: {}", model.screen.title()), middle(body, 80, body.height), buf);
     let wanted = filter.map(|f| f.value().to_lowercase()).unwrap_or_default();
     let matches = |b: &&Binding| wanted.is_empty() || b.help.to_lowercase().contains(&wanted) || b.keys.iter().any(|k| *k == wanted);
-    let rows: Vec<&Binding> = keymap::on(model.screen).filter(matches).collect();
+    let rows: Vec<&Binding> = keymap::listed(model.screen).filter(matches).collect();
     let mut list = inner;
     if let Some(input) = filter {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
@@ -114,14 +114,14 @@ fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Bu
 fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = model.presets.len();
-    let inner = opened(look, "Presets", middle(body, 90, (rows as u16 + 8).max(10)), buf);
+    let inner = opened(look, "Presets", middle(body, 104, (rows as u16 + 8).max(10)), buf);
     let [list, text] =
         ratatui::layout::Layout::vertical([ratatui::layout::Constraint::Min(3), ratatui::layout::Constraint::Length(5)]).areas(inner);
     let first = pane::first_row(cursor, rows, usize::from(list.height));
     for (row, preset) in model.presets.iter().skip(first).take(usize::from(list.height)).enumerate() {
         let parts = vec![
             Span::styled(format!(" {:<20}", preset.id), look.style(Role::Number)),
-            Span::styled(preset.about.clone(), look.style(Role::Dim)),
+            Span::styled(pane::fit(&preset.about, usize::from(list.width).saturating_sub(22)), look.style(Role::Dim)),
         ];
         pane::line(Line::from(parts), row as u16, list, buf);
         if first + row == cursor {
@@ -153,7 +153,7 @@ pub fn furthest(model: &Model) -> u16 {
     let body = super::areas(model.size).body;
     let height = body.height.saturating_sub(2);
     let rows = match model.popups.last() {
-        Some(Popup::Help { filter, .. }) => keymap::on(model.screen).count() + usize::from(filter.is_some()),
+        Some(Popup::Help { filter, .. }) => keymap::listed(model.screen).count() + usize::from(filter.is_some()),
         Some(Popup::Doctor { .. }) => {
             let columns = usize::from(middle(body, 100, body.height).width.saturating_sub(4));
             findings_lines(&model.look, model.findings(), columns).len()

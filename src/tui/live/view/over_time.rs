@@ -44,8 +44,9 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     let inner = frame(scene.look, measure.title(), right(scene, measure), area, buf);
     let picture = scene.picture;
     let (from, to) = scene.zoom.ends(picture.now);
-    // A window ends now, at 0: its labels stand still while the lines go by.
-    let zero = scene.zoom.seconds().map_or(0.0, |_| picture.now);
+    // A full window ends now, at 0: its labels stand still while the lines go by.
+    let slides = scene.zoom.slides(picture.now);
+    let zero = if slides { picture.now } else { 0.0 };
     let lines = lines(picture.series.since(from), measure, (zero, from), picture.hues.iter().max().map_or(0, |most| most + 1));
     let series: Vec<Series> = lines
         .iter()
@@ -58,7 +59,7 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
         .collect();
     let sticky = if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
     let unit = unit(sticky.top, measure);
-    let time = |at: f64| clock(at, scene.zoom.seconds().is_some());
+    let time = |at: f64| clock(at, slides);
     // Where the axis has no room for its title, its ticks name the unit.
     let prefix = if inner.height < TITLED { unit.1.trim_end_matches("/s").trim_end_matches("iB") } else { "" };
     let amount = |value: f64| if value == 0.0 { "0".into() } else { format!("{} {prefix}", plain(value / unit.0)).trim_end().to_string() };

@@ -9,23 +9,11 @@ use super::text::{frame, span};
 use crate::record::Severity;
 use crate::tui::live::found::{Finding, Found};
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::pane;
-
-fn role(severity: Severity) -> Role {
-    match severity {
-        Severity::Note => Role::Note,
-        Severity::Misleading => Role::Misleading,
-        Severity::Wrong => Role::Wrong,
-    }
-}
+use crate::tui::view::{pane, popup};
 
 pub fn sign(look: &Look, severity: Severity) -> Span<'static> {
-    let text = match severity {
-        Severity::Note => look.glyph("i ", "i "),
-        Severity::Misleading => look.glyph("▲ ", "! "),
-        Severity::Wrong => look.glyph("✗ ", "x "),
-    };
-    span(look, role(severity), text)
+    let (role, sign) = popup::severity(look, severity);
+    span(look, role, format!("{sign} "))
 }
 
 /// Lines of one warning.

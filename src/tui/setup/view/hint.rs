@@ -29,10 +29,10 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
             let sign = shown.look.glyph("▲", "!");
             Line::from(vec![
                 Span::styled(format!(" {sign} "), shown.style(Role::Misleading)),
-                Span::styled(pane::fit(&why, room), shown.style(Role::Misleading)),
+                Span::styled(pane::fit_words(&why, room), shown.style(Role::Misleading)),
             ])
         }
-        None => Line::styled(format!(" {}", pane::fit(&text, room + 2)), shown.style(Role::Dim)),
+        None => Line::styled(format!(" {}", pane::fit_parts(&text, shown.dot(), room + 2)), shown.style(Role::Dim)),
     };
     pane::line(line, 0, area, buf);
 }
