@@ -143,6 +143,20 @@ fn signals_leave_a_sane_terminal_and_a_saved_session() {
 }
 
 #[test]
+fn a_stop_while_the_file_is_filled_is_no_failure() {
+    let home = home_with_file();
+    let mut terminal = Terminal::start(&home, "--size 1g -b pread -s 64k --trials 1", WIDE, &[]);
+    terminal.shows("to a scratch file");
+    terminal.press("r");
+    terminal.shows("filling");
+    terminal.press("x");
+    terminal.shows("stopped while");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(sessions(&home)[0]["state"], "interrupted");
+}
+
+#[test]
 fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
