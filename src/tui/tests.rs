@@ -189,6 +189,15 @@ fn every_screen_has_its_tabs_and_keys_at_every_size() {
 }
 
 #[test]
+fn a_name_reorders_no_line() {
+    let mut stage = Stage::new();
+    let toast = "a\u{202e}b\u{2066}c\u{200f}d";
+    stage.tell(Msg::Failed(toast.into()));
+    let text = stage.picture(100, 30);
+    assert!(text.contains("abcd") && !text.contains(['\u{202e}', '\u{2066}', '\u{200f}']), "{text}");
+}
+
+#[test]
 fn ascii_draws_no_other_glyph() {
     for (name, mut stage) in stages() {
         stage.model.look.glyphs = Glyphs::Ascii;
