@@ -173,6 +173,25 @@ fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
 }
 
 #[test]
+fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
+    let home = home_with_file();
+    let mut terminal = start(&home, "");
+    terminal.signal(Signal::SIGTSTP);
+    terminal.until_stopped();
+    terminal.until("the normal screen", |screen| !screen.alternate_screen());
+    terminal.signal(Signal::SIGCONT);
+    terminal.until("the full screen", |screen| screen.alternate_screen());
+    // Nothing is told of a SIGSTOP; the shell that sees it wants lines and echo.
+    terminal.signal(Signal::SIGSTOP);
+    terminal.until_stopped();
+    terminal.cook();
+    terminal.signal(Signal::SIGCONT);
+    terminal.until_raw();
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
 fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);

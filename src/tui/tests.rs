@@ -83,6 +83,7 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Sessions(Err("unreadable".into()))),
         made(|| Msg::Over { error: None, unsaved: None }),
         made(|| Msg::NotBegun("no thread".into())),
+        made(|| Msg::Suspend),
         made(|| Msg::Resumed),
         made(|| Msg::Interrupt),
         (0..20u64).prop_map(|number| Msg::Proposed { number, result: Err("the file is empty".into()), findings: Vec::new() }),
