@@ -143,6 +143,20 @@ fn signals_leave_a_sane_terminal_and_a_saved_session() {
 }
 
 #[test]
+fn a_stop_while_the_file_is_filled_is_no_failure() {
+    let home = home_with_file();
+    let mut terminal = Terminal::start(&home, "--size 1g -b pread -s 64k --trials 1", WIDE, &[]);
+    terminal.shows("to a scratch file");
+    terminal.press("r");
+    terminal.shows("filling");
+    terminal.press("x");
+    terminal.shows("stopped while");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(sessions(&home)[0]["state"], "interrupted");
+}
+
+#[test]
 fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
@@ -154,6 +168,25 @@ fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
     terminal.until("the run goes on", |screen| screen.contents().contains("running"));
     terminal.press(CTRL_C);
     terminal.shows("saved");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
+    let home = home_with_file();
+    let mut terminal = start(&home, "");
+    terminal.signal(Signal::SIGTSTP);
+    terminal.until_stopped();
+    terminal.until("the normal screen", |screen| !screen.alternate_screen());
+    terminal.signal(Signal::SIGCONT);
+    terminal.until("the full screen", |screen| screen.alternate_screen());
+    // Nothing is told of a SIGSTOP; the shell that sees it wants lines and echo.
+    terminal.signal(Signal::SIGSTOP);
+    terminal.until_stopped();
+    terminal.cook();
+    terminal.signal(Signal::SIGCONT);
+    terminal.until_raw();
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);
 }

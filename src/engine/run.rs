@@ -73,6 +73,11 @@ fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) ->
             sink.event(Event::Note { text });
             return Ok(None);
         }
+        Err(EngineError::Stopped) => {
+            // A stop is no failure, whatever it stops.
+            sink.event(Event::End { reason: End::Interrupted });
+            return Err(EngineError::Stopped);
+        }
         opened => opened?,
     };
     if plan.cells.iter().any(|c| c.cache == Cache::Cold) {

@@ -29,6 +29,8 @@ pub enum Msg {
     Leave(u8),
     /// SIGINT.
     Interrupt,
+    /// SIGTSTP.
+    Suspend,
     /// Back from a suspension.
     Resumed,
     /// The run has begun: where it is kept and under which name.

@@ -83,6 +83,7 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Sessions(Err("unreadable".into()))),
         made(|| Msg::Over { error: None, unsaved: None }),
         made(|| Msg::NotBegun("no thread".into())),
+        made(|| Msg::Suspend),
         made(|| Msg::Resumed),
         made(|| Msg::Interrupt),
         (0..20u64).prop_map(|number| Msg::Proposed { number, result: Err("the file is empty".into()), findings: Vec::new() }),
@@ -186,6 +187,15 @@ fn every_screen_has_its_tabs_and_keys_at_every_size() {
             assert!(last.contains("? help") && last.contains("q quit"), "{name} at {columns}: {last}");
         }
     }
+}
+
+#[test]
+fn a_name_reorders_no_line() {
+    let mut stage = Stage::new();
+    let toast = "a\u{202e}b\u{2066}c\u{200f}d";
+    stage.tell(Msg::Failed(toast.into()));
+    let text = stage.picture(100, 30);
+    assert!(text.contains("abcd") && !text.contains(['\u{202e}', '\u{2066}', '\u{200f}']), "{text}");
 }
 
 #[test]

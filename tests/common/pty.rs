@@ -128,6 +128,22 @@ impl Terminal {
         assert!(matches!(status, WaitStatus::Stopped(..)), "{status:?}");
     }
 
+    /// Lines and echo, as a shell sets its terminal.
+    pub fn cook(&self) {
+        let name = self.master.tty_name().unwrap();
+        let done = std::process::Command::new("stty").arg("-F").arg(name).args(["icanon", "echo"]).status().unwrap();
+        assert!(done.success());
+    }
+
+    /// Waits until keys come one by one.
+    pub fn until_raw(&self) {
+        let begin = Instant::now();
+        while self.master.get_termios().unwrap().local_flags.bits() & libc::ICANON != 0 {
+            assert!(begin.elapsed() < PATIENCE, "the terminal still takes lines");
+            std::thread::yield_now();
+        }
+    }
+
     /// Waits for the end; the exit code and what the normal screen says.
     pub fn end(mut self) -> (u32, String) {
         {

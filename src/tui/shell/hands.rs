@@ -74,7 +74,12 @@ impl Hands for Shell {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
-            Effect::Redraw => return Done::Repaint,
+            Effect::Redraw => {
+                if let Err(error) = self.guard.again() {
+                    self.say(Msg::Failed(format!("cannot use this terminal: {error}")));
+                }
+                return Done::Repaint;
+            }
             Effect::Suspend => {
                 if let Err(error) = terminal::suspend(&self.guard) {
                     self.say(Msg::Failed(format!("cannot suspend: {error}")));

@@ -125,10 +125,11 @@ fn keys() -> impl Stream<Item = Msg> {
 
 /// Signals become messages: TERM and HUP lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws anew.
 fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
-    let all: [(SignalKind, fn() -> Msg); 4] = [
+    let all: [(SignalKind, fn() -> Msg); 5] = [
         (SignalKind::terminate(), || Msg::Leave(143)),
         (SignalKind::hangup(), || Msg::Leave(129)),
         (SignalKind::interrupt(), || Msg::Interrupt),
+        (SignalKind::from_raw(libc::SIGTSTP), || Msg::Suspend),
         (SignalKind::from_raw(libc::SIGCONT), || Msg::Resumed),
     ];
     for (kind, msg) in all {

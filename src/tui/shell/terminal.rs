@@ -27,10 +27,20 @@ impl Guard {
     /// Full screen, keys one by one, pastes and the mouse told as such.
     pub fn on(&self) -> io::Result<()> {
         ENTERED.store(true, Relaxed);
+        // Saves the title of the window where the terminal can (XTWINOPS 22).
+        io::stdout().write_all(b"\x1b[22;0t")?;
+        self.modes()
+    }
+
+    /// As `on`, where it is on: after a SIGSTOP a shell has set the terminal up for itself.
+    pub fn again(&self) -> io::Result<()> {
+        terminal::disable_raw_mode()?;
+        self.modes()
+    }
+
+    fn modes(&self) -> io::Result<()> {
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
-        // Saves the title of the window where the terminal can (XTWINOPS 22).
-        out.write_all(b"\x1b[22;0t")?;
         queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
         if self.mouse {
             queue!(out, EnableMouseCapture)?;

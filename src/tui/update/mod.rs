@@ -32,6 +32,7 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Tick => live::ticked(model).into_iter().chain(run::patience(model)).collect(),
         Msg::Leave(code) => run::leave(model, code),
         Msg::Interrupt => act(model, Action::Interrupt),
+        Msg::Suspend => act(model, Action::Suspend),
         Msg::Resumed => live::resumed(model).into_iter().chain([Effect::Redraw]).collect(),
         Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) | Msg::Over { .. } | Msg::NotBegun(_) => run::told(model, msg),
         Msg::Host(_) | Msg::Doctor(_) => host::told(model, msg),

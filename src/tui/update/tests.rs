@@ -133,6 +133,10 @@ fn suspending_pauses_a_run() {
     stage.tell(Msg::Event(Event::Progress(pause)));
     assert!(stage.take().contains(&Effect::Pause(false)));
     assert_eq!(Stage::new().keys("<ctrl-z>").take(), [Effect::Suspend]);
+    // SIGTSTP is Ctrl-Z.
+    let mut idle = Stage::new();
+    idle.tell(Msg::Suspend);
+    assert_eq!(idle.take(), [Effect::Suspend]);
 }
 
 #[test]

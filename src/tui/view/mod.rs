@@ -35,8 +35,20 @@ pub fn areas(size: (u16, u16)) -> Areas {
 /// Draws everything.
 pub fn draw(model: &Model, buf: &mut Buffer) {
     draw_all(model, buf);
+    unsteered(buf);
     if model.look.glyphs == Glyphs::Ascii {
         plain(buf);
+    }
+}
+
+/// What reorders a line goes, wherever a name brought it: it takes no room, so no later picture would wipe it out.
+fn unsteered(buf: &mut Buffer) {
+    let reorders = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    for cell in &mut buf.content {
+        if !cell.symbol().is_ascii() && cell.symbol().contains(reorders) {
+            let symbol: String = cell.symbol().chars().filter(|c| !reorders(*c)).collect();
+            cell.set_symbol(if symbol.is_empty() { " " } else { &symbol });
+        }
     }
 }
 
