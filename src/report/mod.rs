@@ -1,6 +1,7 @@
 //! Reports: what a session looks like in each format. A new format is one file and its entry in [`FORMATS`].
 
 mod atomic;
+mod compare;
 mod csv;
 mod json;
 pub mod jsonl;
@@ -15,6 +16,7 @@ use std::io::{self, Write};
 use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
+pub use compare::table as comparison;
 pub use atomic::{probe, to_file};
 pub use out::{Failed, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
