@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
-pub use compare::table as comparison;
 pub use atomic::{probe, to_file};
+pub use compare::table as comparison;
 pub use out::{Failed, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.

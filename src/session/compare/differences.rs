@@ -154,6 +154,11 @@ fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
     };
     let share = |[a, b]: [usize; 2]| a * results[1].len() != b * results[0].len();
     let differing = counts.into_iter().filter(|(_, both)| share(*both));
-    let told = |(what, [a, b]): (String, [usize; 2])| Difference { about: "warnings", what, base: cells(a, results[0].len()), other: cells(b, results[1].len()) };
+    let told = |(what, [a, b]): (String, [usize; 2])| Difference {
+        about: "warnings",
+        what,
+        base: cells(a, results[0].len()),
+        other: cells(b, results[1].len()),
+    };
     differing.map(told).collect()
 }

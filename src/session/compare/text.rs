@@ -20,10 +20,12 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     let judged: Vec<&Pair> = cells.iter().filter(|pair| judged(pair.outcome)).collect();
     let mut said = Vec::new();
     if !judged.is_empty() {
-        said.push(format!("{letter} against A: {}.", clauses(&judged)));
+        said.push(format!("{letter} against A: {}.", clauses(&judged, judged.len() == cells.len())));
     }
-    let different = judged.iter().filter(|pair| pair.outcome != Outcome::Same).count();
-    if different > 0 && judged.len() > 1 && may_be_chance(different, judged.len()) {
+    let differing: Vec<&&Pair> = judged.iter().filter(|pair| pair.outcome != Outcome::Same).collect();
+    let different = differing.len();
+    let narrow = differing.iter().all(|pair| pair.ratio.is_some_and(|ratio| is_narrow(&ratio)));
+    if different > 0 && judged.len() > 1 && narrow && may_be_chance(different, judged.len()) {
         let calls = if different == 1 { "1 difference".into() } else { format!("{different} differences") };
         said.push(format!("Of {} equal cells chance alone would show {calls} too: repeat the runs before you trust it.", judged.len()));
     }
@@ -33,6 +35,12 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     said.extend(some(count(Outcome::Failed), "not judged, because a side failed."));
     said.extend(some(alone, "without a partner."));
     said.join(" ")
+}
+
+/// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider ones.
+fn is_narrow(ratio: &Ratio) -> bool {
+    let above = if ratio.ratio < 1.0 { ratio.inverse() } else { *ratio };
+    above.low.is_some_and(|low| low * low <= above.ratio)
 }
 
 fn judged(outcome: Outcome) -> bool {
@@ -50,11 +58,12 @@ fn some(count: usize, what: &str) -> Option<String> {
 /// Pairs of one curve, along the axis.
 type Curve<'a> = Vec<&'a Pair>;
 
-fn clauses(judged: &[&Pair]) -> String {
+fn clauses(judged: &[&Pair], all: bool) -> String {
     if let Some(figure) = figure(judged) {
         return match judged.len() {
             1 => figure,
-            count => format!("{figure} in all {count} cells"),
+            count if all => format!("{figure} in all {count} cells"),
+            count => format!("{figure} in all {count} cells that can be judged"),
         };
     }
     let axis = [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(|axis| {
