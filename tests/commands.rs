@@ -147,6 +147,28 @@ fn without_a_terminal_batch_is_pointed_to() {
 }
 
 #[test]
+fn sessions_are_compared() {
+    let home = Home::new();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
+    home.cmd(&format!("sessions import {golden}")).assert().success();
+    let id = home.json("sessions list")[0]["id"].as_str().unwrap().to_string();
+    let text = home.stdout(&format!("sessions compare {id} {golden}"));
+    assert!(text.starts_with("A  ") && text.contains("\nB  "), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let json = home.json(&format!("sessions compare {id} {golden} {golden}"));
+    assert_eq!((&json["schema"], json["others"].as_array().map(Vec::len)), (&"iotui-compare/1".into(), Some(2)));
+    let other = &json["others"][0];
+    for key in ["side", "text", "differences", "cells", "alone"] {
+        assert!(!other[key].is_null(), "{key} in {other}");
+    }
+    let never = |outcome: &serde_json::Value| outcome == "faster" || outcome == "slower";
+    assert!(!other["cells"].as_array().unwrap().iter().any(|pair| never(&pair["outcome"])), "{other}");
+    home.cmd(&format!("sessions compare {id}")).assert().code(2).stdout("");
+    home.cmd(&format!("sessions compare {id} nothing")).assert().code(1).stdout("").stderr(predicate::str::contains("no session"));
+    home.cmd(&format!("sessions compare {id} {id} --format csv")).assert().code(2).stdout("");
+}
+
+#[test]
 fn sessions_of_nobody() {
     let home = Home::new();
     assert_eq!(home.json("sessions list"), serde_json::json!([]));

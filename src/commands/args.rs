@@ -35,6 +35,15 @@ pub enum Sessions {
         #[command(flatten)]
         out: Out,
     },
+    /// Which cells of the others are faster than the same cells of the first
+    Compare {
+        /// What the others are compared with
+        base: String,
+        #[arg(required = true)]
+        others: Vec<String>,
+        #[command(flatten)]
+        out: Out,
+    },
     /// Give one another name
     Rename { session: String, name: String },
     /// Remove one

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Sessions;
 use crate::report::{self, Out, failed, say};
-use crate::session::{self, Listed, SessionError};
+use crate::session::{self, Listed, Session, SessionError};
 use crate::units;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
@@ -15,6 +15,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
         Sessions::Show { session, out } => show_one(&dir, session, out)?,
+        Sessions::Compare { base, others, out } => compare(&dir, base, others, out)?,
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;
@@ -39,6 +40,13 @@ fn show_one(dir: &Path, text: &str, out: &Out) -> anyhow::Result<()> {
     let path = session::find(dir, text).map_err(unknown)?;
     let session = session::load(&path).map_err(failed)?;
     out.write(|to| (format.write)(&session, &out.look(), to))
+}
+
+fn compare(dir: &Path, base: &str, others: &[String], out: &Out) -> anyhow::Result<()> {
+    let one = |text: &String| session::load(&session::find(dir, text).map_err(unknown)?).map_err(failed);
+    let sessions: Vec<Session> = std::iter::once(&base.to_string()).chain(others).map(one).collect::<anyhow::Result<_>>()?;
+    let Some(comparison) = session::compare(&sessions) else { return Ok(()) };
+    out.text_or_json(|| report::comparison(&comparison, &out.look()), &comparison)
 }
 
 /// A session that cannot be found or opened: exit 1 (design §3.4).

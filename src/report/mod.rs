@@ -1,6 +1,7 @@
 //! Reports: what a session looks like in each format. A new format is one file and its entry in [`FORMATS`].
 
 mod atomic;
+mod compare;
 mod csv;
 mod json;
 pub mod jsonl;
@@ -16,6 +17,7 @@ use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
 pub use atomic::{probe, to_file};
+pub use compare::table as comparison;
 pub use out::{Failed, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.

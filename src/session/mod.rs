@@ -6,6 +6,7 @@
 mod again;
 mod answer;
 mod clean;
+mod compare;
 mod document;
 mod edit;
 mod error;
@@ -29,6 +30,7 @@ pub(crate) mod testing;
 pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
 pub use clean::text as clean_text;
+pub use compare::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus, compare, times};
 pub use document::{Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;

@@ -3,6 +3,7 @@
 //! Nothing here knows about files, units or sessions, and nothing panics: values that are not finite are left out,
 //! and an answer that the values cannot carry is `None`.
 
+pub mod compare;
 pub mod histogram;
 pub mod outlier;
 pub mod series;
@@ -12,6 +13,7 @@ mod order;
 #[cfg(test)]
 mod testing;
 
+pub use compare::{Ratio, may_be_chance};
 pub use histogram::Histogram;
 pub use outlier::{outliers, two_modes};
 pub use series::{merge_neighbours, reduce};

@@ -73,9 +73,18 @@ pub fn shown(rows: &[&CellResult], tight: bool) -> Vec<&'static Axis> {
 
 /// What is the same for all rows and no column: `op read, pattern seq, threads 1`.
 pub fn constants(rows: &[&CellResult], tight: bool) -> String {
-    let Some(first) = rows.first() else { return String::new() };
-    let told = AXES.iter().filter(|axis| (tight || !axis.always) && (axis.tell)(&first.cell) && !varies(axis, rows));
-    told.map(|axis| format!("{} {}", axis.name, (axis.value)(&first.cell))).collect::<Vec<_>>().join(", ")
+    constants_of(&jobs(rows), tight)
+}
+
+/// [`constants`] of these jobs.
+pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
+    let Some(first) = jobs.first() else { return String::new() };
+    let told = AXES.iter().filter(|axis| (tight || !axis.always) && (axis.tell)(first) && !axis.varies(jobs.iter().copied()));
+    told.map(|axis| format!("{} {}", axis.name, (axis.value)(first))).collect::<Vec<_>>().join(", ")
+}
+
+fn jobs<'a>(rows: &[&'a CellResult]) -> Vec<&'a Job> {
+    rows.iter().map(|row| &row.cell).collect()
 }
 
 /// The rows so that the last axis that varies reads downwards, values in the order of the plan; and before which of them a gap helps.
@@ -86,10 +95,14 @@ pub fn ordered(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
 
 /// [`ordered`], as places in the results.
 pub fn order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
-    let rows: Vec<&CellResult> = results.iter().collect();
-    let mut by_order: Vec<&Axis> = AXES.iter().filter(|axis| varies(axis, &rows)).collect();
+    order_of(&results.iter().map(|result| &result.cell).collect::<Vec<_>>())
+}
+
+/// [`order`] of these jobs.
+pub fn order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
+    let mut by_order: Vec<&Axis> = AXES.iter().filter(|axis| axis.varies(rows.iter().copied())).collect();
     by_order.sort_by_key(|axis| axis.order);
-    let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| first_seen(axis, &rows)).collect();
+    let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| first_seen(axis, rows)).collect();
     let mut keyed: Vec<(Vec<usize>, usize)> = (0..rows.len()).map(|i| (ranks.iter().map(|rank| rank[i]).collect(), i)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     // A curve of two points is no group of its own: then only the first axis separates.
@@ -100,12 +113,12 @@ pub fn order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
 }
 
 /// For each row, the how-manieth value of the axis it has, counted as they appear.
-fn first_seen(axis: &Axis, rows: &[&CellResult]) -> Vec<usize> {
+fn first_seen(axis: &Axis, rows: &[&Job]) -> Vec<usize> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut ranks = Vec::with_capacity(rows.len());
     for row in rows {
         let next = seen.len();
-        ranks.push(*seen.entry((axis.value)(&row.cell)).or_insert(next));
+        ranks.push(*seen.entry((axis.value)(row)).or_insert(next));
     }
     ranks
 }

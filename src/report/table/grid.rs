@@ -77,6 +77,11 @@ pub fn fits(columns: &[Column], width: usize) -> bool {
     total(columns.iter().filter(|c| c.rank == 0), GAP) <= width
 }
 
+/// Whether all columns fit `width` with less space between them.
+pub fn squeezes(columns: &[Column], width: usize) -> bool {
+    total(columns.iter(), 1) <= width
+}
+
 /// The columns that fit `width`: from the highest rank down, all of a rank go together.
 pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     loop {

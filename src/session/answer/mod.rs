@@ -12,6 +12,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub(super) use label::Labels;
+
 pub use best::Best;
 pub use cold::ColdCost;
 pub use series::{Axis, Knee};

@@ -1,0 +1,175 @@
+//! Sessions against each other: which cells are faster, by how much, and what else differs between the runs.
+//!
+//! A difference needs an interval of the ratio that does not hold 1; a result that is warned to be wrong is listed and not
+//! judged. A pure function of the sessions.
+
+mod differences;
+mod matching;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::{CellResult, Session, SummaryOf, clean_text, results};
+use crate::plan::Job;
+use crate::stats::Ratio;
+
+pub use differences::Difference;
+pub use matching::Alone;
+pub use text::times;
+
+/// The name and version of the JSON; keys may be added without a new one.
+const SCHEMA: &str = "iotui-compare/1";
+
+/// One session against each of the others.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    pub schema: &'static str,
+    pub base: Side,
+    pub others: Vec<Versus>,
+}
+
+/// One of the sessions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Side {
+    /// How it is called in texts: `A` is the base, `B` the first of the others.
+    pub letter: String,
+    pub session: String,
+    pub name: String,
+    pub created: String,
+    pub host: String,
+    pub target: String,
+}
+
+/// One session against the base.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Versus {
+    pub side: Side,
+    /// One line that sums it up.
+    pub text: String,
+    /// What else could be the cause.
+    pub differences: Vec<Difference>,
+    /// The cells that both measured, in the order of the base.
+    pub cells: Vec<Pair>,
+    /// The cells that only one of them measured.
+    pub alone: Vec<Alone>,
+}
+
+/// What is said of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Outcome {
+    #[serde(rename = "faster")]
+    Faster,
+    #[serde(rename = "slower")]
+    Slower,
+    #[serde(rename = "no difference")]
+    Same,
+    /// Under 5 trials on a side.
+    #[serde(rename = "too few trials")]
+    TooFew,
+    /// A side is warned to be wrong.
+    #[serde(rename = "wrong")]
+    Wrong,
+    /// A side has no figure above 0, or failed.
+    #[serde(rename = "failed")]
+    Failed,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Faster => "faster",
+            Outcome::Slower => "slower",
+            Outcome::Same => "no difference",
+            Outcome::TooFew => "too few trials",
+            Outcome::Wrong => "wrong",
+            Outcome::Failed => "failed",
+        }
+    }
+}
+
+/// One cell in both sessions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// As the base measured it.
+    pub cell: Job,
+    pub outcome: Outcome,
+    /// How much faster than the base, by bytes or, where none are moved, by operations per second; higher is better.
+    pub ratio: Option<Ratio>,
+    pub base: Option<SummaryOf>,
+    pub other: Option<SummaryOf>,
+    pub base_trials: usize,
+    pub other_trials: usize,
+    /// Why it is not judged: the warning or the error.
+    pub reason: Option<String>,
+}
+
+/// The first session against each of the others; `None` for no session at all.
+pub fn compare(sessions: &[Session]) -> Option<Comparison> {
+    let (base, others) = sessions.split_first()?;
+    let measured = results(base);
+    let others = others.iter().enumerate().map(|(at, other)| versus(base, &measured, other, letter(at + 1)));
+    Some(Comparison { schema: SCHEMA, base: side(base, letter(0)), others: others.collect() })
+}
+
+fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: String) -> Versus {
+    let results = results(other);
+    let side = side(other, letter);
+    let found = matching::matched([base, other], [measured, &results], &side.letter);
+    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b)).collect();
+    let differences = differences::between([base, other], [measured, &results], found.spans);
+    Versus { text: clean_text(&text::text(&side.letter, &cells, found.alone.len())), differences, cells, alone: found.alone, side }
+}
+
+fn pair(base: &CellResult, other: &CellResult) -> Pair {
+    let figures = match (base.throughput, other.throughput) {
+        (Some(a), Some(b)) => (Some(a), Some(b)),
+        _ => (base.operations, other.operations),
+    };
+    let ratio = figures.0.zip(figures.1).and_then(|(a, b)| Ratio::of(&b.summary, &a.summary));
+    let failed = base.error.as_ref().or(other.error.as_ref());
+    let wrong = base.wrong().or(other.wrong());
+    let outcome = match (failed, wrong, ratio) {
+        (Some(_), ..) | (_, None, None) => Outcome::Failed,
+        (_, Some(_), _) => Outcome::Wrong,
+        (_, _, Some(ratio)) => match ratio.verdict() {
+            None => Outcome::TooFew,
+            Some(Ordering::Greater) => Outcome::Faster,
+            Some(Ordering::Less) => Outcome::Slower,
+            Some(Ordering::Equal) => Outcome::Same,
+        },
+    };
+    Pair {
+        cell: base.cell.clone(),
+        outcome,
+        ratio,
+        base: figures.0,
+        other: figures.1,
+        base_trials: base.counted().len(),
+        other_trials: other.counted().len(),
+        reason: failed.map(|error| clean_text(error)).or(wrong.map(|warning| clean_text(&warning.message))),
+    }
+}
+
+fn side(session: &Session, letter: String) -> Side {
+    Side {
+        letter,
+        session: session.id.clone(),
+        name: session.name.clone(),
+        created: session.created.clone(),
+        host: clean_text(&session.host.name),
+        target: clean_text(&differences::path(&session.plan.target)),
+    }
+}
+
+/// `A` to `Z`, then `S27`.
+fn letter(at: usize) -> String {
+    match u8::try_from(at) {
+        Ok(at @ 0..26) => char::from(b'A' + at).to_string(),
+        _ => format!("S{}", at + 1),
+    }
+}
