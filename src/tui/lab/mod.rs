@@ -16,7 +16,6 @@ pub fn act(_: &mut Model, _: Action) -> Vec<Effect> {
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(&model.look, "Lab", "", true, area, buf);
-    let host = key_of(Action::Go(Screen::Host), Screen::Lab);
     let setup = key_of(Action::Go(Screen::Setup), Screen::Lab);
     let texts = [
         ("The operating system itself", Role::Title),
@@ -24,7 +23,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         ("Clocks, system calls, processes, memory and network will be measured here.", Role::Text),
         ("This version measures files only.", Role::Text),
         ("", Role::Dim),
-        (&format!("{setup} measures a file, with seek and null what a call costs; {host} shows this machine."), Role::Dim),
+        (&format!("{setup} measures files; its backends seek and null show what a call costs."), Role::Dim),
     ];
     let room = usize::from(inner.width.saturating_sub(4));
     let lines: Vec<Line> = texts

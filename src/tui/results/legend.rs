@@ -159,6 +159,8 @@ impl Readout {
             .enumerate()
             .map(|(at, (title, right))| Column { title, width: widest(at).max(pane::width(title)), right })
             .collect();
+        // Room above the name for the title of the line, beside which the unit stands.
+        columns[1].width = columns[1].width.max(11);
         let others: usize = columns.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, column)| column.width + 2).sum();
         // The marker stands close to its name, and the verdict may be cut to its sign.
         columns[1].width = columns[1].width.min((width + 12).saturating_sub(others).max(9));

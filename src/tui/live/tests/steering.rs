@@ -15,7 +15,7 @@ fn the_state_tells_how_far_the_run_is() {
     assert_eq!(bench.state(), "running 10 of 12");
     bench = Bench::new(plan(None));
     bench.phase(Phase::Trial, Some(order[3] as u32), 2, 0.7);
-    assert_eq!(bench.state(), "running 4 of 6");
+    assert_eq!(bench.state(), "running round 2, 4 of 6");
     bench.key("x");
     assert_eq!(bench.state(), "stopping…");
 }

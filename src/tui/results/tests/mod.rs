@@ -11,6 +11,7 @@ use super::super::shown::Shown;
 use super::super::testing::{self, Stage};
 use super::state::Results;
 use crate::plan::{Cache, Skipped};
+use crate::record::{Severity, Warning};
 use crate::session::testing as sessions;
 
 fn stage_of(shown: Shown) -> Stage {
@@ -150,9 +151,38 @@ fn points_carry_the_sign_of_their_worst_warning() {
     let mut stage = stage;
     stage.keys("g");
     let data = results(&stage).data.as_ref().unwrap();
-    assert_eq!(data.curves[0].points[2].worst, Some(crate::record::Severity::Misleading));
+    assert_eq!(data.curves[0].points[2].worst, Some(Severity::Misleading));
     stage.keys("ll");
     assert!(stage.picture(100, 30).lines().any(|line| line.contains("read cold") && line.contains("▲ not-cold")));
+}
+
+#[test]
+fn what_every_point_is_warned_of_is_told_once() {
+    let mut shown = testing::shown();
+    for (at, result) in shown.results.iter_mut().enumerate() {
+        let warning = |id: &'static str| Warning {
+            id: id.into(),
+            severity: Severity::Misleading,
+            message: String::new(),
+            evidence: String::new(),
+            remedy: String::new(),
+        };
+        result.warnings = vec![warning(if at % 2 == 0 { "few" } else { "wide" })];
+        result.warnings.extend((at == 1).then(|| warning("disturbed")));
+    }
+    let picture = stage_of(shown).picture(100, 30);
+    let chart: String = picture.lines().skip(2).take_while(|line| !line.contains("At ")).collect();
+    assert_eq!(chart.matches('!').count(), 1, "{picture}");
+    assert!(picture.contains("▲ every point: few or wide ─"), "{picture}");
+}
+
+#[test]
+fn the_axis_of_throughput_is_remembered() {
+    let mut stage = stage();
+    let effects = stage.keys("L").take();
+    assert!(matches!(&effects[..], [Effect::Remember(kept)] if kept.log_y), "{effects:?}");
+    assert!(stage.keys("iL").take().is_empty());
+    assert!(Results::begun(true).log(Metric::Throughput) && !Results::begun(true).log(Metric::Operations));
 }
 
 #[test]
