@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::report::Out;
+use crate::report::{Formats, Out};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
@@ -35,10 +35,32 @@ pub enum Sessions {
         #[command(flatten)]
         out: Out,
     },
+    /// Write one for another program, or to paste: to stdout or into a file
+    Export {
+        session: String,
+        #[command(flatten)]
+        to: Export,
+    },
     /// Give one another name
     Rename { session: String, name: String },
     /// Remove one
     Delete { session: String },
     /// Take in a session file from elsewhere
     Import { file: PathBuf },
+}
+
+/// Where an export goes, and as what.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// How the data is written
+    #[arg(long, value_name = "FORMAT", value_parser = Formats)]
+    pub format: String,
+
+    /// Write the data into FILE, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Only ASCII characters
+    #[arg(long)]
+    pub ascii: bool,
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Sessions;
-use crate::report::{self, Out, failed, say};
+use super::{Export, Sessions};
+use crate::report::{self, Out, When, failed, say};
 use crate::session::{self, Listed, SessionError};
 use crate::units;
 
@@ -15,6 +15,11 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
         Sessions::Show { session, out } => show_one(&dir, session, out)?,
+        Sessions::Export { session, to } => {
+            let Export { format, output, ascii } = to;
+            let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never };
+            show_one(&dir, session, &out)?;
+        }
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;

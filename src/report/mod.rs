@@ -2,6 +2,8 @@
 
 mod atomic;
 mod csv;
+mod fio;
+mod gbench;
 mod json;
 pub mod jsonl;
 mod out;
@@ -16,7 +18,7 @@ use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
 pub use atomic::{probe, to_file};
-pub use out::{Failed, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
+pub use out::{Failed, Formats, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
@@ -49,7 +51,7 @@ pub struct Format {
 }
 
 /// Every format, in the order in which lists show them; the first is the default.
-pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT];
+pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, gbench::FORMAT, fio::FORMAT];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;
