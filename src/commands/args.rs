@@ -32,6 +32,9 @@ pub enum Sessions {
     /// One of them, in any format
     Show {
         session: String,
+        /// Leave out host name, user, folders and file names
+        #[arg(long)]
+        anonymous: bool,
         #[command(flatten)]
         out: Out,
     },
@@ -59,6 +62,10 @@ pub struct Export {
     /// Write the data into FILE, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Leave out host name, user, folders and file names
+    #[arg(long)]
+    pub anonymous: bool,
 
     /// Only ASCII characters
     #[arg(long)]

@@ -16,7 +16,8 @@ use crate::record::{Severity, Trial};
 use crate::session::{self, CellResult, Session};
 use crate::stats::Summary;
 
-pub const FORMAT: Format = Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", write };
+pub const FORMAT: Format =
+    Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", write };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);
@@ -129,7 +130,8 @@ struct Failure {
 
 fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Names) {
     let run_name = names.name(&result.cell);
-    let trials: Vec<&Trial> = result.counted().into_iter().filter_map(|i| result.trials.get(i)).map(|t| &**t).filter(|t| t.ops > 0).collect();
+    let trials: Vec<&Trial> =
+        result.counted().into_iter().filter_map(|i| result.trials.get(i)).map(|t| &**t).filter(|t| t.ops > 0).collect();
     let plain = Entry {
         name: run_name.clone(),
         family_index: family,

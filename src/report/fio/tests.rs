@@ -44,7 +44,9 @@ fn a_cell_is_said_in_words_of_fio() {
     let (cold, warm) = (options(&text, "read 4 KiB cold"), options(&text, "mmap 4 KiB warm"));
     assert!(cold.contains(&"invalidate=1") && cold.contains(&"runtime=300ms") && !cold.contains(&"time_based=1"), "{cold:#?}");
     assert!(warm.contains(&"pre_read=1") && warm.contains(&"time_based=1") && warm.contains(&"ioengine=mmap"), "{warm:#?}");
-    assert!(text.contains("; dd: dd if=/data/images/ubuntu.iso iflag=nocache count=0 && dd if=/data/images/ubuntu.iso of=/dev/null bs=4096"));
+    assert!(
+        text.contains("; dd: dd if=/data/images/ubuntu.iso iflag=nocache count=0 && dd if=/data/images/ubuntu.iso of=/dev/null bs=4096")
+    );
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The table that people read: conditions above, a line per cell, then warnings, gaps and the answer.
 
 pub mod axes;
-mod below;
-mod columns;
-mod conditions;
-mod findings;
-mod grid;
+pub(super) mod below;
+pub(super) mod columns;
+pub(super) mod conditions;
+pub(super) mod findings;
+pub(super) mod grid;
 pub mod origin;
 #[cfg(test)]
 mod tests;
