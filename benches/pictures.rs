@@ -25,14 +25,14 @@ fn main() {
     let link = home.path(&Path::new(&file).file_name().unwrap().to_string_lossy());
     std::os::unix::fs::symlink(fs::canonicalize(&file).expect("the file is there"), &link).expect("link it");
     let name = link.file_name().unwrap().to_string_lossy().into_owned();
-    let line = format!("{name} -b read,mmap,uring -s 4k..4m -c cold,warm --budget 60s");
+    let line = format!("{name} -b read,mmap,uring -s 4k..4m*4 -c cold,warm --trial-time 150ms --budget 50s");
     let mut terminal = Terminal::start(&home, &line, SIZE, &[("COLORTERM", "truecolor"), ("TERM", "xterm-256color")]);
     terminal.shows("q quit");
     terminal.press("t");
     terminal.until("the plan", |screen| screen.contents().contains("--batch") && !screen.contents().contains("theme:"));
     keep(&terminal, "setup");
     terminal.press("r");
-    terminal.shows("trial 3");
+    terminal.shows("trial 2");
     keep(&terminal, "live");
     terminal.shows("Fastest");
     terminal.until("no more messages", |screen| !screen.contents().contains("saved "));

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 7 | [`app`] [`cli`] [`config`] | argv and the user's files to settings, and to a front end or command |
 //! | 6 | [`batch`] [`commands`] | the headless front end; sessions, host, lists, completions |
-//! | 5 | [`report`] | what a session looks like: table, json, jsonl, csv; one file each |
+//! | 5 | [`report`] | what a session looks like: table, json, csv, fio ...; one file each |
 //! | 4 | [`session`] | the log of a run: written as it goes, found, loaded; results and the answer in words |
 //! | 3 | [`engine`] | runs any plan: target, calibration, cold and warm, workers, trials |
 //! | 2 | [`backend`] [`experiment`] | ways to do I/O, one file each; rules that turn settings into a plan |

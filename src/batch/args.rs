@@ -42,6 +42,10 @@ pub struct Args {
     #[arg(long, help_heading = OUTPUT)]
     pub no_save: bool,
 
+    /// Leave out host name, user, folders and file names
+    #[arg(long, help_heading = OUTPUT)]
+    pub anonymous: bool,
+
     /// Exit 4 when a warning says that a number is wrong
     #[arg(long, help_heading = OUTPUT)]
     pub strict: bool,

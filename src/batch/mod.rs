@@ -37,7 +37,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         anyhow::bail!("{} is what is measured: give --output another name", path.display());
     }
     if args.dry_run {
-        args.out.text_or_json(|| dry::text(&plan), &*plan)?;
+        let shown = if args.anonymous { report::Names::of(&Host::collect(), &plan).plan(&plan) } else { Plan::clone(&plan) };
+        args.out.text_or_json(|| dry::text(&shown), &shown)?;
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;
@@ -120,6 +121,7 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     if format.id != report::FORMATS[0].id && !args.quiet {
         session.notes.iter().for_each(|note| say(format!("iotui: {}", session::clean_text(note))));
     }
+    let session = if args.anonymous { report::anonymous(&session) } else { session };
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     args.out
         .write(|to| if streamed { report::jsonl::write_results(&session, to) } else { (format.write)(&session, &args.out.look(), to) })?;

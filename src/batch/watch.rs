@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(1100);
 pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, mut session: Session) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
     let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
+    let names = args.anonymous.then(|| report::Names::of(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
     let mut error = None;
     loop {
@@ -26,7 +27,10 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
                 bar.show(&event);
                 if let (Event::Trial { trial, .. }, Some(out)) = (&event, &mut stream) {
                     // A reader that left ends the printing, not the run.
-                    let line = jsonl::trial_line(&session.plan, trial);
+                    let line = match &names {
+                        Some(names) => jsonl::trial_line(&session.plan, &names.trial(trial)),
+                        None => jsonl::trial_line(&session.plan, trial),
+                    };
                     if line.and_then(|line| writeln!(out, "{line}")).is_err() {
                         stream = None;
                     }

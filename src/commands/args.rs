@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::report::Out;
+use crate::report::{Formats, Out};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
@@ -32,6 +32,9 @@ pub enum Sessions {
     /// One of them, in any format
     Show {
         session: String,
+        /// Leave out host name, user, folders and file names
+        #[arg(long)]
+        anonymous: bool,
         #[command(flatten)]
         out: Out,
     },
@@ -44,10 +47,36 @@ pub enum Sessions {
         #[command(flatten)]
         out: Out,
     },
+    /// Write one for another program, or to paste: to stdout or into a file
+    Export {
+        session: String,
+        #[command(flatten)]
+        to: Export,
+    },
     /// Give one another name
     Rename { session: String, name: String },
     /// Remove one
     Delete { session: String },
     /// Take in a session file from elsewhere
     Import { file: PathBuf },
+}
+
+/// Where an export goes, and as what.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// How the data is written
+    #[arg(long, value_name = "FORMAT", value_parser = Formats)]
+    pub format: String,
+
+    /// Write the data into FILE, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Leave out host name, user, folders and file names
+    #[arg(long)]
+    pub anonymous: bool,
+
+    /// Only ASCII characters
+    #[arg(long)]
+    pub ascii: bool,
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Sessions;
-use crate::report::{self, Out, failed, say};
+use super::{Export, Sessions};
+use crate::report::{self, Out, When, failed, say};
 use crate::session::{self, Listed, Session, SessionError};
 use crate::units;
 
@@ -14,7 +14,12 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             let all = session::list(&dir).map_err(failed)?;
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
-        Sessions::Show { session, out } => show_one(&dir, session, out)?,
+        Sessions::Show { session, anonymous, out } => show_one(&dir, session, *anonymous, out)?,
+        Sessions::Export { session, to } => {
+            let Export { format, output, anonymous, ascii } = to;
+            let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never };
+            show_one(&dir, session, *anonymous, &out)?;
+        }
         Sessions::Compare { base, others, out } => compare(&dir, base, others, out)?,
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
@@ -35,10 +40,11 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn show_one(dir: &Path, text: &str, out: &Out) -> anyhow::Result<()> {
+fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Result<()> {
     let format = report::format(&out.format)?;
     let path = session::find(dir, text).map_err(unknown)?;
     let session = session::load(&path).map_err(failed)?;
+    let session = if anonymous { report::anonymous(&session) } else { session };
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 

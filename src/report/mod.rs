@@ -1,10 +1,14 @@
 //! Reports: what a session looks like in each format. A new format is one file and its entry in [`FORMATS`].
 
+mod anonymous;
 mod atomic;
 mod compare;
 mod csv;
+mod fio;
+mod gbench;
 mod json;
 pub mod jsonl;
+mod markdown;
 mod out;
 #[cfg(test)]
 mod sample;
@@ -16,9 +20,10 @@ use std::io::{self, Write};
 use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
+pub use anonymous::{Names, anonymous};
 pub use atomic::{probe, to_file};
 pub use compare::table as comparison;
-pub use out::{Failed, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
+pub use out::{Failed, Formats, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
@@ -51,7 +56,7 @@ pub struct Format {
 }
 
 /// Every format, in the order in which lists show them; the first is the default.
-pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT];
+pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, gbench::FORMAT, fio::FORMAT];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;

@@ -1,11 +1,13 @@
 //! Where data goes: stdout or a file, and what the place it is shown on can do.
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command, ValueEnum};
 
-use super::{Look, to_file};
+use super::{FORMATS, Look, to_file};
 
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";
@@ -13,8 +15,8 @@ pub const HEADING: &str = "Output";
 /// How data is shown.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Out {
-    /// table, json, jsonl or csv
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = HEADING)]
+    /// How the data is written
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = Formats, help_heading = HEADING)]
     pub format: String,
 
     /// Write the data into FILE, whole or not at all
@@ -35,6 +37,22 @@ pub enum When {
     Auto,
     Always,
     Never,
+}
+
+/// Offers the ids of [`FORMATS`] to help and completion. What is no id is refused later, with the nearest one.
+#[derive(Debug, Clone, Copy)]
+pub struct Formats;
+
+impl TypedValueParser for Formats {
+    type Value = String;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        Ok(value.to_string_lossy().into_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FORMATS.iter().map(|format| PossibleValue::new(format.id))))
+    }
 }
 
 /// An error that is not wrong usage: the program exits with this code.

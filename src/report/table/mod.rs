@@ -2,9 +2,9 @@
 
 pub mod axes;
 pub(super) mod below;
-mod columns;
-mod conditions;
-mod findings;
+pub(super) mod columns;
+pub(super) mod conditions;
+pub(super) mod findings;
 pub(super) mod grid;
 pub mod origin;
 #[cfg(test)]

@@ -1,0 +1,136 @@
+//! A session without what tells whose it is: host name, user, folders, file names and what the user named.
+//!
+//! Structured fields are emptied or get a neutral word. In free text every known name is replaced, and so is every path that is
+//! none of the kernel's own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::host::Host;
+use crate::plan::{Plan, Presets, TargetSpec};
+use crate::record::{Note, Prepared, Trial, Verdict};
+use crate::session::Session;
+
+/// Words that may not appear, with what stands for them; the longest first.
+pub struct Names(Vec<(String, &'static str)>);
+
+/// Folders that every machine has: they tell nothing.
+const COMMON: [&str; 14] = ["data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev", "file", "."];
+
+impl Names {
+    pub fn of(host: &Host, plan: &Plan) -> Names {
+        let path = match &plan.target {
+            TargetSpec::Scratch { dir, .. } => dir,
+            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path,
+        };
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut names: Vec<(String, &str)> = path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")).collect();
+        names.push((text(path), "FILE"));
+        names.extend(path.components().map(|part| (part.as_os_str().to_string_lossy().into_owned(), "NAME")));
+        names.push((host.name.clone(), "HOST"));
+        // `lab-7.example.org` is also called `lab-7`.
+        names.extend(host.name.split('.').next().map(|short| (short.to_string(), "HOST")));
+        names.retain(|(name, _)| !matches!(name.as_str(), "" | "/") && !COMMON.contains(&name.trim_matches('/')));
+        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        Names(names)
+    }
+
+    /// Free text without any of them.
+    fn text(&self, text: &str) -> String {
+        let known = self.0.iter().fold(text.to_string(), |text, (name, word)| replaced(&text, name, word));
+        let words: Vec<String> = known.split(' ').map(|word| without_path(word)).collect();
+        words.join(" ")
+    }
+
+    fn in_place(&self, text: &mut String) {
+        *text = self.text(text);
+    }
+
+    pub fn trial(&self, trial: &Trial) -> Trial {
+        let mut trial = trial.clone();
+        if let Some(Prepared::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
+            mapped_by.iter_mut().for_each(|by| *by = "a program".into());
+        }
+        for note in &mut trial.evidence.notes {
+            if let Note::UringPlain(why) | Note::FileChanged(why) = note {
+                self.in_place(why);
+            }
+        }
+        trial
+    }
+
+    fn verdict(&self, verdict: &mut Verdict) {
+        self.in_place(&mut verdict.source_reason);
+        for warning in &mut verdict.warnings {
+            [&mut warning.message, &mut warning.evidence, &mut warning.remedy].into_iter().for_each(|text| self.in_place(text));
+        }
+    }
+
+    pub fn plan(&self, plan: &Plan) -> Plan {
+        let mut plan = plan.clone();
+        match &mut plan.target {
+            TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
+            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
+        }
+        plan.presets.iter_mut().filter(|id| !Presets::is_built_in(id)).for_each(|id| *id = "own".into());
+        plan.skipped.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
+        plan
+    }
+}
+
+/// The session without them. What was measured stays as it is.
+pub fn anonymous(session: &Session) -> Session {
+    let names = Names::of(&session.host, &session.plan);
+    let mut out = session.clone();
+    // The id ends in the name of the file: what is left of it is the time.
+    out.id = session.id.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect::<String>().trim_end_matches('-').into();
+    out.name = "anonymous".into();
+    out.plan = names.plan(&session.plan);
+    (out.host.name, out.host.boot_id) = (String::new(), String::new());
+    [&mut out.host.kernel, &mut out.host.os].into_iter().for_each(|text| names.in_place(text));
+    out.host.network.iter_mut().for_each(|card| card.name = "card".into());
+    if let Some(grounds) = &mut out.grounds
+        && !is_kernels(&grounds.target.device)
+    {
+        grounds.target.device = String::new();
+    }
+    out.trials = session.trials.iter().map(|trial| Arc::new(names.trial(trial))).collect();
+    out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(verdict));
+    out.errors.iter_mut().flatten().chain(&mut out.notes).for_each(|text| names.in_place(text));
+    out
+}
+
+/// A device that the kernel named, not a user (`vg-anna`) nor a server (`host:/export`).
+fn is_kernels(device: &str) -> bool {
+    let known = ["sd", "vd", "xvd", "nvme", "mmcblk", "md", "dm-", "loop", "sr", "ram", "zram", "nbd"];
+    known.iter().any(|start| device.strip_prefix(start).is_some_and(|rest| rest.len() <= 8))
+        && device.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// `name` as a whole word, replaced everywhere.
+fn replaced(text: &str, name: &str, word: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = None;
+    while let Some(at) = rest.find(name) {
+        let (head, tail) = (&rest[..at], &rest[at + name.len()..]);
+        let part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let inside = part(head.chars().last().or(before)) || part(tail.chars().next());
+        out += head;
+        out += if inside && name.chars().all(char::is_alphanumeric) { name } else { word };
+        (rest, before) = (tail, name.chars().last());
+    }
+    out + rest
+}
+
+/// A path in a word of a text, from its first `/`; those of the kernel stay.
+fn without_path(word: &str) -> String {
+    let Some(at) = word.find('/').filter(|at| !word[..*at].ends_with(char::is_alphanumeric)) else { return word.into() };
+    let path = &word[at..];
+    let kernels = ["/proc/", "/sys/"].iter().any(|start| path.starts_with(start)) || path.len() == 1;
+    if kernels { word.into() } else { format!("{}PATH", &word[..at]) }
+}
+
+#[cfg(test)]
+#[path = "anonymous_tests.rs"]
+mod tests;

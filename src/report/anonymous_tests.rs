@@ -1,0 +1,50 @@
+use super::super::{FORMATS, Look, sample};
+use super::*;
+use crate::record::Severity;
+
+/// A session that tells its host, user, folders and file wherever it can.
+fn telling() -> Session {
+    let mut session = sample::troubled();
+    (session.id, session.name) = ("20261121-093011-secretfile".into(), "secretname".into());
+    session.host.name = "secrethost.example".into();
+    session.host.boot_id = "secretboot".into();
+    session.host.kernel = "6.18-secrethost".into();
+    session.plan.target = TargetSpec::File { path: "/home/secretuser/secret folder/secretfile.img".into(), size: 512 << 20 };
+    session.plan.presets = vec!["secretpreset".into()];
+    let text = "cannot read /home/secretuser/secret folder/secretfile.img on secrethost, nor /srv/secretother; see /proc/self/io";
+    session.errors[11] = Some(text.into());
+    session.notes.push(text.into());
+    session.plan.skipped[0].reason = text.into();
+    sample::warn(&mut session, 1, "told", Severity::Wrong, [text, text, text]);
+    let trial = Arc::make_mut(&mut session.trials[0]);
+    trial.evidence.preparation = Some(Prepared::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
+    trial.evidence.notes.push(Note::FileChanged(text.into()));
+    session
+}
+
+#[test]
+fn no_format_tells_whose_session_it_is() {
+    let session = telling();
+    let hidden = anonymous(&session);
+    for format in FORMATS {
+        let show = |session: &Session| {
+            let mut out = Vec::new();
+            (format.write)(session, &Look::default(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let text = show(&hidden);
+        assert!(!text.to_lowercase().contains("secret"), "{}: {text}", format.id);
+        assert_ne!(show(&session), text, "{}", format.id);
+    }
+    assert_eq!(anonymous(&hidden), hidden);
+    assert!(hidden.notes.last().unwrap().contains("see /proc/self/io"));
+    assert_eq!(hidden.id, "20261121-093011");
+}
+
+#[test]
+fn what_was_measured_stays() {
+    let session = sample::quick();
+    let hidden = anonymous(&session);
+    assert_eq!((&hidden.plan.cells, &hidden.trials, &hidden.verdicts), (&session.plan.cells, &session.trials, &session.verdicts));
+    assert_eq!((is_kernels("vda"), is_kernels("nvme0n1"), is_kernels("vg-anna"), is_kernels("nas:/x")), (true, true, false, false));
+}

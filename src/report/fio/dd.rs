@@ -1,0 +1,51 @@
+//! The line of `dd` that does what a cell does, where there is one: read(2) or write(2), in order, one thread.
+
+use super::target::Target;
+use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::report::text;
+
+/// For a shell.
+pub fn line(job: &Job, target: &Target) -> Option<String> {
+    let alone = job.threads == 1 && job.depth == 1 && job.mix.is_none() && job.pattern == Pattern::Seq && !job.xor;
+    let whole = job.backend.id == "read" && job.backend.options.iter().all(|(option, _)| option == "libc");
+    if !alone || !whole || !matches!(job.op, Op::Read | Op::Write) {
+        return None;
+    }
+    let file = quoted(target)?;
+    let blocks = job.blocks();
+    let count = match job.count {
+        Some(0) | None => blocks,
+        Some(count) => count.min(blocks),
+    };
+    let block = job.block;
+    Some(match job.op {
+        Op::Write => {
+            let oflag = flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
+            let conv = flags("conv", &[("notrunc", true), ("fdatasync", job.sync == Sync::End)]);
+            format!("dd if=/dev/zero of={file} bs={block} count={count}{oflag}{conv}")
+        }
+        _ => {
+            let iflag = flags("iflag", &[("direct", job.direct)]);
+            let read = format!("dd if={file} of=/dev/null bs={block} count={count}{iflag}");
+            match job.cache {
+                Cache::Cold => format!("dd if={file} iflag=nocache count=0 && {read}"),
+                Cache::Warm => format!("cat {file} >/dev/null && {read}"),
+                Cache::AsIs => read,
+            }
+        }
+    })
+}
+
+fn flags(name: &str, flags: &[(&str, bool)]) -> String {
+    let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
+    if set.is_empty() { String::new() } else { format!(" {name}={}", set.join(",")) }
+}
+
+/// The name as one word of a shell; `None` where the line would not show it as it is.
+fn quoted(target: &Target) -> Option<String> {
+    let name = target.path.to_str().filter(|name| text::clean(name) == **name)?;
+    // A name that begins with a dash would be read as an option by cat.
+    let name = if name.starts_with('-') { format!("./{name}") } else { name.into() };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
+    Some(if name.chars().all(plain) { name } else { format!("'{}'", name.replace('\'', "'\\''")) })
+}

@@ -1,0 +1,212 @@
+//! The JSON of Google Benchmark, as its `compare.py` and the trackers of continuous integration read it.
+//!
+//! One entry per counted trial and, from two on, their mean, median and standard deviation; times are those of one operation,
+//! over all threads. A failed cell is an entry with its error. A cell that was not measured is told in the context only: an
+//! entry without a time would be read as the fastest ever.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Format, Look, text};
+use crate::host::{CacheLevel, Host, cpu_list};
+use crate::plan::{Cache, Job, Sync};
+use crate::record::{Severity, Trial};
+use crate::session::{self, CellResult, Session};
+use crate::stats::Summary;
+
+pub const FORMAT: Format =
+    Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", write };
+
+fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let results = session::results(session);
+    let names = Names::of(&session.plan.cells);
+    let mut benchmarks = Vec::new();
+    for (family, result) in results.iter().enumerate() {
+        entries(&mut benchmarks, family, result, &names);
+    }
+    let document = json!({ "context": context(session, &names), "benchmarks": benchmarks });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+/// What a name must say beyond the job's usual parts, for no two cells to have the same.
+struct Names {
+    span: bool,
+    count: bool,
+}
+
+impl Names {
+    fn of(cells: &[Job]) -> Names {
+        let varies = |part: fn(&Job) -> u64| cells.iter().any(|cell| part(cell) != part(&cells[0]));
+        Names { span: varies(|job| job.span), count: varies(|job| job.count.unwrap_or(u64::MAX)) }
+    }
+
+    /// `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every session.
+    fn name(&self, job: &Job) -> String {
+        let mut parts = vec![job.backend.to_string(), job.op.to_string(), job.pattern.to_string().replace(':', "")];
+        parts.push(format!("block:{}", job.block));
+        parts.extend((job.cache != Cache::AsIs).then(|| job.cache.to_string()));
+        parts.extend((job.depth > 1).then(|| format!("depth:{}", job.depth)));
+        parts.extend(job.direct.then(|| "direct".into()));
+        parts.extend(job.xor.then(|| "xor".into()));
+        parts.extend((job.sync != Sync::None).then(|| format!("sync_{}", job.sync)));
+        parts.extend(job.mix.map(|mix| format!("mix:{mix}")));
+        parts.extend(self.span.then(|| format!("span:{}", job.span)));
+        parts.extend(job.count.filter(|_| self.count).map(|count| format!("count:{count}")));
+        parts.extend((job.threads > 1).then(|| format!("threads:{}", job.threads)));
+        text::clean(&parts.join("/"))
+    }
+}
+
+fn context(session: &Session, names: &Names) -> Value {
+    let host: &Host = &session.host;
+    let skipped = session::skipped(session);
+    let skipped: Vec<String> = skipped.iter().map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason))).collect();
+    json!({
+        "date": text::clean(&session.created),
+        "host_name": text::clean(&host.name),
+        "executable": "iotui",
+        "num_cpus": host.cpu.online.max(host.cpu.allowed),
+        "mhz_per_cpu": host.cpu.mhz.unwrap_or(0.0).round(),
+        "cpu_scaling_enabled": host.cpu.governor.as_ref().is_some_and(|governor| governor != "performance"),
+        "caches": host.caches.iter().map(cache).collect::<Vec<_>>(),
+        "load_avg": host.conditions.load.into_iter().collect::<Vec<f64>>(),
+        "library_version": env!("CARGO_PKG_VERSION"),
+        "library_build_type": if cfg!(debug_assertions) { "debug" } else { "release" },
+        "json_schema_version": 1,
+        "skipped": skipped,
+    })
+}
+
+fn cache(level: &CacheLevel) -> Value {
+    json!({
+        "type": text::clean(&level.kind),
+        "level": level.level,
+        "size": level.size,
+        "num_sharing": cpu_list(&level.shared_with).len().max(1),
+    })
+}
+
+/// One entry of the list.
+#[derive(Serialize, Clone)]
+struct Entry<'a> {
+    name: String,
+    family_index: usize,
+    per_family_instance_index: u32,
+    run_name: &'a str,
+    run_type: &'static str,
+    repetitions: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetition_index: Option<usize>,
+    threads: u32,
+    #[serde(flatten)]
+    aggregate: Option<Aggregate>,
+    #[serde(flatten)]
+    error: Option<Failure>,
+    iterations: u64,
+    real_time: f64,
+    cpu_time: f64,
+    time_unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_per_second: Option<f64>,
+    items_per_second: f64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    label: String,
+}
+
+#[derive(Serialize, Clone)]
+struct Aggregate {
+    aggregate_name: &'static str,
+    aggregate_unit: &'static str,
+}
+
+#[derive(Serialize, Clone)]
+struct Failure {
+    error_occurred: bool,
+    error_message: String,
+}
+
+fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Names) {
+    let run_name = names.name(&result.cell);
+    let trials: Vec<&Trial> =
+        result.counted().into_iter().filter_map(|i| result.trials.get(i)).map(|t| &**t).filter(|t| t.ops > 0).collect();
+    let plain = Entry {
+        name: run_name.clone(),
+        family_index: family,
+        per_family_instance_index: 0,
+        run_name: &run_name,
+        run_type: "iteration",
+        repetitions: trials.len().max(1),
+        repetition_index: None,
+        threads: result.cell.threads,
+        aggregate: None,
+        error: None,
+        iterations: 0,
+        real_time: 0.0,
+        cpu_time: 0.0,
+        time_unit: "ns",
+        bytes_per_second: None,
+        items_per_second: 0.0,
+        label: label(result),
+    };
+    let failure = result.error.as_deref().or(trials.is_empty().then_some("no operation was done"));
+    if let Some(why) = failure {
+        let error = Some(Failure { error_occurred: true, error_message: text::clean(why) });
+        return list.extend(serde_json::to_value(Entry { error, repetition_index: Some(0), ..plain }));
+    }
+    for (index, trial) in trials.iter().enumerate() {
+        let entry = Entry {
+            repetition_index: Some(index),
+            iterations: trial.ops,
+            real_time: real_time(trial),
+            cpu_time: cpu_time(trial),
+            bytes_per_second: result.throughput.map(|_| trial.throughput()),
+            items_per_second: trial.operations(),
+            ..plain.clone()
+        };
+        list.extend(serde_json::to_value(entry));
+    }
+    if trials.len() > 1 {
+        list.extend(AGGREGATES.iter().filter_map(|of| aggregate(&plain, &trials, result, *of)));
+    }
+}
+
+/// Where most bytes came from is not told here; what takes from the figure is.
+fn label(result: &CellResult) -> String {
+    let grave = result.warnings.iter().filter(|w| w.severity > Severity::Note);
+    text::clean(&grave.map(|w| format!("{}: {}", w.severity.name(), w.id)).collect::<Vec<_>>().join(", "))
+}
+
+/// Nanoseconds of one operation.
+fn real_time(trial: &Trial) -> f64 {
+    trial.nanos as f64 / trial.ops as f64
+}
+
+fn cpu_time(trial: &Trial) -> f64 {
+    (trial.user_nanos as f64 + trial.system_nanos as f64) / trial.ops as f64
+}
+
+type Statistic = (&'static str, fn(&Summary) -> f64);
+const AGGREGATES: [Statistic; 3] = [("mean", |s| s.mean), ("median", |s| s.median), ("stddev", |s| s.stddev)];
+
+fn aggregate(plain: &Entry, trials: &[&Trial], result: &CellResult, (name, get): Statistic) -> Option<Value> {
+    let of = |value: fn(&Trial) -> f64| Summary::of(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s));
+    let entry = Entry {
+        name: format!("{}_{name}", plain.run_name),
+        run_type: "aggregate",
+        aggregate: Some(Aggregate { aggregate_name: name, aggregate_unit: "time" }),
+        iterations: trials.len() as u64,
+        real_time: of(real_time)?,
+        cpu_time: of(cpu_time)?,
+        bytes_per_second: result.throughput.and_then(|_| of(Trial::throughput)),
+        items_per_second: of(Trial::operations)?,
+        ..plain.clone()
+    };
+    serde_json::to_value(entry).ok()
+}
+
+#[cfg(test)]
+#[path = "gbench_tests.rs"]
+mod tests;

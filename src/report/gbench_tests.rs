@@ -1,0 +1,72 @@
+use std::collections::HashSet;
+
+use super::super::sample;
+use super::*;
+
+fn show(session: &Session) -> Value {
+    let mut out = Vec::new();
+    write(session, &Look::default(), &mut out).unwrap();
+    serde_json::from_slice(&out).unwrap()
+}
+
+fn list(document: &Value) -> &Vec<Value> {
+    document["benchmarks"].as_array().unwrap()
+}
+
+#[test]
+fn every_entry_has_what_compare_py_and_trackers_read() {
+    for (name, session) in sample::all() {
+        let document = show(&session);
+        for key in ["date", "host_name", "executable", "library_build_type"] {
+            assert!(document["context"][key].is_string(), "{name} {key}");
+        }
+        for entry in list(&document) {
+            assert!(entry["name"].as_str().unwrap().starts_with(entry["run_name"].as_str().unwrap()), "{entry}");
+            assert_eq!(entry["time_unit"], "ns");
+            assert!(entry["real_time"].is_f64() && entry["cpu_time"].is_f64() && entry["iterations"].is_u64(), "{entry}");
+            assert!(entry["threads"].is_u64() && entry["repetitions"].is_u64() && entry["items_per_second"].is_f64(), "{entry}");
+            match entry["run_type"].as_str().unwrap() {
+                "iteration" => assert!(entry["repetition_index"].is_u64() && entry.get("aggregate_name").is_none()),
+                "aggregate" => assert!(["mean", "median", "stddev"].contains(&entry["aggregate_name"].as_str().unwrap())),
+                other => panic!("{other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_those_of_one_cell() {
+    for (name, session) in sample::all() {
+        let names = Names::of(&session.plan.cells);
+        let all: HashSet<String> = session.plan.cells.iter().map(|cell| names.name(cell)).collect();
+        assert_eq!(all.len(), session.plan.cells.len(), "{name}");
+    }
+    let axes = sample::axes();
+    assert_eq!(
+        Names::of(&axes.plan.cells).name(&axes.plan.cells[0]),
+        "uring+sqpoll+fixed/read/random/block:4096/depth:32/direct/span:536870912/threads:16"
+    );
+}
+
+#[test]
+fn the_median_is_the_time_of_one_operation() {
+    let document = show(&sample::quick());
+    let median = list(&document).iter().find(|e| e["name"] == "read/read/seq/block:4096/cold_median").unwrap();
+    let time = median["real_time"].as_f64().unwrap();
+    assert!((time - 4517.0).abs() < 60.0, "{time}");
+    assert!((median["bytes_per_second"].as_f64().unwrap() * time / 1e9 - 4096.0).abs() < 1.0, "{median}");
+}
+
+#[test]
+fn failed_and_skipped_cells_have_no_time_that_could_be_compared() {
+    let document = show(&sample::troubled());
+    let failed: Vec<&Value> = list(&document).iter().filter(|e| e["error_occurred"] == true).collect();
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0]["error_message"].as_str().unwrap().contains("ENOMEM") && failed[0]["iterations"] == 0);
+    let skipped = document["context"]["skipped"].as_array().unwrap();
+    assert!(skipped.len() == 3 && skipped[0].as_str().unwrap().starts_with("aio/read/seq/block:4096/cold: aio: not"), "{skipped:?}");
+    assert!(list(&document).iter().all(|e| !e["name"].as_str().unwrap().starts_with("aio")));
+    let wrong = list(&document).iter().find(|e| e["name"] == "read/read/seq/block:4096/cold").unwrap();
+    assert_eq!(wrong["label"], "wrong: holes");
+    assert!(list(&show(&sample::single())).iter().all(|e| e["run_type"] == "iteration"));
+}

@@ -1,0 +1,115 @@
+//! The table as Markdown, ready to paste: conditions, table, warnings, gaps, the answer.
+//!
+//! What GitHub's Markdown reads as more than text is escaped, wherever it came from.
+
+use std::io::{self, Write};
+
+use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column};
+use super::{Format, Look};
+use crate::session::{self, Session};
+
+pub const FORMAT: Format =
+    Format { id: "markdown", about: "the table, its warnings and the answer, ready to paste", extension: "md", write };
+
+fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let results = session::results(session);
+    let (rows, _) = axes::ordered(&results);
+    let findings = Findings::of(&rows);
+    // No line of Markdown is broken by its width.
+    let look = Look { width: usize::MAX / 2, color: false, ..*look };
+    for (label, body) in conditions::conditions(session, &rows, false) {
+        if !body.is_empty() {
+            writeln!(out, "- **{label}**: {}", escaped(&below::safe(&body, &look)))?;
+        }
+    }
+    writeln!(out)?;
+    if !rows.is_empty() {
+        table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
+        writeln!(out)?;
+    }
+    let mut page = below::Page { look: &look, lines: Vec::new() };
+    below::warnings(&mut page, &findings, rows.len());
+    below::missing(&mut page, &rows, &session::skipped(session));
+    below::whole(&mut page, session, &rows);
+    below::ending(&mut page, session);
+    for line in page.lines.iter().filter(|line| !line.is_empty()) {
+        // What is indented belongs to the line before.
+        let start = if line.starts_with(' ') { "  " } else { "- " };
+        writeln!(out, "{start}{}", escaped(line.trim()))?;
+    }
+    if !page.lines.is_empty() {
+        writeln!(out)?;
+    }
+    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer(&results).text, &look)))
+}
+
+fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let title =
+        |column: &Column| escaped(format!("{} {}", column.title, column.unit.split_whitespace().collect::<Vec<_>>().join(" ")).trim());
+    writeln!(out, "{}", line(columns.iter().map(title).collect()))?;
+    writeln!(out, "{}", line(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect()))?;
+    for row in 0..rows {
+        let text = |column: &Column| -> String { column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect() };
+        let cell = |column: &Column| escaped(&text(column).split_whitespace().collect::<Vec<_>>().join(" "));
+        writeln!(out, "{}", line(columns.iter().map(cell).collect()))?;
+    }
+    Ok(())
+}
+
+/// `text` as nothing but text, at the start of a line too.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    let mut before = ' ';
+    let mut chars = text.chars().enumerate().peekable();
+    while let Some((at, c)) = chars.next() {
+        let inside = before.is_alphanumeric() && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        let list = at == 0 && matches!(c, '#' | '+' | '-' | '=') && text.len() > 1 || at > 0 && at == digits && matches!(c, '.' | ')');
+        let list = list && chars.peek().is_none_or(|(_, next)| *next == ' ' || *next == c);
+        if list || matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '&' | '~' | '$') || c == '_' && !inside {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    fn show(session: &Session) -> String {
+        let mut out = Vec::new();
+        write(session, &Look::default(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// Bars of a table that are no text.
+    fn bars(line: &str) -> usize {
+        line.replace("\\\\", "").replace("\\|", "").matches('|').count()
+    }
+
+    #[test]
+    fn every_line_of_a_table_has_the_same_columns() {
+        for (name, session) in sample::all() {
+            let text = show(&session);
+            let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+            assert!(lines.iter().all(|line| bars(line) == bars(lines[0])), "{name}\n{text}");
+            let rows = session::results(&session).len();
+            assert_eq!(lines.len(), if rows == 0 { 0 } else { rows + 2 }, "{name}");
+            assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_text() {
+        assert_eq!(escaped("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"), "a\\|b \\<i\\>\\&amp; \\`c\\` \\*d\\* \\_e\\_ f_g \\[h\\](i)");
+        assert_eq!(
+            [escaped("# a"), escaped("1. a"), escaped("- a"), escaped("-"), escaped("1.5")],
+            ["\\# a", "1\\. a", "\\- a", "-", "1.5"]
+        );
+    }
+}
