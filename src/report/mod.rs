@@ -12,6 +12,7 @@ mod markdown;
 mod out;
 #[cfg(test)]
 mod sample;
+mod svg;
 pub mod table;
 mod text;
 
@@ -56,7 +57,8 @@ pub struct Format {
 }
 
 /// Every format, in the order in which lists show them; the first is the default.
-pub static FORMATS: &[Format] = &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, gbench::FORMAT, fio::FORMAT];
+pub static FORMATS: &[Format] =
+    &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, svg::FORMAT, gbench::FORMAT, fio::FORMAT];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;

@@ -38,6 +38,17 @@ fn every_format_writes_every_session_and_ends_its_last_line() {
 }
 
 #[test]
+fn every_format_has_its_golden_text() {
+    for format in FORMATS {
+        let mut out = Vec::new();
+        (format.write)(&sample::every(), &Look::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        let text = text.replace("\"library_build_type\": \"release\"", "\"library_build_type\": \"debug\"");
+        insta::assert_snapshot!(format!("golden_{}", format.id), text);
+    }
+}
+
+#[test]
 fn a_closed_output_is_told_as_what_it_is() {
     for format in FORMATS {
         let error = (format.write)(&sample::quick(), &Look::default(), &mut Closed).unwrap_err();

@@ -210,6 +210,30 @@ pub fn empty() -> Session {
     session
 }
 
+/// One cell of every kind, with few trials: wrong, misleading, failed, cut, without latency, moving nothing, skipped, never reached.
+pub fn every() -> Session {
+    let mut cells: Vec<Job> = [4u64 << 10, 64 << 10, 1 << 20].map(|block| job("read", block, Cache::Cold)).to_vec();
+    cells.extend(["mmap", "uring+sqpoll"].map(|backend| job(backend, 64 << 10, Cache::Warm)));
+    cells.push(Job { op: Op::Seek, count: Some(1 << 20), ..job("seek", 1, Cache::AsIs) });
+    cells.push(job("pread", 64 << 10, Cache::Cold));
+    let mut session = session(cells);
+    for (cell, trials) in [(0, 5), (1, 2), (2, 1), (3, 2), (5, 2)] {
+        let nanos_per_op = [3000.0, 26_000.0, 380_000.0, 2500.0, 0.0, 104.0][cell];
+        measure(&mut session, cell, trials, Like { nanos_per_op, calls_per_op: 1.0, from: (cell < 4).then_some(DEVICE) });
+    }
+    warn(&mut session, 0, "holes", Severity::Wrong, ["half was never stored", "256 MiB | <b>&", "cp --sparse=never"]);
+    warn(&mut session, 1, "others-used-disk", Severity::Misleading, ["another used the disk", "\u{1b}[31m`x`\nnext", ""]);
+    session.verdicts[3].as_mut().unwrap().latency = None;
+    session.errors[4] = Some("io_uring: ENOMEM; raise the limit <of> locked \"memory\" | ulimit -l".into());
+    let cut = std::sync::Arc::make_mut(session.trials.last_mut().unwrap());
+    cut.short = true;
+    session.plan.skipped.push(Skipped { cell: job("aio", 4 << 10, Cache::Cold), reason: "aio: not in this kernel (ENOSYS)".into() });
+    session.plan.target = TargetSpec::File { path: "/data/\u{1b}[31ma|b <c>&\n.img".into(), size: 512 << 20 };
+    session.notes.push("a note with | and <b>".into());
+    session.end = Some(End::Interrupted);
+    session
+}
+
 /// Every sample, with its name.
 pub fn all() -> Vec<(&'static str, Session)> {
     vec![("quick", quick()), ("troubled", troubled()), ("single", single()), ("calls", calls()), ("axes", axes()), ("empty", empty())]

@@ -1,0 +1,82 @@
+//! The curves of a picture: cells that differ in one axis only.
+
+use crate::plan::{Cache, Job};
+use crate::record::Severity;
+use crate::session::{Axis, CellResult};
+
+/// Low, middle, high.
+pub type Span = (f64, f64, f64);
+
+pub struct Point {
+    pub at: f64,
+    pub rate: Option<Span>,
+    pub latency: Option<Span>,
+    pub wrong: bool,
+}
+
+pub struct Curve {
+    pub name: String,
+    pub bytes: bool,
+    pub points: Vec<Point>,
+    color: &'static str,
+    dashed: bool,
+}
+
+/// Told from each other, and at least 3:1 from the light and the dark background.
+pub const COLORS: [&str; 8] = ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
+
+impl Curve {
+    pub fn wrong(&self) -> bool {
+        self.points.iter().any(|point| point.wrong)
+    }
+
+    /// Cold curves are dashed, so that colour tells the way alone.
+    pub fn stroke(&self) -> String {
+        let dash = if self.dashed { " stroke-dasharray=\"6 4\"" } else { "" };
+        format!("stroke=\"{}\" stroke-width=\"2\" fill=\"none\"{dash}", self.color)
+    }
+
+    pub fn color(&self) -> &'static str {
+        self.color
+    }
+}
+
+/// The axis with its name, and the curves along it in the order of the plan.
+pub fn curves(results: &[CellResult]) -> ((Axis, &'static str), Vec<Curve>) {
+    let named = [(Axis::Block, "block size"), (Axis::Depth, "queue depth"), (Axis::Threads, "threads")];
+    let varies = |axis: Axis| results.iter().any(|r| axis.of(&r.cell) != axis.of(&results[0].cell));
+    let axis = named.into_iter().find(|(axis, _)| varies(*axis)).unwrap_or(named[0]);
+    let bytes = results.iter().filter(|r| r.operations.is_some()).all(|r| r.throughput.is_some());
+    let mut known: Vec<(Job, Curve)> = Vec::new();
+    let mut ways: Vec<Job> = Vec::new();
+    for result in results.iter().filter(|r| r.error.is_none()) {
+        let job = axis.0.without(&result.cell);
+        let at = known.iter().position(|(other, _)| *other == job).unwrap_or_else(|| {
+            let way = Job { cache: Cache::AsIs, ..job.clone() };
+            let color = ways.iter().position(|other| *other == way).unwrap_or(ways.len());
+            ways.extend((color == ways.len()).then_some(way));
+            known.push((job.clone(), new(&job, axis.0, bytes, COLORS[color % COLORS.len()])));
+            known.len() - 1
+        });
+        known[at].1.points.push(point(result, axis.0, bytes));
+    }
+    let mut curves: Vec<Curve> = known.into_iter().map(|(_, curve)| curve).collect();
+    curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.at.total_cmp(&b.at)));
+    (axis, curves)
+}
+
+fn new(job: &Job, axis: Axis, bytes: bool, color: &'static str) -> Curve {
+    // A label begins with backend and block; along the axis of blocks the latter is none.
+    let label = job.label();
+    let name = if axis == Axis::Block { label.replacen(" 1 B", "", 1) } else { label };
+    Curve { name, bytes, points: Vec::new(), color, dashed: job.cache == Cache::Cold }
+}
+
+fn point(result: &CellResult, axis: Axis, bytes: bool) -> Point {
+    let rate = if bytes { result.throughput } else { result.operations }.map(|of| of.summary);
+    let rate = rate.map(|s| (s.low.unwrap_or(s.median), s.median, s.high.unwrap_or(s.median)));
+    let latency = result.latency.and_then(|l| l.p50.map(|p50| (p50, p50, l.p99.unwrap_or(p50))));
+    let whole = |span: &Span| span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|v| v.is_finite());
+    let wrong = result.warnings.iter().any(|w| w.severity == Severity::Wrong);
+    Point { at: axis.of(&result.cell).max(1) as f64, rate: rate.filter(whole), latency: latency.filter(whole), wrong }
+}

@@ -1,0 +1,120 @@
+//! One panel: axes, a grid, and the curves on it.
+
+use std::io::{self, Write};
+
+use super::curves::{Curve, Point, Span};
+use super::{LEFT, PLOT, words};
+use crate::session::Axis;
+use crate::units::column::{self, Unit};
+
+pub struct Place {
+    pub top: f64,
+    pub height: f64,
+}
+
+pub struct Panel<'a> {
+    pub curves: &'a [Curve],
+    pub axis: Axis,
+    pub unit: &'static [Unit],
+    pub value: fn(&Point) -> Option<Span>,
+    pub place: Place,
+}
+
+/// Values above this ratio are drawn on a logarithmic scale, the others from 0.
+const WIDE: f64 = 20.0;
+
+/// What the panel shows: the ends of both axes.
+struct Scale {
+    first: f64,
+    last: f64,
+    low: f64,
+    high: f64,
+    log: bool,
+}
+
+impl Scale {
+    fn x(&self, at: f64) -> f64 {
+        let wide = (self.last / self.first).log2();
+        let share = if wide > 0.0 { (at / self.first).log2() / wide } else { 0.5 };
+        LEFT + 12.0 + share.clamp(0.0, 1.0) * (PLOT - 24.0)
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        let share = if self.log { (value / self.low).ln() / (self.high / self.low).ln() } else { value / self.high };
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+}
+
+impl Panel<'_> {
+    fn scale(&self) -> Option<Scale> {
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let values: Vec<Span> = points().filter_map(self.value).collect();
+        let most = |items: &mut dyn Iterator<Item = f64>| items.fold(0.0, f64::max);
+        let least = |items: &mut dyn Iterator<Item = f64>| items.fold(f64::MAX, f64::min);
+        if values.is_empty() {
+            return None;
+        }
+        let high = most(&mut values.iter().map(|v| v.2.max(v.1)));
+        let low = least(&mut values.iter().map(|v| v.1));
+        let log = high / low > WIDE;
+        let (first, last) = (least(&mut points().map(|p| p.at)), most(&mut points().map(|p| p.at)));
+        Some(Scale { first, last, low: if log { low / 1.2 } else { 0.0 }, high: high * if log { 1.2 } else { 1.05 }, log })
+    }
+
+    fn y(&self, scale: &Scale, value: f64) -> f64 {
+        self.place.top + self.place.height * (1.0 - scale.share(value))
+    }
+
+    pub fn draw(&self, out: &mut dyn Write, title: &str) -> io::Result<()> {
+        let top = self.place.top;
+        let Some(scale) = self.scale() else {
+            return words(out, "s", LEFT, top + 20.0, &format!("{title}: not measured"));
+        };
+        self.grid(out, &scale, title)?;
+        for curve in self.curves {
+            self.curve(out, &scale, curve)?;
+        }
+        Ok(())
+    }
+
+    fn grid(&self, out: &mut dyn Write, scale: &Scale, title: &str) -> io::Result<()> {
+        let Place { top, height } = self.place;
+        let (factor, unit) = column::unit([scale.high], self.unit);
+        let log = if scale.log { ", logarithmic" } else { "" };
+        words(out, "s", LEFT, top - 6.0, &format!("{unit} ({title}{log})"))?;
+        let lines = if height > 150.0 { 5 } else { 3 };
+        for step in 0..=lines {
+            let share = f64::from(step) / f64::from(lines);
+            let value = if scale.log { scale.low * (scale.high / scale.low).powf(share) } else { scale.high * share };
+            let y = top + height * (1.0 - share);
+            writeln!(out, "<line class=\"g\" stroke=\"#d0d7de\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", LEFT + PLOT)?;
+            words(out, "s", 14.0, y + 4.0, &column::figure(value / factor))?;
+        }
+        let mut ticks: Vec<f64> = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.at).collect();
+        ticks.sort_by(f64::total_cmp);
+        ticks.dedup();
+        let every = ticks.len().div_ceil(9).max(1);
+        for at in ticks.iter().step_by(every) {
+            words(out, "s", scale.x(*at) - 18.0, top + height + 16.0, &self.axis.show(*at as u64))?;
+        }
+        Ok(())
+    }
+
+    fn curve(&self, out: &mut dyn Write, scale: &Scale, curve: &Curve) -> io::Result<()> {
+        let points: Vec<(f64, Span, bool)> =
+            curve.points.iter().filter_map(|point| Some((scale.x(point.at), (self.value)(point)?, point.wrong))).collect();
+        let place = |(x, span, _): &(f64, Span, bool)| format!("{x:.1},{:.1}", self.y(scale, span.1));
+        if points.len() > 1 {
+            let all: Vec<String> = points.iter().map(place).collect();
+            writeln!(out, "<polyline points=\"{}\" {}/>", all.join(" "), curve.stroke())?;
+        }
+        let color = curve.color();
+        for (x, span, wrong) in &points {
+            let (low, y, high) = (self.y(scale, span.0), self.y(scale, span.1), self.y(scale, span.2));
+            writeln!(out, "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{low:.1}\" y2=\"{high:.1}\" stroke=\"{color}\"/>")?;
+            let fill = if *wrong { "class=\"bg\" fill=\"#ffffff\"".into() } else { format!("fill=\"{color}\"") };
+            writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" {fill} stroke=\"{color}\"/>")?;
+        }
+        Ok(())
+    }
+}

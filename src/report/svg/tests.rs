@@ -1,0 +1,51 @@
+use super::super::sample;
+use super::*;
+use crate::record::Severity;
+
+fn show(session: &Session) -> String {
+    let mut out = Vec::new();
+    write(session, &Look::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_picture_is_xml_with_a_point_per_measured_cell() {
+    for (name, session) in sample::all() {
+        let text = show(&session);
+        let xml = roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+        let points = |shape: &str| xml.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", shape))).count();
+        let measured = session::results(&session).iter().filter(|r| r.error.is_none()).count();
+        assert!(points("circle") >= measured, "{name}");
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{name}");
+    }
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let mut session = sample::quick();
+    session.name = "</text><script>&\u{1b}\u{ffff}\"".into();
+    sample::warn(&mut session, 0, "odd", Severity::Wrong, ["<b>", "", ""]);
+    let text = show(&session);
+    let xml = roxmltree::Document::parse(&text).unwrap();
+    assert!(xml.descendants().any(|node| node.text().is_some_and(|t| t.starts_with("</text><script>&\\u{1b}\":"))), "{text}");
+    assert!(text.contains("hollow"));
+}
+
+/// The contrast of two colours as WCAG 2 has it.
+fn contrast(a: &str, b: &str) -> f64 {
+    let part = |hex: &str| {
+        let value = f64::from(u8::from_str_radix(hex, 16).unwrap()) / 255.0;
+        if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let light = |c: &str| 0.2126 * part(&c[1..3]) + 0.7152 * part(&c[3..5]) + 0.0722 * part(&c[5..7]) + 0.05;
+    light(a).max(light(b)) / light(a).min(light(b))
+}
+
+#[test]
+fn curves_are_seen_on_both_backgrounds() {
+    for color in curves::COLORS {
+        for background in ["#ffffff", "#16191d"] {
+            assert!(contrast(color, background) >= 3.0, "{color} on {background}: {}", contrast(color, background));
+        }
+    }
+}
