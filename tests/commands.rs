@@ -185,3 +185,19 @@ fn sessions_of_nobody() {
     home.cmd("sessions show new.jsonl").assert().code(1).stdout("").stderr(predicate::str::contains("newer"));
     assert!(home.sessions().is_empty());
 }
+
+#[test]
+fn every_format_is_offered_and_exported() {
+    let home = Home::new();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
+    let (help, completion) = (home.stdout("sessions export --help"), home.stdout("--generate bash"));
+    for format in iotui::report::FORMATS {
+        assert!(help.contains(format.id) && completion.contains(format.id), "{}", format.id);
+        let text = home.stdout(&format!("sessions export {golden} --format {}", format.id));
+        home.cmd(&format!("sessions export {golden} --format {} -o out", format.id)).assert().success().stdout("");
+        assert_eq!(std::fs::read_to_string(home.path("out")).unwrap(), text, "{}", format.id);
+        assert_ne!(home.stdout(&format!("sessions export {golden} --format {} --anonymous", format.id)), "");
+    }
+    home.cmd(&format!("sessions export {golden} --format jsno")).assert().code(2).stderr(predicate::str::contains("did you mean json"));
+    home.cmd(&format!("sessions export {golden}")).assert().code(2).stderr(predicate::str::contains("--format"));
+}

@@ -51,7 +51,7 @@ pub enum Sessions {
     Export {
         session: String,
         #[command(flatten)]
-        to: Export,
+        to: ExportTo,
     },
     /// Give one another name
     Rename { session: String, name: String },
@@ -63,7 +63,7 @@ pub enum Sessions {
 
 /// Where an export goes, and as what.
 #[derive(Debug, clap::Args)]
-pub struct Export {
+pub struct ExportTo {
     /// How the data is written
     #[arg(long, value_name = "FORMAT", value_parser = Formats)]
     pub format: String,

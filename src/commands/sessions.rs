@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Export, Sessions};
+use super::{ExportTo, Sessions};
 use crate::report::{self, Out, When, failed, say};
 use crate::session::{self, Listed, Session, SessionError};
 use crate::units;
@@ -16,7 +16,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         }
         Sessions::Show { session, anonymous, out } => show_one(&dir, session, *anonymous, out)?,
         Sessions::Export { session, to } => {
-            let Export { format, output, anonymous, ascii } = to;
+            let ExportTo { format, output, anonymous, ascii } = to;
             let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never };
             show_one(&dir, session, *anonymous, &out)?;
         }

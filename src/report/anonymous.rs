@@ -38,7 +38,7 @@ impl Names {
     /// Free text without any of them.
     fn text(&self, text: &str) -> String {
         let known = self.0.iter().fold(text.to_string(), |text, (name, word)| replaced(&text, name, word));
-        let words: Vec<String> = known.split(' ').map(|word| without_path(word)).collect();
+        let words: Vec<String> = known.split(' ').map(without_path).collect();
         words.join(" ")
     }
 

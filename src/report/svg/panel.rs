@@ -80,15 +80,16 @@ impl Panel<'_> {
     fn grid(&self, out: &mut dyn Write, scale: &Scale, title: &str) -> io::Result<()> {
         let Place { top, height } = self.place;
         let (factor, unit) = column::unit([scale.high], self.unit);
-        let log = if scale.log { ", logarithmic" } else { "" };
-        words(out, "s", LEFT, top - 6.0, &format!("{unit} ({title}{log})"))?;
+        words(out, "s", LEFT, top - 6.0, &if scale.log { format!("{title}, logarithmic") } else { format!("{unit}: {title}") })?;
         let lines = if height > 150.0 { 5 } else { 3 };
         for step in 0..=lines {
             let share = f64::from(step) / f64::from(lines);
             let value = if scale.log { scale.low * (scale.high / scale.low).powf(share) } else { scale.high * share };
             let y = top + height * (1.0 - share);
             writeln!(out, "<line class=\"g\" stroke=\"#d0d7de\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", LEFT + PLOT)?;
-            words(out, "s", 14.0, y + 4.0, &column::figure(value / factor))?;
+            // Over many powers of ten every value has its own unit.
+            let (factor, own) = if scale.log { column::unit([value], self.unit) } else { (factor, "") };
+            words(out, "s", 4.0, y + 4.0, format!("{} {own}", column::figure(value / factor)).trim())?;
         }
         let mut ticks: Vec<f64> = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.at).collect();
         ticks.sort_by(f64::total_cmp);
