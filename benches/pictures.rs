@@ -32,13 +32,13 @@ fn main() {
     terminal.until("the plan", |screen| screen.contents().contains("--batch") && !screen.contents().contains("theme:"));
     keep(&terminal, "setup");
     terminal.press("r");
-    terminal.shows("trial 2");
+    terminal.shows("round 2");
     keep(&terminal, "live");
     terminal.shows("Fastest");
     terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
     keep(&terminal, "results");
     terminal.press("4");
-    terminal.until("the preview", |screen| screen.contents().contains("Fastest"));
+    terminal.until("the preview", |screen| screen.contents().contains("rename") && screen.contents().contains("Fastest"));
     keep(&terminal, "sessions");
     terminal.press("6");
     terminal.shows("kernel");
