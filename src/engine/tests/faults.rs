@@ -1,6 +1,6 @@
 //! What goes wrong inside a trial: short, interrupted, failed, too much, stalled, panicked.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::faulty::{Act, Faulty, OPENING};
@@ -190,38 +190,52 @@ fn threads_that_cannot_start_are_an_error_and_the_others_end() {
 fn a_call_that_does_not_return_is_left_behind_a_second_after_the_stop() {
     let hold = Arc::new((Mutex::new(true), Condvar::new()));
     let held = Arc::clone(&hold);
+    let hangs = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&hangs);
     let script = move |lane, request| {
         if lane == 1 && request != OPENING {
+            hangs.store(true, Relaxed);
             drop(held.1.wait_while(held.0.lock().unwrap(), |held| *held).unwrap());
         }
         Act::Whole
     };
     let mut spec = Faulty::over(&data(1 << 16), Box::new(script)).spec(2, 1);
     spec.passes = u64::MAX;
-    let gone = std::cell::Cell::new(false);
-    assert_eq!(run_with(&spec, &mut || gone.set(true), &|| gone.get()).err().unwrap(), "abandoned");
+    assert_eq!(run_with(&spec, &mut || (), &|| seen.load(Relaxed)).err().unwrap(), "abandoned");
     *hold.0.lock().unwrap() = false;
     hold.1.notify_all();
 }
 
-/// Lane 0 fails, opening or at its first operation, while lane 1 hangs there; nobody ever stops the run.
+/// Lane 0 fails, opening or at its first operation, once lane 1 hangs there; nobody ever stops the run.
 #[test]
 fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
+    #[derive(PartialEq)]
+    enum Lane {
+        NotThere,
+        Hangs,
+        Released,
+    }
     for opening in [true, false] {
-        let hold = Arc::new((Mutex::new(true), Condvar::new()));
-        let held = Arc::clone(&hold);
+        let lane_1 = Arc::new((Mutex::new(Lane::NotThere), Condvar::new()));
+        let at = Arc::clone(&lane_1);
         let script = move |lane, request| {
             if (request == OPENING) != opening {
                 return Act::Whole;
             }
+            let mut now = at.0.lock().unwrap();
             if lane == 1 {
-                drop(held.1.wait_while(held.0.lock().unwrap(), |held| *held).unwrap());
+                *now = Lane::Hangs;
+                at.1.notify_all();
+                drop(at.1.wait_while(now, |now| *now != Lane::Released).unwrap());
+            } else {
+                // Before that, lane 1 would only see the stop and never begin.
+                drop(at.1.wait_while(now, |now| *now == Lane::NotThere).unwrap());
             }
             Act::Result(EIO)
         };
         let error = run(&Faulty::over(&data(1 << 16), Box::new(script)).spec(2, 1)).err().unwrap();
         assert!(error.contains("Input/output error") && error.contains("was left behind"), "{error}");
-        *hold.0.lock().unwrap() = false;
-        hold.1.notify_all();
+        *lane_1.0.lock().unwrap() = Lane::Released;
+        lane_1.1.notify_all();
     }
 }
