@@ -6,7 +6,7 @@
 //! | floor | modules | what is there |
 //! |---|---|---|
 //! | 7 | [`app`] [`cli`] [`config`] | argv and the user's files to settings, and to a front end or command |
-//! | 6 | [`batch`] [`commands`] | the headless front end; sessions, host, lists, completions |
+//! | 6 | [`tui`] [`batch`] [`commands`] | the full screen; the headless front end; sessions, host, lists, completions |
 //! | 5 | [`report`] | what a session looks like: table, json, csv, fio ...; one file each |
 //! | 4 | [`session`] | the log of a run: written as it goes, found, loaded; results and the answer in words |
 //! | 3 | [`engine`] | runs any plan: target, calibration, cold and warm, workers, trials |
@@ -18,6 +18,8 @@
 //!
 //! `unsafe` stands in `sys` and `backend` only, each block with its reason.
 #![deny(unsafe_code)]
+// A folder's documentation is the map of its rooms, private ones too.
+#![allow(rustdoc::private_intra_doc_links)]
 
 pub mod app;
 pub mod backend;
