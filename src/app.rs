@@ -56,6 +56,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
         ("--strict", run.strict),
         ("--quiet", run.quiet),
         ("--keep", run.keep),
+        ("--baseline", run.baseline.is_some()),
         ("--plan", run.plan.is_some()),
         ("--save", run.save.is_some()),
         ("more than one --preset", run.preset.len() > 1),

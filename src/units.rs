@@ -17,7 +17,7 @@ pub enum UnitError {
     TooLarge(String),
     #[error("'{0}' is not a time: write a number with its unit (300ms, 5s, 2m)")]
     Time(String),
-    #[error("'{0}' is not a percentage: write 5 or 5%")]
+    #[error("'{0}' is not a percentage: write a number from 0 to 100, as in 5, 5% or 2.5%")]
     Percent(String),
 }
 
@@ -99,11 +99,12 @@ pub fn parse_time(text: &str) -> Result<Duration, UnitError> {
     if value > 366.0 * 86_400.0 { Err(UnitError::TooLarge(text.into())) } else { Ok(Duration::from_secs_f64(value)) }
 }
 
-/// A share from `5` or `5%`: 0.05.
+/// A share from `5` or `5%`: 0.05; 0 to 1.
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
-    let number = text.trim().trim_end_matches('%').trim();
+    let text = text.trim();
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value / 100.0),
+        Ok(value) if (0.0..=100.0).contains(&value) => Ok(value / 100.0),
         _ => Err(UnitError::Percent(text.into())),
     }
 }

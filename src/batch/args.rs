@@ -19,6 +19,14 @@ pub struct Args {
     #[arg(long, value_name = "SESSION", help_heading = WHAT)]
     pub plan: Option<String>,
 
+    /// Run the plan of an earlier session again and compare; options given with it must describe the same cells
+    #[arg(long, value_name = "SESSION", conflicts_with = "plan", help_heading = WHAT)]
+    pub baseline: Option<String>,
+
+    /// Exit 3 when the whole 95 % interval of a cell's speed is more than PERCENT (5 or 5%) below its baseline
+    #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = super::gate::limit, allow_hyphen_values = true, help_heading = WHAT)]
+    pub fail_if_slower: Option<f64>,
+
     /// Folder of the scratch file [default: here, or the first of TMPDIR, /var/tmp, HOME that is on a disk]
     #[arg(long, value_name = "DIR", help_heading = WHAT)]
     pub dir: Option<PathBuf>,

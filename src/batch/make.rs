@@ -1,16 +1,25 @@
 //! From arguments to a plan: a new one, or that of an earlier session.
 
 use super::Args;
+use super::gate::{self, Gate};
 use crate::engine::{Proposal, propose};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::failed;
-use crate::session::{self, AgainError};
+use crate::session::{self, AgainError, Session};
 
-pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
-    match &args.plan {
-        Some(text) => again(args, settings, text),
-        None => fresh(args, settings, presets),
+/// The plan, and what its run is held against.
+pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<(Plan, Option<Gate>)> {
+    match (&args.plan, &args.baseline) {
+        (_, Some(text)) => gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate))),
+        (Some(text), None) => Ok((again(args, settings, text)?, None)),
+        (None, None) => Ok((fresh(args, settings, presets)?, None)),
     }
+}
+
+/// The session that was named.
+pub(super) fn session(text: &str) -> anyhow::Result<Session> {
+    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failed)?;
+    session::load(&path).map_err(failed)
 }
 
 fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
@@ -21,8 +30,7 @@ fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<
 
 /// The plan of a session, with what may differ between two runs of it.
 fn again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
-    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failed)?;
-    let session = session::load(&path).map_err(failed)?;
+    let session = session(text)?;
     if !args.preset.is_empty() {
         return Err(AgainError::Cells.into());
     }

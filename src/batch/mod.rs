@@ -3,6 +3,7 @@
 mod args;
 mod bar;
 mod dry;
+mod gate;
 mod make;
 mod watch;
 
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::Context;
+use gate::{Gate, Held};
 
 use crate::engine::{Control, place};
 use crate::host::Host;
@@ -32,7 +34,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     for broken in presets.broken().iter().filter(|_| !args.quiet) {
         say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
     }
-    let plan = Arc::new(make::plan(args, settings, presets)?);
+    let (plan, gate) = make::plan(args, settings, presets)?;
+    let plan = Arc::new(plan);
     if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path)) {
         anyhow::bail!("{} is what is measured: give --output another name", path.display());
     }
@@ -47,8 +50,11 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     let id = recorder.as_ref().map(|r| locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string())));
     let (id, name, created) = id.unwrap_or_else(|| (String::new(), String::new(), session::utc(SystemTime::now())));
     let session = Session::new(id, name, created, host, Plan::clone(&plan));
+    if let Some(gate) = &gate {
+        gate.warn(args, &session);
+    }
     let outcome = measured(args, format, &plan, recorder.as_ref(), session);
-    finish(args, format, recorder.as_ref(), outcome)
+    finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
 }
 
 /// What is left when the engine is done.
@@ -95,10 +101,8 @@ fn locked<T>(recorder: &Mutex<Recorder>, with: impl FnOnce(&mut Recorder) -> T) 
     with(&mut recorder.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>, outcome: Outcome) -> anyhow::Result<u8> {
-    let Outcome { mut session, error, signal } = outcome;
-    let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
-    session.end = Some(reason);
+/// Ends the session's file; the line that says where it is.
+fn kept(args: &Args, recorder: Option<&Arc<Mutex<Recorder>>>, reason: End) -> Option<String> {
     let mut saved = None;
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
@@ -110,6 +114,20 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
             None => {}
         }
     }
+    saved
+}
+
+fn finish(
+    args: &Args,
+    format: &Format,
+    recorder: Option<&Arc<Mutex<Recorder>>>,
+    outcome: Outcome,
+    gate: Option<&Gate>,
+) -> anyhow::Result<u8> {
+    let Outcome { mut session, error, signal } = outcome;
+    let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
+    session.end = Some(reason);
+    let saved = kept(args, recorder, reason);
     if session.trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(report::Failed(code, error.unwrap_or_default()).into());
@@ -117,24 +135,37 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     if let Some(error) = &error {
         say(format!("iotui: {error}"));
     }
+    let table = format.id == report::FORMATS[0].id;
     // The table tells them; the others have no place for them.
-    if format.id != report::FORMATS[0].id && !args.quiet {
+    if !table && !args.quiet {
         session.notes.iter().for_each(|note| say(format!("iotui: {}", session::clean_text(note))));
     }
+    let held = gate.map(|gate| gate.hold(args, &session));
     let session = if args.anonymous { report::anonymous(&session) } else { session };
-    let streamed = format.id == report::JSONL && args.out.output.is_none();
-    args.out
-        .write(|to| if streamed { report::jsonl::write_results(&session, to) } else { (format.write)(&session, &args.out.look(), to) })?;
-    std::io::stdout().flush().or_else(|e| if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(failed(e)) })?;
+    write(args, format, &session, held.as_ref().filter(|_| table))?;
+    if let Some(held) = held.as_ref().filter(|_| !table) {
+        held.tell(args);
+    }
     // Last, where the eye is when the run is over; nothing to complain about where nobody reads it.
     if let Some(saved) = saved {
         say(saved);
     }
-    let wrong = session.worst() == Some(Severity::Wrong);
-    Ok(match signal {
-        Some(signal) => 128 + signal as u8,
-        None if error.is_some() || session.errors.iter().any(Option::is_some) => 1,
-        None if args.strict && wrong => 4,
-        None => 0,
-    })
+    let failed = error.is_some() || session.errors.iter().any(Option::is_some);
+    let wrong = args.strict && session.worst() == Some(Severity::Wrong);
+    Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
+}
+
+/// The results, with the comparison below them where there is one.
+fn write(args: &Args, format: &Format, session: &Session, held: Option<&Held>) -> anyhow::Result<()> {
+    let streamed = format.id == report::JSONL && args.out.output.is_none();
+    let look = args.out.look();
+    args.out.write(|to| {
+        if streamed {
+            report::jsonl::write_results(session, to)?
+        } else {
+            (format.write)(session, &look, to)?
+        }
+        held.map_or(Ok(()), |held| held.write(&look, to))
+    })?;
+    std::io::stdout().flush().or_else(|e| if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(failed(e)) })
 }

@@ -1,8 +1,10 @@
 //! Experiments: rules that turn settings into a plan. Pure; listed once in [`EXPERIMENTS`].
 
+mod describe;
 mod error;
 mod sweep;
 
+pub use describe::{OtherCells, describes};
 pub use error::PlanError;
 pub use sweep::{estimate, usual};
 

@@ -204,7 +204,7 @@ fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice,
 }
 
 /// The job with what means nothing to its backend set to its neutral value, so that it is one cell and not several.
-fn sensible(info: &Info, mut job: Job) -> Job {
+pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
     // Beside reads a seek is the price of a call; who asked for writes did not ask for it.
     if job.op == Op::Read && info.ops == [Op::Seek] {
         job.op = Op::Seek;

@@ -23,7 +23,7 @@ use crate::session::Session;
 
 pub use anonymous::{Names, anonymous};
 pub use atomic::{probe, to_file};
-pub use compare::table as comparison;
+pub use compare::{ruling, table as comparison};
 pub use out::{Failed, Formats, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.

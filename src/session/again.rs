@@ -14,6 +14,8 @@ pub enum AgainError {
     Cells,
     #[error("that plan uses {} of its file, and this one has {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
+    #[error("--dir and --keep are for scratch files, and what is measured is {}: leave them out, or name another FILE", .0.display())]
+    NotScratch(PathBuf),
     #[error(transparent)]
     Place(#[from] PlaceError),
 }
@@ -31,9 +33,13 @@ pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: b
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path.clone()), None),
         TargetSpec::Scratch { dir, .. } => (None, Some(dir.clone()).filter(|_| file.is_none())),
     };
+    let named = file.or(own_file.as_deref());
+    if let Some(file) = named.filter(|_| dir.is_some() || keep) {
+        return Err(AgainError::NotScratch(file.into()));
+    }
     let need = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let size = plan.target.size().max(need);
-    plan.target = place(file.or(own_file.as_deref()), dir.or(own_dir.as_deref()), Some(size), write, keep)?;
+    plan.target = place(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
     if need > plan.target.size() {
         return Err(AgainError::Small { need, size: plan.target.size() });
     }
@@ -61,6 +67,8 @@ mod tests {
         let plan = run(&Settings { seed: Some(7), trials: Some(3), ..Settings::default() }).unwrap();
         assert_eq!((plan.seed, plan.trials, plan.target.size()), (7, Some(3), need + 1));
         assert_eq!((plan.cells, plan.budget), (session.plan.cells.clone(), session.plan.budget));
+        let moved = again(&session, Some(file.path()), Some(Path::new("/tmp")), false, &Settings::default());
+        assert!(matches!(moved, Err(AgainError::NotScratch(_))), "{moved:?}");
         assert!(matches!(run(&Settings { op: Some(Op::Seek), ..Settings::default() }), Err(AgainError::Cells)));
     }
 }

@@ -5,11 +5,13 @@
 
 mod again;
 mod answer;
+mod baseline;
 mod clean;
 mod compare;
 mod document;
 mod edit;
 mod error;
+mod gate;
 mod home;
 mod line;
 mod list;
@@ -29,11 +31,13 @@ pub(crate) mod testing;
 
 pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
+pub use baseline::{BaselineError, FEWEST, baseline};
 pub use clean::text as clean_text;
-pub use compare::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus, compare, times};
+pub use compare::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus, compare, machines, times};
 pub use document::{Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
+pub use gate::{Open, Ruling, rule};
 pub use home::Home;
 pub use line::Worst;
 pub use list::{Listed, State, list};

@@ -2,8 +2,11 @@
 
 mod bar;
 mod columns;
+mod gate;
 #[cfg(test)]
 mod tests;
+
+pub use gate::ruling;
 
 use super::Look;
 use super::table::axes;

@@ -41,6 +41,18 @@ pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], spans: Opti
     found
 }
 
+/// What differs between the machines and kernels of two sessions, before there are results.
+pub fn machines(sessions: [&Session; 2]) -> Vec<Difference> {
+    let facts = host(sessions[0]).into_iter().zip(host(sessions[1])).filter(|(a, b)| a.2 != b.2);
+    let told = |((about, what, a), (_, _, b)): ((_, String, String), (_, _, String))| Difference {
+        about,
+        what,
+        base: shown(&a),
+        other: shown(&b),
+    };
+    facts.map(told).chain(mitigations(sessions)).collect()
+}
+
 fn shown(text: &str) -> String {
     if text.is_empty() { "-".into() } else { clean_text(text) }
 }

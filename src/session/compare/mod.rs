@@ -18,7 +18,7 @@ use super::{CellResult, Session, SummaryOf, clean_text, results};
 use crate::plan::Job;
 use crate::stats::Ratio;
 
-pub use differences::Difference;
+pub use differences::{Difference, machines};
 pub use matching::Alone;
 pub use text::times;
 

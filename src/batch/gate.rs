@@ -1,0 +1,111 @@
+//! `--baseline`: the run of a session's plan, held against that session.
+
+use std::io::{self, Write};
+
+use super::{Args, make};
+use crate::experiment::describes;
+use crate::plan::{Plan, Presets, Settings};
+use crate::report::{self, Look, say};
+use crate::session::{self, Comparison, Ruling, Session};
+use crate::units;
+
+/// What a run is held against.
+pub(super) struct Gate {
+    base: Session,
+    limit: Option<f64>,
+}
+
+/// The baseline's plan, where a run of it can be compared; options that were given must describe its cells.
+pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &str) -> anyhow::Result<(Plan, Gate)> {
+    let base = make::session(text)?;
+    let Settings { seed, trials, trial_time, budget, .. } = settings.clone();
+    let free = Settings { seed, trials, trial_time, budget, ..Settings::default() };
+    let limit = args.fail_if_slower;
+    let plan = session::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
+    let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset)? };
+    let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
+    describes(settings, &chosen, &crate::backend::infos(), &plan.cells, &skipped)?;
+    Ok((plan, Gate { base, limit }))
+}
+
+impl Gate {
+    /// Another machine is told before the run, since it takes the time that the run takes.
+    pub fn warn(&self, args: &Args, session: &Session) {
+        let [base, here] = shown(args, [&self.base, session]);
+        let differing = session::machines([&base, &here]);
+        if differing.is_empty() || args.quiet {
+            return;
+        }
+        let told: Vec<String> = differing.iter().map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other)).collect();
+        say(format!("iotui: not the machine of the baseline, which may be why cells differ: {}", told.join("; ")));
+    }
+
+    /// This run against the baseline.
+    pub fn hold(&self, args: &Args, session: &Session) -> Held {
+        let [base, session] = shown(args, [&self.base, session]);
+        let comparison = session::compare(&[base.clone(), session]);
+        let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
+        let ruling = self.limit.zip(versus).map(|(limit, versus)| session::rule(&base, versus, limit));
+        Held { comparison, ruling }
+    }
+}
+
+fn shown(args: &Args, sessions: [&Session; 2]) -> [Session; 2] {
+    sessions.map(|session| if args.anonymous { report::anonymous(session) } else { session.clone() })
+}
+
+/// A run beside its baseline.
+pub(super) struct Held {
+    comparison: Option<Comparison>,
+    pub ruling: Option<Ruling>,
+}
+
+impl Held {
+    /// Below the table.
+    pub fn write(&self, look: &Look, to: &mut dyn Write) -> io::Result<()> {
+        to.write_all(self.text(look).as_bytes())
+    }
+
+    /// Beside data for machines: nothing of it may stand among them.
+    pub fn tell(&self, args: &Args) {
+        let look = Look { width: 80, color: false, ..args.out.look() };
+        match &self.ruling {
+            _ if !args.quiet => say(self.text(&look).trim_end()),
+            // That a run is no pass is what --quiet leaves.
+            Some(ruling) if ruling.is_open() || !ruling.slower.is_empty() => say(format!("iotui: {}", ruling.text())),
+            _ => {}
+        }
+    }
+
+    fn text(&self, look: &Look) -> String {
+        let comparison = self.comparison.as_ref().map_or(String::new(), |comparison| report::comparison(comparison, look));
+        let ruling = self.ruling.as_ref().map_or(String::new(), |ruling| format!("\n{}", report::ruling(ruling, look)));
+        format!("\n{comparison}{ruling}")
+    }
+}
+
+/// PERCENT of `--fail-if-slower`, as a share.
+pub(super) fn limit(text: &str) -> Result<f64, String> {
+    match units::parse_percent(text) {
+        Ok(share) if share < 1.0 => Ok(share),
+        Ok(_) => Err("nothing is slower by all of its speed: give less than 100".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The exit code of design §3.5: a signal, then 1, 4 and 3.
+pub(super) fn code(signal: Option<i32>, failed: bool, wrong: bool, ruling: Option<&Ruling>) -> u8 {
+    match signal {
+        Some(signal) => 128 + signal as u8,
+        // What has no answer is no pass: a run that became too slow to reach its cells must not look well.
+        None if failed || ruling.is_some_and(|r| r.open.iter().any(|open| !open.wrong)) => 1,
+        None if wrong => 4,
+        None if ruling.is_some_and(Ruling::is_open) => 1,
+        None if ruling.is_some_and(|ruling| !ruling.slower.is_empty()) => 3,
+        None => 0,
+    }
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

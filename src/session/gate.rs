@@ -1,0 +1,124 @@
+//! The gate: whether a run is slower than its baseline by more than was allowed.
+
+use super::Session;
+use super::baseline::{FEWEST, sound};
+use super::compare::{Outcome, Pair, Versus, times};
+use crate::plan::Job;
+use crate::units::show_share;
+
+/// Cells that the one line names.
+const NAMED: usize = 3;
+
+/// What the gate says of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruling {
+    /// The share of its speed that a cell may lose, 0 to 1.
+    pub limit: f64,
+    /// Cells of which both sides have an interval.
+    pub judged: usize,
+    /// Those slower by more than the limit, the slowest first.
+    pub slower: Vec<Pair>,
+    /// Cells that the baseline has and this run cannot be judged by.
+    pub open: Vec<Open>,
+    /// Cells that the baseline itself has no sound figure of: nothing is asked of them.
+    pub unheld: usize,
+}
+
+/// A cell that the gate has no answer for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    pub cell: Job,
+    pub why: String,
+    /// It was measured, and is warned to be wrong: `--strict` answers for that.
+    pub wrong: bool,
+}
+
+/// Holds the run of `versus` against `base`, its baseline.
+///
+/// A cell is slower by more than `limit` where the whole 95 % interval of its ratio lies below 1 - `limit`: then an equal cell is
+/// called so in less than 2.5 % of cases, and hardly ever where it scatters by less than the limit.
+pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
+    let sound = sound(base);
+    let mut ruling = Ruling { limit, judged: 0, slower: Vec::new(), open: Vec::new(), unheld: base.plan.cells.len() - sound.len() };
+    for cell in sound {
+        match versus.cells.iter().find(|pair| pair.cell == cell) {
+            Some(pair) => match open(pair) {
+                Some(open) => ruling.open.push(open),
+                None => {
+                    ruling.judged += 1;
+                    if beyond(pair, limit) {
+                        ruling.slower.push(pair.clone());
+                    }
+                }
+            },
+            None => {
+                let why = versus.alone.iter().find(|alone| alone.cell == cell).and_then(|alone| alone.reason.clone());
+                ruling.open.push(Open { cell, why: why.unwrap_or_else(|| "it was not measured".into()), wrong: false });
+            }
+        }
+    }
+    let speed = |pair: &Pair| pair.ratio.map_or(1.0, |ratio| ratio.ratio);
+    ruling.slower.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
+    ruling
+}
+
+fn beyond(pair: &Pair, limit: f64) -> bool {
+    pair.ratio.and_then(|ratio| ratio.high).is_some_and(|high| high < 1.0 - limit)
+}
+
+fn open(pair: &Pair) -> Option<Open> {
+    let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
+    let (why, wrong) = match pair.outcome {
+        Outcome::Faster | Outcome::Slower | Outcome::Same => return None,
+        Outcome::TooFew => (format!("{} of the {FEWEST} trials that an interval needs", pair.other_trials), false),
+        Outcome::Wrong => (why(), true),
+        Outcome::Failed => (why(), false),
+    };
+    Some(Open { cell: pair.cell.clone(), why, wrong })
+}
+
+impl Ruling {
+    /// Whether some cell has no answer, so that nothing slower does not mean that all is well. Figures that are warned to be wrong
+    /// do not count, unless there are no others.
+    pub fn is_open(&self) -> bool {
+        self.judged == 0 || self.open.iter().any(|open| !open.wrong)
+    }
+
+    /// The ruling in one line.
+    pub fn text(&self) -> String {
+        let limit = show_share(self.limit);
+        let cells = |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
+        let mut said = match self.slower.len() {
+            0 => format!("Gate: of {} judged none is slower than A by more than {limit}.", cells(self.judged)),
+            slower => {
+                let mut named: Vec<String> = self.slower.iter().take(NAMED).map(figure).collect();
+                named.extend((slower > NAMED).then(|| format!("{} more", slower - NAMED)));
+                format!("Gate: {slower} of {} judged slower than A by more than {limit}: {}.", cells(self.judged), named.join("; "))
+            }
+        };
+        if let Some(first) = self.open.first() {
+            let more = if self.open.len() > 1 { format!(", and {} more", self.open.len() - 1) } else { String::new() };
+            said += &format!(" Not judged: {}{more}: {}.", first.cell.label(), first.why.trim_end_matches('.'));
+        }
+        if self.unheld > 0 {
+            said += &format!(" A itself has no sound figure of {}.", cells(self.unheld));
+        }
+        if self.is_open() {
+            said += " That is no pass: give the run a longer --budget or more --trials, or make a new baseline.";
+        }
+        said
+    }
+}
+
+/// `read 4 KiB warm 0.50x [0.48-0.52]`.
+fn figure(pair: &Pair) -> String {
+    let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {
+        Some((low, high)) => format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high)),
+        None => format!(" {}x", times(ratio.ratio)),
+    });
+    pair.cell.label() + &ratio
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;
