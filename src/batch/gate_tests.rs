@@ -1,1 +1,55 @@
+use super::*;
+use crate::plan::{Cache, Choice, Job, Op};
+use crate::session::Open;
 
+fn ruling(judged: usize, open: &[bool]) -> Ruling {
+    let cell = Job { cache: Cache::Warm, ..Job::plain(Choice::parse("pread").unwrap(), Op::Read) };
+    let open = open.iter().map(|wrong| Open { cell: cell.clone(), why: "x".into(), wrong: *wrong }).collect();
+    Ruling { limit: 0.05, judged, slower: Vec::new(), open, seen: None, unheld: 0 }
+}
+
+#[test]
+fn percentages_below_100() {
+    for (text, share) in [("5", 0.05), ("5%", 0.05), (" 2.5 % ", 0.025), ("0", 0.0), ("99.9%", 0.999)] {
+        assert!((limit(text).unwrap() - share).abs() < 1e-12, "{text}");
+    }
+    for text in ["", "%", "5%%", "-1", "100", "100%", "1e9", "nan", "inf", "5 percent"] {
+        assert!(limit(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_signal_then_1_then_4_then_3() {
+    let mut slow = ruling(2, &[]);
+    // Whatever cell: its number is what counts.
+    slow.slower = session_pair();
+    let open = Ruling { open: ruling(0, &[false]).open, ..slow.clone() };
+    for (signal, failed, wrong, ruling, wanted) in [
+        (Some(2), true, true, Some(&slow), 130),
+        (None, true, true, Some(&slow), 1),
+        (None, false, true, Some(&open), 1),
+        (None, false, true, Some(&slow), 4),
+        (None, false, false, Some(&slow), 3),
+        (None, false, false, Some(&ruling(2, &[])), 0),
+        // A wrong figure is left to --strict, unless there is no other.
+        (None, false, false, Some(&ruling(1, &[true])), 0),
+        (None, false, false, Some(&ruling(0, &[true])), 1),
+        (None, false, true, Some(&ruling(0, &[true])), 4),
+        (None, false, false, Some(&ruling(1, &[false])), 1),
+        (None, false, false, None, 0),
+    ] {
+        assert_eq!(code(signal, failed, wrong, ruling), wanted, "{signal:?} {failed} {wrong} {ruling:?}");
+    }
+}
+
+fn session_pair() -> Vec<crate::session::Pair> {
+    use crate::session::testing;
+    let session = |speed: u64| {
+        let mut session = testing::session(1);
+        session.trials.extend((1..=5).map(|round| testing::trial(0, round, speed << 20).into()));
+        session
+    };
+    let (base, slow) = (session(100), session(50));
+    let comparison = session::compare(&[base.clone(), slow]).unwrap();
+    session::rule(&base, &comparison.others[0], 0.05).slower
+}

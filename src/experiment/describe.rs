@@ -56,8 +56,11 @@ pub fn describes(
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         return Err(OtherCells::LeftOut { option, cells: first.label() + &more });
     }
-    let known = |value: &Value| cells.iter().chain(skipped).any(|cell| has(cell, value));
+    // What a value means nothing to (the cache, to a seek) is no cell of that value.
+    let cares = |cell: &&Job, values: &[Value]| values.iter().any(|value| !has(cell, value));
     for (option, values) in all.iter().flatten() {
+        let caring: Vec<&Job> = cells.iter().chain(skipped).filter(|cell| cares(cell, values)).collect();
+        let known = |value: &Value| caring.is_empty() || caring.iter().any(|cell| has(cell, value));
         if let Some(value) = values.iter().find(|value| !known(value)) {
             return Err(OtherCells::Added { option, value: value.text.clone() });
         }

@@ -1,1 +1,102 @@
+use super::*;
+use crate::backend::infos;
+use crate::plan::{Cache, Op, preset};
 
+fn settings(line: &str) -> Settings {
+    let mut settings = Settings::default();
+    for word in line.split_whitespace() {
+        let (name, text) = word.split_once('=').unwrap();
+        settings.set(name, text).unwrap();
+    }
+    settings
+}
+
+fn job(backend: &str, block: u64, cache: Cache) -> Job {
+    Job { block, cache, count: None, span: 1 << 20, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
+}
+
+fn cells() -> Vec<Job> {
+    let pread = [4096, 32768].map(|block| [Cache::Cold, Cache::Warm].map(|cache| job("pread", block, cache)));
+    let seek = Job { op: Op::Seek, ..job("seek", 4096, Cache::AsIs) };
+    [pread.concat(), vec![seek.clone(), Job { block: 32768, ..seek }]].concat()
+}
+
+fn said_of(line: &str, skipped: &[Job]) -> Result<(), String> {
+    describes(&settings(line), &[], &infos(), &cells(), skipped).map_err(|other| other.to_string())
+}
+
+#[test]
+fn the_same_cells_may_be_said_in_parts_or_whole() {
+    for line in [
+        "",
+        "seed=7 trials=9 budget=9s trial-time=1s",
+        "block-size=4k,32k",
+        "backend=seek,pread",
+        "cache=warm,cold",
+        "op=read pattern=seq threads=1 depth=1 sync=none size=1m",
+        "backend=pread,seek block-size=4k..32k*8 cache=cold,warm direct=false xor=false",
+    ] {
+        assert_eq!(said_of(line, &[]), Ok(()), "{line}");
+    }
+}
+
+#[test]
+fn other_cells_are_named() {
+    for (line, wanted) in [
+        ("block-size=4k", "--block-size leaves out cells of the baseline: pread 32 KiB cold, and 2 more"),
+        ("cache=warm", "--cache leaves out cells of the baseline: pread 4 KiB cold, and 1 more"),
+        ("backend=seek", "--backend leaves out cells of the baseline: pread 4 KiB cold, and 3 more"),
+        ("block-size=4k,32k,1m", "the baseline has no cell with --block-size 1m"),
+        ("backend=pread,seek,mmap", "the baseline has no cell with --backend mmap"),
+        ("cache=cold,warm,asis", "the baseline has no cell with --cache asis"),
+    ] {
+        assert_eq!(said_of(line, &[]), Err(wanted.into()), "{line}");
+    }
+    // What was asked for then and could not be had is asked for again.
+    assert_eq!(said_of("block-size=4k,32k,1m", &[job("pread", 1 << 20, Cache::Cold)]), Ok(()));
+}
+
+#[test]
+fn every_setting_of_a_cell_is_held() {
+    let other = [
+        ("backend", "mmap"),
+        ("block-size", "1m"),
+        ("count", "9"),
+        ("op", "write"),
+        ("pattern", "random"),
+        ("threads", "2"),
+        ("depth", "2"),
+        ("cache", "asis"),
+        ("direct", "true"),
+        ("xor", "true"),
+        ("size", "2m"),
+        ("sync", "end"),
+    ];
+    for setting in Settings::ALL {
+        let free = ["seed", "trials", "trial-time", "budget"].contains(&setting.name);
+        let value = other.iter().find(|(name, _)| *name == setting.name);
+        assert_eq!(value.is_none(), free, "{}: give it a value that these cells have not", setting.name);
+        if let Some((name, value)) = value {
+            let error = said_of(&format!("{name}={value}"), &[]).unwrap_err();
+            assert!(error.contains(&format!("--{name} leaves out")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_preset_says_its_defaults_too() {
+    let quick = [preset("quick").unwrap()];
+    let whole = usual(&quick[0].settings, &infos());
+    let backends = whole.text("backend").unwrap();
+    let all: Vec<Job> = backends
+        .split(',')
+        .flat_map(|b| whole.block_size.as_ref().unwrap().values.iter().map(move |s| (b, *s)))
+        .flat_map(|(b, s)| [Cache::Cold, Cache::Warm].map(|cache| job(b, s, cache)))
+        .collect();
+    let held = |settings: &Settings, cells: &[Job]| describes(settings, &quick, &infos(), cells, &[]);
+    assert_eq!(held(&Settings::default(), &all), Ok(()));
+    let warm: Vec<Job> = all.iter().filter(|job| job.cache == Cache::Warm).cloned().collect();
+    assert_eq!(held(&Settings::default(), &warm), Err(OtherCells::Added { option: "cache", value: "cold".into() }));
+    assert_eq!(held(&settings("cache=warm"), &warm), Ok(()));
+    assert!(matches!(held(&Settings::default(), &cells()), Err(OtherCells::LeftOut { option: "backend", .. })));
+}

@@ -20,6 +20,8 @@ pub struct Ruling {
     pub slower: Vec<Pair>,
     /// Cells that the baseline has and this run cannot be judged by.
     pub open: Vec<Open>,
+    /// The least and the most that a cell had to lose to be called slower, shares of its speed: how wide the intervals are.
+    pub seen: Option<(f64, f64)>,
     /// Cells that the baseline itself has no sound figure of: nothing is asked of them.
     pub unheld: usize,
 }
@@ -39,13 +41,15 @@ pub struct Open {
 /// called so in less than 2.5 % of cases, and hardly ever where it scatters by less than the limit.
 pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     let sound = sound(base);
-    let mut ruling = Ruling { limit, judged: 0, slower: Vec::new(), open: Vec::new(), unheld: base.plan.cells.len() - sound.len() };
+    let unheld = base.plan.cells.len() - sound.len();
+    let mut ruling = Ruling { limit, judged: 0, slower: Vec::new(), open: Vec::new(), seen: None, unheld };
     for cell in sound {
         match versus.cells.iter().find(|pair| pair.cell == cell) {
             Some(pair) => match open(pair) {
                 Some(open) => ruling.open.push(open),
                 None => {
                     ruling.judged += 1;
+                    ruling.seen = ruling.seen.into_iter().chain(seen(pair, limit)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
                     if beyond(pair, limit) {
                         ruling.slower.push(pair.clone());
                     }
@@ -66,6 +70,13 @@ fn beyond(pair: &Pair, limit: f64) -> bool {
     pair.ratio.and_then(|ratio| ratio.high).is_some_and(|high| high < 1.0 - limit)
 }
 
+/// The loss that would have put an interval of this width beyond the limit, twice: as the least and the most.
+fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
+    let ratio = pair.ratio?;
+    let loss = 1.0 - (1.0 - limit) * ratio.ratio / ratio.high?;
+    Some((loss, loss))
+}
+
 fn open(pair: &Pair) -> Option<Open> {
     let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
     let (why, wrong) = match pair.outcome {
@@ -84,12 +95,21 @@ impl Ruling {
         self.judged == 0 || self.open.iter().any(|open| !open.wrong)
     }
 
+    /// Which losses the intervals could show: none slower says little where they are wide.
+    fn sight(&self) -> String {
+        let text = |(least, most): (f64, f64)| match [least, most].map(|loss| format!("{:.0} %", (loss * 100.0).ceil())) {
+            [least, most] if least == most => format!("; their intervals show losses from {least} on"),
+            [least, most] => format!("; their intervals show losses from {least} on, the widest from {most} on"),
+        };
+        self.seen.map_or(String::new(), text)
+    }
+
     /// The ruling in one line.
     pub fn text(&self) -> String {
         let limit = show_share(self.limit);
         let cells = |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
         let mut said = match self.slower.len() {
-            0 => format!("Gate: of {} judged none is slower than A by more than {limit}.", cells(self.judged)),
+            0 => format!("Gate: of {} judged none is slower than A by more than {limit}{}.", cells(self.judged), self.sight()),
             slower => {
                 let mut named: Vec<String> = self.slower.iter().take(NAMED).map(figure).collect();
                 named.extend((slower > NAMED).then(|| format!("{} more", slower - NAMED)));

@@ -11,7 +11,7 @@ pub mod summary;
 
 mod order;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use compare::{Ratio, may_be_chance};
 pub use histogram::Histogram;

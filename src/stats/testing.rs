@@ -1,10 +1,10 @@
 //! Seeded random values for the simulations: the same ones on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood 2014): tiny, and good enough to check a coverage.
-pub(super) struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -16,18 +16,18 @@ impl Rng {
     }
 
     /// In (0, 1), both ends excluded.
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     /// Mean 0, standard deviation 1 (Box-Muller).
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
     /// Student's t with 3 degrees of freedom: heavy tails, finite variance.
-    pub(super) fn student3(&mut self) -> f64 {
+    pub(crate) fn student3(&mut self) -> f64 {
         let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
         self.normal() / (squares / 3.0).sqrt()
     }
