@@ -50,8 +50,7 @@ Examples:
   iotui --batch --op write --size 1g --sync end -b pread -s 4k,1m
   iotui --batch --baseline main --fail-if-slower 5%
   iotui sessions list                    every run is kept
-Exit: 0 done, 1 a cell or the run failed, 2 usage, 3 slower than the baseline, 4 --strict and a wrong number,
-130/143 stopped by a signal.";
+Exit: 0 done, 1 a cell or the run failed, 2 usage, 3 slower than the baseline, 4 --strict and a wrong number, 130/143 stopped by a signal.";
 
 #[derive(Debug, Subcommand)]
 pub enum Sub {

@@ -1,6 +1,22 @@
 use super::*;
-use crate::backend::infos;
-use crate::plan::{Cache, Op, preset};
+use crate::plan::{Cache, Depth, Moves, Op, preset};
+
+const fn info(id: &'static str, ops: &'static [Op], moves: Moves) -> Info {
+    Info { id, title: "", about: "", doc: "", moves, ops, depth: Depth::Synchronous, direct: true, cached: true, options: &[] }
+}
+
+/// What these tests name; an experiment knows no registry.
+static INFOS: [Info; 5] = [
+    info("read", &[Op::Read, Op::Write], Moves::Data),
+    info("pread", &[Op::Read, Op::Write], Moves::Data),
+    info("mmap", &[Op::Read], Moves::Data),
+    info("uring", &[Op::Read, Op::Write], Moves::Data),
+    info("seek", &[Op::Seek], Moves::Nothing),
+];
+
+fn infos() -> Vec<&'static Info> {
+    INFOS.iter().collect()
+}
 
 fn settings(line: &str) -> Settings {
     let mut settings = Settings::default();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{AgainError, CellResult, Session, again, results};
+use super::{AgainError, CellResult, Session, SummaryOf, again, results};
 use crate::engine::{EngineError, Met, look};
 use crate::plan::{Job, Plan, Settings};
 use crate::units::show_bytes;
@@ -80,7 +80,8 @@ fn comparable(base: &Session, plan: &Plan, met: &Met) -> Result<(), BaselineErro
 
 /// The cells of a session that another run can be judged by.
 pub(super) fn sound(session: &Session) -> Vec<Job> {
-    let figure = |result: &CellResult| result.throughput.or(result.operations).is_some_and(|of| of.summary.median > 0.0);
+    let above_0 = |of: SummaryOf| of.summary.median > 0.0 && of.summary.low.is_some_and(|low| low > 0.0);
+    let figure = |result: &CellResult| result.throughput.or(result.operations).is_some_and(above_0);
     let sound =
         |result: &CellResult| result.error.is_none() && result.wrong().is_none() && result.counted().len() >= FEWEST && figure(result);
     results(session).into_iter().filter(sound).map(|result| result.cell).collect()

@@ -81,7 +81,10 @@ fn open(pair: &Pair) -> Option<Open> {
     let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
     let (why, wrong) = match pair.outcome {
         Outcome::Faster | Outcome::Slower | Outcome::Same => return None,
-        Outcome::TooFew => (format!("{} of the {FEWEST} trials that an interval needs", pair.other_trials), false),
+        Outcome::TooFew if pair.other_trials < FEWEST => {
+            (format!("{} of the {FEWEST} trials that an interval needs", pair.other_trials), false)
+        }
+        Outcome::TooFew => ("its interval reaches down to 0: some trial moved nothing".into(), false),
         Outcome::Wrong => (why(), true),
         Outcome::Failed => (why(), false),
     };

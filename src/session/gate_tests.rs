@@ -78,6 +78,11 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
     ];
     assert_eq!((open, found.judged, found.is_open()), (wanted.to_vec(), 1, true));
     assert!(found.text().contains("Not judged: read 512 B warm, and 3 more: the budget ended before its first trial."), "{}", found.text());
+    let mut stalled = base.clone();
+    stalled.trials[0] = testing::trial(0, 1, 0).into();
+    let found = ruled(&base, &stalled);
+    assert!(found.open.len() == 1 && found.open[0].why.contains("reaches down to 0"), "{found:?}");
+    assert_eq!(ruled(&stalled, &base).unheld, 1);
     // Turned round, only the fifth cell is asked for.
     let turned = ruled(&run, &base);
     assert_eq!((turned.open.len(), turned.unheld, turned.judged, turned.is_open()), (0, 4, 1, false));

