@@ -110,14 +110,13 @@ impl Line {
         let determinant = one * xx - x * x;
         let (fixed, slope) = ((xx * y - x * xy) / determinant, (one * xy - x * y) / determinant);
         let line = match () {
-            () if fixed < 0.0 => Line { fixed: 0.0, per_byte: xy / xx / unit, fixed_variance: 0.0, per_byte_variance: 1.0 / xx / unit / unit },
+            () if fixed < 0.0 => {
+                Line { fixed: 0.0, per_byte: xy / xx / unit, fixed_variance: 0.0, per_byte_variance: 1.0 / xx / unit / unit }
+            }
             () if slope < 0.0 => Line { fixed: y / one, per_byte: 0.0, fixed_variance: 1.0 / one, per_byte_variance: 0.0 },
-            () => Line {
-                fixed,
-                per_byte: slope / unit,
-                fixed_variance: xx / determinant,
-                per_byte_variance: one / determinant / unit / unit,
-            },
+            () => {
+                Line { fixed, per_byte: slope / unit, fixed_variance: xx / determinant, per_byte_variance: one / determinant / unit / unit }
+            }
         };
         let sound = [line.fixed, line.per_byte, line.fixed_variance, line.per_byte_variance].iter().all(|v| v.is_finite());
         (sound && line.fixed + line.per_byte > 0.0).then_some(line)
