@@ -19,6 +19,8 @@ pub enum UnitError {
     Time(String),
     #[error("'{0}' is not a percentage: write a number from 0 to 100, as in 5, 5% or 2.5%")]
     Percent(String),
+    #[error("'{0}' is not a speed: write bytes per second (3500MB/s, 2GiB/s, 500m)")]
+    Rate(String),
 }
 
 const POWERS: &[(&str, u64)] = &[
@@ -69,6 +71,12 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
         Some(Err(())) => Err(UnitError::TooLarge(text.into())),
         None => Err(UnitError::Bytes(text.into())),
     }
+}
+
+/// Bytes per second of a speed such as `3500MB/s` or `2g`; above 0.
+pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
+    let bytes = text.trim().trim_end_matches("/s").trim();
+    parse_bytes(bytes).ok().filter(|rate| *rate > 0).ok_or_else(|| UnitError::Rate(text.into()))
 }
 
 /// A count such as `1000` or `64k` (powers of 1024, as block counts are).

@@ -16,6 +16,12 @@ pub fn widest() -> FoldFn {
     *WIDEST.get_or_init(|| forms().last().map_or(portable, |(_, form)| *form))
 }
 
+/// The fold of a buffer.
+pub fn buffer(buffer: &crate::sys::buffer::Buffer) -> u32 {
+    // SAFETY: a buffer is readable over its whole length.
+    unsafe { widest()(buffer.ptr(), buffer.len()) }
+}
+
 /// The forms this CPU can run, from narrow to wide.
 pub fn forms() -> Vec<(&'static str, FoldFn)> {
     let mut forms: Vec<(&'static str, FoldFn)> = vec![("64 bit", portable)];

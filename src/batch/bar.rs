@@ -51,6 +51,7 @@ impl Bar {
         let cell = progress.cell.map(|c| self.label(c)).unwrap_or_default();
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
+            Phase::Machine => "finding out what this machine can reach".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
             Phase::Pause => "paused".into(),
             Phase::Trial => format!("trial {}: {cell}", progress.round),

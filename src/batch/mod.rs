@@ -71,7 +71,7 @@ fn measured(args: &Args, format: &Format, plan: &Arc<Plan>, recorder: Option<&Ar
     // A watcher that left is not waited for.
     let tell = move |told| drop(to.send(told));
     let control = Arc::new(Control::new(signals::stop_flag()));
-    match session::start(Arc::clone(plan), session.host.evidence(), control, recorder.cloned(), tell) {
+    match session::start(Arc::clone(plan), &session.host, control, recorder.cloned(), tell) {
         Ok(_) => watch::until_over(args, format, &events, session),
         Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
     }

@@ -4,6 +4,7 @@
 //! that only waits.
 
 mod calibrate;
+mod ceilings;
 mod cells;
 mod control;
 mod error;
@@ -23,6 +24,7 @@ mod tests;
 mod trial;
 mod workers;
 
+pub use ceilings::measure as measure_ceilings;
 pub use cells::verdict;
 pub use control::Control;
 pub use error::EngineError;

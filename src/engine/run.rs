@@ -22,7 +22,14 @@ use crate::units::show_bytes;
 
 /// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
 /// does not heed.
-pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: &mut dyn Sink) -> Result<End, EngineError> {
+///
+/// `machine` is asked once the target is there: it may take half a second to find out what this machine can reach.
+pub fn run(
+    plan: &Arc<Plan>,
+    machine: impl FnOnce() -> MachineEvidence,
+    control: &Control,
+    sink: &mut dyn Sink,
+) -> Result<End, EngineError> {
     let begin = Instant::now();
     let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
@@ -35,7 +42,10 @@ pub fn run(plan: &Arc<Plan>, machine: MachineEvidence, control: &Control, sink: 
     target.ours = plan.target.is_ours();
     target.device_counted = bench.device_counted;
     let harness_nanos = plan.cells.first().map_or(0.0, |job| harness::nanos(job, &bench.target));
-    let grounds = Arc::new(Grounds { target, machine, harness_nanos });
+    if plan.ceilings {
+        sink.event(Event::Progress(pace.at(Phase::Machine, None, 0)));
+    }
+    let grounds = Arc::new(Grounds { target, machine: machine(), harness_nanos });
     sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
     let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), pace, origin: monotonic_nanos() };
     run.make_cells();

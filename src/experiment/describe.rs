@@ -92,6 +92,8 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         budget: _,
         trial_time: _,
         seed: _,
+        ceilings: _,
+        rated: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| match backends {
         Backends::These(list) => list.clone(),

@@ -10,7 +10,7 @@ pub use sweep::{estimate, usual};
 
 use std::collections::HashSet;
 
-use crate::plan::{Info, Job, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
+use crate::plan::{Info, Job, MeasureCeilings, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
 use crate::units::short_bytes;
 
 /// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
@@ -64,7 +64,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     }
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let trial_time = whole.trial_time.unwrap_or_else(|| sweep::trial_time(cells.len(), budget));
-    Ok(Plan {
+    let plan = Plan {
         experiment: asked.presets.first().map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: asked.presets.iter().map(|p| p.id.clone()).collect(),
         target: asked.target.clone(),
@@ -75,7 +75,15 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         budget,
         seed: whole.seed.unwrap_or(asked.seed),
         skipped,
-    })
+        ceilings: false,
+        rated: whole.rated,
+    };
+    let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {
+        MeasureCeilings::Auto => estimate(&plan) >= Plan::LONG,
+        MeasureCeilings::Always => true,
+        MeasureCeilings::Never => false,
+    };
+    Ok(Plan { ceilings, ..plan })
 }
 
 /// Nothing is left to measure: the first reason, and what to do where every block was too large.

@@ -96,9 +96,19 @@ impl Host {
         }
     }
 
+    /// Bytes of the largest cache; 0 where none is known.
+    pub fn last_cache(&self) -> u64 {
+        self.caches.iter().map(|cache| cache.size).max().unwrap_or(0)
+    }
+
     /// What of it the verdicts of a run are judged by.
     pub fn evidence(&self) -> MachineEvidence {
-        MachineEvidence { governor: self.cpu.governor.clone(), on_battery: self.conditions.on_battery }
+        MachineEvidence {
+            governor: self.cpu.governor.clone(),
+            on_battery: self.conditions.on_battery,
+            memory: Some(self.memory.allowed()).filter(|memory| *memory > 0),
+            ceilings: None,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::root::clean;
-use crate::record::TargetEvidence;
+use crate::record::{LinkCeiling, TargetEvidence};
 use crate::sys::block::{self, BlockDevice};
 use crate::sys::direct::{DirectSupport, direct_support};
 use crate::sys::extents::{ExtentMethod, Extents, extents};
@@ -159,6 +159,7 @@ impl TargetFacts {
             direct: self.direct_is_real(),
             read_ahead: self.read_ahead(),
             fs_used: self.used(),
+            link: self.link(),
             ..TargetEvidence::default()
         }
     }
@@ -168,6 +169,13 @@ impl TargetFacts {
         let names: Vec<&str> = self.devices.iter().map(|d| d.name.as_str()).collect();
         let model = self.devices.last().and_then(|d| d.model.as_deref()).map(|m| format!(" ({})", clean(m))).unwrap_or_default();
         if names.is_empty() { String::new() } else { clean(&names.join(" on ")) + &model }
+    }
+
+    /// The narrowest link of the disks below, where its speed is known.
+    pub fn link(&self) -> Option<LinkCeiling> {
+        let links = self.devices.iter().filter_map(|device| device.link.as_ref());
+        let known = links.filter_map(|link| Some(LinkCeiling { name: link.text.clone(), bytes_per_second: link.bytes_per_second? as f64 }));
+        known.min_by(|a, b| a.bytes_per_second.total_cmp(&b.bytes_per_second))
     }
 
     /// Whether O_DIRECT reaches a device, as far as the file system says; memory takes the flag and ignores it.

@@ -36,6 +36,16 @@ macro_rules! names {
     };
 }
 
+names! {
+    /// Whether what the machine can reach is measured before the first cell.
+    "choice of when to measure ceilings" MeasureCeilings {
+        /// Before a plan that takes 5 s or more.
+        Auto = "auto",
+        Always = "always",
+        Never = "never",
+    }
+}
+
 names! { "operation" Op { Read = "read", Write = "write", Seek = "seek" } }
 
 names! {

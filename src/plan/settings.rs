@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::job::PatternError;
-use super::{Cache, Choice, ChoiceError, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
+use super::{Cache, Choice, ChoiceError, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
 use crate::units::{self, UnitError};
 
 /// How long one trial should take: calibration doubles the count until it takes at least `low`.
@@ -45,6 +45,8 @@ pub struct Settings {
     pub budget: Option<Duration>,
     pub trial_time: Option<TrialTime>,
     pub seed: Option<u64>,
+    pub ceilings: Option<MeasureCeilings>,
+    pub rated: Option<u64>,
 }
 
 /// The backends asked for.
@@ -333,6 +335,24 @@ impl Settings {
             |v| v.to_string(),
             "Seed of the order of trials and of random offsets [default: from the clock]"
         ),
+        setting!(
+            "ceilings",
+            None,
+            Some("auto|always|never"),
+            ceilings,
+            |t: &str| t.parse::<MeasureCeilings>(),
+            |v| v.to_string(),
+            "Measure what this machine can reach at most, once per boot: auto = before a plan of 5 s or more [default: auto]"
+        ),
+        setting!(
+            "rated",
+            None,
+            Some("SPEED"),
+            rated,
+            units::parse_rate,
+            |v| format!("{}/s", units::short_bytes(*v)),
+            "Bytes per second that the vendor of the disk names, as in 3500MB/s: a line to hold results against"
+        ),
     ];
 
     /// Sets one by name, from the text of an option or of a preset's key.
@@ -415,6 +435,8 @@ mod tests {
             ("budget", "9s"),
             ("trial-time", "5s..15s"),
             ("seed", "7"),
+            ("ceilings", "always"),
+            ("rated", "3500000000/s"),
         ]);
         let argv = all.argv();
         let mut back = Settings::default();

@@ -69,9 +69,17 @@ pub struct Plan {
     /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps it.
     pub seed: u64,
     pub skipped: Vec<Skipped>,
+    /// Measure what this machine can reach, before the first cell.
+    #[serde(default)]
+    pub ceilings: bool,
+    /// Bytes per second that the vendor of the disk names.
+    #[serde(default)]
+    pub rated: Option<u64>,
 }
 
 impl Plan {
+    /// A plan that takes at least so long can spare the time to measure ceilings.
+    pub const LONG: Duration = Duration::from_secs(5);
     /// Half width of the interval at which more trials would not change an answer.
     pub const GOAL: f64 = 0.02;
     pub const BUDGET: Duration = Duration::from_secs(50);

@@ -28,6 +28,8 @@ pub enum End {
 pub enum Phase {
     /// The scratch file is being filled.
     Fill,
+    /// What the machine can reach is being found out.
+    Machine,
     Calibrate,
     Trial,
     /// Nothing runs until the pause is over; what ran when it began is repeated in full.

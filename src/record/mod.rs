@@ -1,5 +1,6 @@
 //! What was measured: trials, samples, events, warnings, and the verdict as a pure function of its evidence.
 
+mod ceilings;
 mod event;
 mod latency;
 mod sample;
@@ -7,6 +8,7 @@ mod trial;
 mod verdict;
 mod warning;
 
+pub use ceilings::{Ceilings, LinkCeiling};
 pub use event::{End, Event, Phase, Progress};
 pub use latency::Latency;
 pub use sample::{LaneSample, Sample};

@@ -32,6 +32,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     below::missing(&mut page, &rows, &session::skipped(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
+    below::why(&mut page, session, &rows);
     for line in page.lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.
         let start = if line.starts_with(' ') { "  " } else { "- " };

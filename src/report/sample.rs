@@ -38,6 +38,8 @@ pub fn session(cells: Vec<Job>) -> Session {
         budget: Plan::BUDGET,
         seed: 42,
         skipped: Vec::new(),
+        ceilings: false,
+        rated: None,
     };
     let mut host = Host { name: "lab-7".into(), kernel: "6.18.44".into(), architecture: "x86_64".into(), ..Host::default() };
     (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);

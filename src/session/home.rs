@@ -12,6 +12,8 @@ pub enum Home {
     Data,
     /// `$XDG_CONFIG_HOME/iotui`: presets.
     Config,
+    /// `$XDG_CACHE_HOME/iotui`: what can be found out again.
+    Cache,
     /// `$XDG_STATE_HOME/iotui`: what the full screen remembers.
     State,
 }
@@ -23,6 +25,7 @@ impl Home {
         let (known, variable) = match self {
             Home::Data => (xdg.map(|x| x.data_dir()), "XDG_DATA_HOME"),
             Home::Config => (xdg.map(|x| x.config_dir()), "XDG_CONFIG_HOME"),
+            Home::Cache => (xdg.map(|x| x.cache_dir()), "XDG_CACHE_HOME"),
             Home::State => (xdg.and_then(|x| x.state_dir()), "XDG_STATE_HOME"),
         };
         // Without a home the strategy does not look at the variable that makes one unnecessary.

@@ -6,6 +6,7 @@
 mod again;
 mod answer;
 mod baseline;
+mod ceilings;
 mod clean;
 mod compare;
 mod document;
@@ -24,6 +25,7 @@ mod run;
 mod sink;
 mod store;
 mod time;
+mod why;
 mod write;
 
 #[cfg(test)]
@@ -47,6 +49,7 @@ pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, 
 pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};
+pub use why::{Bounds, CurveCost, Limit, Limited, Why, estimate, why};
 pub use write::Recorder;
 
 use std::sync::Arc;

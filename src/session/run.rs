@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::SystemTime;
 
-use super::{Recorder, SessionError, folder, slug};
+use super::{Recorder, SessionError, ceilings, folder, slug};
 use crate::engine::{self, Control};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
@@ -43,11 +43,12 @@ pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder
 /// The thread cannot be started.
 pub fn start(
     plan: Arc<Plan>,
-    machine: MachineEvidence,
+    host: &Host,
     control: Arc<Control>,
     recorder: Option<Arc<Mutex<Recorder>>>,
     mut tell: impl FnMut(Told) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
+    let (machine, last_cache) = (host.evidence(), host.last_cache());
     Builder::new().name("engine".into()).spawn(move || {
         let mut sink = |event: Event| {
             if let Some(recorder) = &recorder {
@@ -55,6 +56,7 @@ pub fn start(
             }
             tell(Told::Event(event));
         };
+        let machine = || MachineEvidence { ceilings: plan.ceilings.then(|| ceilings::of_this_boot(last_cache)), ..machine };
         let end = catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
         tell(Told::Over(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string()))));
     })
@@ -96,7 +98,7 @@ mod tests {
             let _ = to.send(what);
         };
         let recorder = Some(Arc::new(Mutex::new(recorder)));
-        let thread = start(plan, MachineEvidence::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
+        let thread = start(plan, &Host::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
         let all: Vec<Told> = from.iter().collect();
         thread.join().unwrap();
         assert!(matches!(all.last(), Some(Told::Over(None))), "{:?}", all.last());
@@ -116,7 +118,7 @@ mod tests {
                 Told::Event(_) => {}
                 Told::Over(why) => to.send(why).unwrap(),
             };
-            start(Arc::new(plan), MachineEvidence::default(), Arc::new(Control::new(&NEVER)), None, tell).unwrap();
+            start(Arc::new(plan), &Host::default(), Arc::new(Control::new(&NEVER)), None, tell).unwrap();
             assert!(from.recv().unwrap().unwrap().contains(wanted));
         }
     }

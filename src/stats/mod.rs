@@ -4,7 +4,9 @@
 //! and an answer that the values cannot carry is `None`.
 
 pub mod compare;
+pub mod cost;
 pub mod histogram;
+pub mod knee;
 pub mod outlier;
 pub mod series;
 pub mod summary;
@@ -14,7 +16,9 @@ mod order;
 pub(crate) mod testing;
 
 pub use compare::{Ratio, may_be_chance};
+pub use cost::Cost;
 pub use histogram::Histogram;
+pub use knee::Knees;
 pub use outlier::{outliers, two_modes};
 pub use series::{merge_neighbours, reduce};
 pub use summary::Summary;

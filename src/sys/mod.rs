@@ -1,5 +1,6 @@
 //! Kernel facts and calls.
 
+pub mod bandwidth;
 pub mod block;
 pub mod buffer;
 pub mod cet;

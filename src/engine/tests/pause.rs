@@ -27,6 +27,8 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
         budget: Duration::from_secs(600),
         seed: 1,
         skipped: vec![],
+        ceilings: false,
+        rated: None,
     }
 }
 
@@ -61,7 +63,7 @@ fn watched(plan: Plan, stop: &'static AtomicBool, mut act: impl FnMut(&Control, 
             _ => {}
         }
     };
-    crate::engine::run(&Arc::new(plan), MachineEvidence::default(), &control, &mut sink).unwrap();
+    crate::engine::run(&Arc::new(plan), MachineEvidence::default, &control, &mut sink).unwrap();
     seen
 }
 
@@ -135,7 +137,11 @@ fn a_pause_waits_for_a_call_that_hangs() {
     const LOOKS: u32 = 50;
     let asked = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&asked);
+    // A lane that sees the cut before its first call makes none.
+    let within = Arc::new(AtomicBool::new(false));
+    let called = Arc::clone(&within);
     let script = move |_, request| {
+        called.fetch_or(request != OPENING, Relaxed);
         while request != OPENING && seen.load(Relaxed) < LOOKS {
             std::thread::yield_now();
         }
@@ -143,8 +149,9 @@ fn a_pause_waits_for_a_call_that_hangs() {
     };
     let spec = Faulty::over(&[7; 65536], Box::new(script)).spec(1, 1);
     let cut = || {
-        asked.fetch_add(1, Relaxed);
-        Some(Cut::Pause)
+        let within = within.load(Relaxed);
+        asked.fetch_add(u32::from(within), Relaxed);
+        within.then_some(Cut::Pause)
     };
     let ran = workers::run(&spec, &mut || {}, &cut, &mut |_, _| {});
     assert!(matches!(ran, Ok(_) | Err(Failure::Stopped)));

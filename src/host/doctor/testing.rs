@@ -61,5 +61,7 @@ pub fn plan(words: &[&str]) -> Plan {
         budget: Plan::BUDGET,
         seed: 1,
         skipped: Vec::new(),
+        ceilings: false,
+        rated: None,
     }
 }

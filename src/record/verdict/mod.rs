@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::rules::{RULES, Rule};
-use super::{Latency, Trial, Warning};
+use super::{Ceilings, Latency, LinkCeiling, Trial, Warning};
 use crate::plan::{Info, Job};
 
 /// Shares of the bytes by where they came from; they add up to 1.
@@ -54,15 +54,21 @@ pub struct TargetEvidence {
     pub read_ahead: Option<u64>,
     /// Share of the file system that is in use.
     pub fs_used: Option<f64>,
+    /// The narrowest way to the disk, where its speed is known.
+    pub link: Option<LinkCeiling>,
 }
 
 /// What is known about the machine for its verdicts.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineEvidence {
     /// The CPU frequency governor; `None` where the kernel controls no frequency, as in most virtual machines.
     pub governor: Option<String>,
     pub on_battery: Option<bool>,
+    /// Bytes of memory that may be used: the machine's, or those of the control group.
+    pub memory: Option<u64>,
+    /// What bare loops reached here; `None` = not measured.
+    pub ceilings: Option<Ceilings>,
 }
 
 /// What all verdicts of a run are judged by; kept in the session, so that a missing verdict can be found later.

@@ -151,7 +151,7 @@ pub fn cold() -> Case {
         job: job(),
         info: PREAD,
         target,
-        machine: MachineEvidence { governor: Some("performance".into()), on_battery: Some(false) },
+        machine: MachineEvidence { governor: Some("performance".into()), on_battery: Some(false), ..MachineEvidence::default() },
         trials: (1..=5).map(trial).map(Arc::new).collect(),
         spread: Spread { half_width: Some(0.01), two_modes: None, outliers: 0 },
         latency: Some(Latency { count: 1280, every: 1, p50: Some(1e6), p99: Some(2e6), ..Latency::default() }),

@@ -322,10 +322,12 @@ prop_compose! {
         fs in text(), method in text(), compresses in proptest::option::of(text()), flags in proptest::array::uniform3(any::<bool>()),
         counted: Option<bool>, direct: Option<bool>, hole_bytes in maybe(), read_ahead in maybe(),
         entropy in proptest::option::of(real()), fs_used in proptest::option::of(real()),
+        link in proptest::option::of((text(), real())),
     ) -> TargetEvidence {
+        let link = link.map(|(name, bytes_per_second)| LinkCeiling { name, bytes_per_second });
         TargetEvidence {
             device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
-            hole_bytes, hole_method: method, direct, read_ahead, fs_used,
+            hole_bytes, hole_method: method, direct, read_ahead, fs_used, link,
         }
     }
 }
@@ -334,14 +336,19 @@ prop_compose! {
     fn any_case()(
         job in any_job().boxed(), target in any_target().boxed(), trials in vec(any_trial().boxed(), 0..7),
         nothing: bool, many: bool, cached: bool, governor in proptest::option::of(text()), on_battery: Option<bool>,
+        ceilings in proptest::option::of(proptest::array::uniform4(proptest::option::of(real()))), cpus: u32,
+        memory in proptest::option::of(number()),
         half_width in proptest::option::of(real()), two_modes in proptest::option::of((real(), real())), outliers: usize,
         count in number(), p in proptest::array::uniform4(proptest::option::of(real())), timed: bool, harness_nanos in real(),
     ) -> Case {
         let moves = if nothing { Moves::Nothing } else { Moves::Data };
         let depth = if many { Depth::UpTo(256) } else { Depth::Synchronous };
+        let ceilings = ceilings.map(|[syscall_nanos, clock_nanos, copy, read]| Ceilings {
+            syscall_nanos, clock_nanos, copy, read, threads: cpus, ..Ceilings::default()
+        });
         let latency = Latency { count, p50: p[0], p90: p[1], p99: p[2], p999: p[3], ..Latency::default() };
         Case {
-            job, target, trials: trials.into_iter().map(Into::into).collect(), info: Info { moves, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery },
+            job, target, trials: trials.into_iter().map(Into::into).collect(), info: Info { moves, depth, cached, ..PREAD }, machine: MachineEvidence { governor, on_battery, memory, ceilings },
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency), harness_nanos,
         }
     }

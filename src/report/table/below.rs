@@ -5,7 +5,7 @@ use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
 use crate::plan::{Job, Skipped};
 use crate::record::{End, Severity};
-use crate::session::{CellResult, Session};
+use crate::session::{self, Bounds, CellResult, Limited, Session};
 use crate::stats::Summary;
 use crate::units;
 
@@ -128,6 +128,32 @@ pub fn ending(page: &mut Page, session: &Session) {
         page.paragraph("note: ", Style::Dim, &sentence(note));
     }
 }
+
+/// What an operation costs on each curve, and what limits the cells.
+pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+    let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
+    let why = session::why(&results, &Bounds::of(session));
+    page.gap();
+    for curve in why.costs.iter().take(CURVES) {
+        page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name(), curve.text));
+    }
+    let mut limits: Vec<(&Limited, Vec<&Job>)> = Vec::new();
+    for (limit, row) in why.limits.iter().zip(rows) {
+        let Some(limit) = limit else { continue };
+        match limits.iter_mut().find(|(known, _)| known.by == limit.by) {
+            Some((_, jobs)) => jobs.push(&row.cell),
+            None => limits.push((limit, vec![&row.cell])),
+        }
+    }
+    for (limit, jobs) in limits {
+        let whose = if jobs.len() > 1 { "; the first: " } else { ": " };
+        let (name, figures) = limit.text.split_once(": ").unwrap_or((limit.by.name(), ""));
+        page.paragraph("limit: ", Style::Dim, &format!("{name} in {}{whose}{figures}.", cells(jobs.iter().copied(), rows.len())));
+    }
+}
+
+/// Curves whose costs are told.
+const CURVES: usize = 8;
 
 /// Cells whose trial is the whole file, since it ended before the trial time: how long one pass took.
 pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {

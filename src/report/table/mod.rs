@@ -54,6 +54,7 @@ fn page(session: &Session, results: &[CellResult], skipped: &[Skipped], answer: 
     below::missing(&mut page, &rows, skipped);
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
+    below::why(&mut page, session, &rows);
     page.gap();
     page.plain(answer);
     while page.lines.last().is_some_and(String::is_empty) {

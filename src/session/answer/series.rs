@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Point;
 use crate::plan::Job;
+use crate::stats::{Knees, Summary};
 use crate::units;
 
 /// Close to the peak: at least this share of it.
@@ -63,6 +64,9 @@ pub struct Knee {
     pub least: Option<u64>,
     /// The smallest value that is within 5 % whatever the intervals allow; `None` where none is.
     pub most: Option<u64>,
+    /// How sure `at` is: the share of ways in which it comes out so when each median is drawn anew within its interval;
+    /// `None` without intervals.
+    pub confidence: Option<f64>,
     /// Every value from `at` on is within 5 %.
     pub holds: bool,
     /// The curve still gains more than 5 % at its last value.
@@ -82,6 +86,7 @@ pub fn axis(points: &[Point]) -> Option<Axis> {
 
 /// The knee of every curve of two points or more, in the order of the plan.
 pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
+    let mut sure = None;
     let mut curves: Vec<Vec<Point>> = Vec::new();
     let mut known: HashMap<Job, usize> = HashMap::new();
     for point in points {
@@ -91,17 +96,19 @@ pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
             None => curves.push(vec![*point]),
         }
     }
-    curves.iter_mut().filter_map(|curve| knee(curve, axis)).collect()
+    curves.iter_mut().filter_map(|curve| knee(curve, axis, sure.get_or_insert_with(Knees::default))).collect()
 }
 
-fn knee(curve: &mut [Point], axis: Axis) -> Option<Knee> {
+fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
     let value = |point: &Point| axis.of(&point.result.cell);
     curve.sort_by_key(value);
     let [first, ..] = *curve else { return None };
     let [.., before, last] = *curve else { return None };
     let peak = curve.iter().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))?;
     let close = |point: &&Point| point.rate.median >= CLOSE * peak.rate.median;
-    let at = curve.iter().find(close)?;
+    let summaries: Vec<&Summary> = curve.iter().map(|point| point.rate).collect();
+    let place = Knees::at(&summaries, CLOSE)?;
+    let at = &curve[place];
     let (low, high) = peak.interval().unzip();
     let least = low.and_then(|low| curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= CLOSE * low)));
     let most = high.and_then(|high| curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= CLOSE * high)));
@@ -111,6 +118,7 @@ fn knee(curve: &mut [Point], axis: Axis) -> Option<Knee> {
         at: value(at),
         least: least.map(value),
         most: most.map(value),
+        confidence: sure.confidence(&summaries, place, CLOSE),
         holds: curve.iter().filter(|point| value(point) >= value(at)).all(|point| close(&point)),
         rising: value(peak) == value(&last) && !close(&&before) && !last.overlaps(&before),
         smallest: value(&first),

@@ -172,6 +172,9 @@ fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join(", ")))
 }
 
+/// From here on a knee needs no word on how sure it is.
+const SURE: f64 = 0.95;
+
 /// How much a curve needs, as sure as its intervals are.
 fn size(knee: &Knee) -> String {
     let show = |value| knee.axis.show(value);
@@ -179,7 +182,10 @@ fn size(knee: &Knee) -> String {
         (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
         (Some(_), None) => format!("about {}", show(knee.at)),
         _ if knee.at == knee.smallest => format!("no more than {}, the smallest tried,", show(knee.at)),
-        _ => show(knee.at),
+        _ => match knee.confidence.filter(|sure| *sure < SURE) {
+            Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),
+            None => show(knee.at),
+        },
     }
 }
 

@@ -51,8 +51,8 @@ pub static TRUST: &[Example] = &[
         "unsteady-host",
         Misleading,
         warm,
-        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: Some(true) },
-        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: None },
+        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: Some(true), ..MachineEvidence::default() },
+        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: None, ..MachineEvidence::default() },
     ),
     example(
         "unsteady-host",

@@ -1,6 +1,7 @@
 //! What can be wrong with a result: one rule each, listed once.
 
 mod cache;
+mod ceiling;
 mod circumstance;
 mod consistent;
 mod depth;
@@ -13,6 +14,8 @@ mod write;
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod examples_ceiling;
 #[cfg(test)]
 mod examples_trust;
 #[cfg(test)]
@@ -46,6 +49,7 @@ pub static RULES: &[Rule] = &[
     write::NOT_ON_DEVICE,
     stored::COMPRESSIBLE,
     depth::DEPTH_UNUSED,
+    ceiling::CPU_BOUND,
     few::FEW,
     few::CUT,
     few::SHORT_TRIAL,
@@ -53,15 +57,20 @@ pub static RULES: &[Rule] = &[
     few::FEW_FOR_PERCENTILE,
     few::WIDE,
     few::TWO_MODES,
+    ceiling::BEYOND_MEMORY,
     depth::READ_AHEAD,
     disturbed::UNSTEADY_HOST,
     disturbed::DISTURBED,
     disturbed::NEARLY_FULL,
     circumstance::SLOW_CLOCK,
+    ceiling::TIMING_DOMINATES,
     consistent::INCONSISTENT,
     consistent::INCONSISTENT_TIME,
+    ceiling::ABOVE_LINK,
+    ceiling::ABOVE_MEMORY,
     write::NOT_OURS,
     path::OTHER_PATH,
+    ceiling::LAYERS,
     consistent::PREPARATION_TIMED,
     cache::NOT_WARM,
     circumstance::FILE_CHANGED,

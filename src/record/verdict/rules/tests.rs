@@ -1,10 +1,11 @@
 use super::RULES;
 use super::examples::{CACHE, Example, TARGET, WORK};
+use super::examples_ceiling::CEILING;
 use super::examples_trust::TRUST;
 use crate::record::verdict::testing::*;
 
 fn examples() -> impl Iterator<Item = &'static Example> {
-    [CACHE, TARGET, WORK, TRUST].into_iter().flatten()
+    [CACHE, TARGET, WORK, TRUST, CEILING].into_iter().flatten()
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn every_rule_is_listed_once_has_an_example_and_says_what_it_is() {
         assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
         assert!(!rule.about.is_empty() && rule.about.len() <= 100, "{}", rule.id);
     }
-    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 19, 20, 21, 24, 26, 28, 30] {
+    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 19, 20, 21, 22, 24, 25, 26, 28, 29, 30] {
         assert!(RULES.iter().any(|rule| rule.number == number), "no rule for {number}");
     }
 }
@@ -70,6 +71,7 @@ fn what_users_read_names_existing_options_only() {
     const OPTIONS: &[&str] = &[
         "--direct",
         "--cold",
+        "--xor",
         "--cache",
         "--threads",
         "--size",

@@ -110,6 +110,7 @@ impl Rows<'_> {
                 format!("filling {} with random data", units::show_bytes(picture.plan.target.size()))
             }
             Some(Phase::Fill) => "opening the file".into(),
+            Some(Phase::Machine) => "finding out what this machine can reach".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),

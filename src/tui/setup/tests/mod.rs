@@ -72,6 +72,8 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         budget: Plan::BUDGET,
         seed: 1,
         skipped: Vec::new(),
+        ceilings: false,
+        rated: None,
     };
     let proposed =
         Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };
@@ -119,8 +121,10 @@ fn keys_become_a_command_line() {
         ("<tab><tab>jjjjjjjlll", "iotui --batch --trials 3"),
         ("<tab><tab>jjjjjjjlh", "iotui --batch"),
         ("<tab><tab>jjjjjjjjh", "iotui --batch --budget 30s"),
-        ("<tab><tab>Gl", "iotui --batch --seed 0"),
-        ("<tab><tab>Gi7<enter>", "iotui --batch --seed 7"),
+        ("<tab><tab>Gkkl", "iotui --batch --seed 0"),
+        ("<tab><tab>Gkki7<enter>", "iotui --batch --seed 7"),
+        ("<tab><tab>Gkll", "iotui --batch --ceilings always"),
+        ("<tab><tab>Gi3500MB/s<enter>", "iotui --batch --rated 3500000000/s"),
         // Block sizes.
         ("<tab><tab><tab>l", "iotui --batch -s '4k..4m*8'"),
         ("<tab><tab><tab>jj", "iotui --batch -s 4k..2m"),

@@ -1,0 +1,38 @@
+//! For each rule a cell that breaks it, and one that nearly does: ceilings, limits and layers.
+
+use super::examples::{Example, example};
+use crate::record::Severity::{Misleading, Note};
+use crate::record::verdict::testing::*;
+use crate::record::{Ceilings, LinkCeiling};
+
+/// A cold cell reads 256 MiB in 300 ms: 895 MB/s.
+fn link(case: &mut Case, bytes_per_second: f64) {
+    case.target.link = Some(LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second });
+}
+
+fn memory(case: &mut Case, rate: f64) {
+    case.machine.ceilings = Some(Ceilings { copy: Some(rate / 2.0), read: Some(rate), threads: 2, ..Ceilings::default() });
+}
+
+/// Of the 300 ms the workers were on the CPU for so many, and for so many in the XOR.
+fn folded(case: &mut Case, busy: u64, xor: u64) {
+    case.job.xor = true;
+    case.each(|t| (t.user_nanos, t.evidence.xor_nanos) = (busy * 1_000_000, Some(xor * 1_000_000)));
+}
+
+/// 256 operations of which each took so long.
+fn each_took(case: &mut Case, nanos: u64) {
+    case.each(|t| t.evidence.lane_nanos = t.ops * nanos);
+}
+
+pub static CEILING: &[Example] = &[
+    example("cpu-bound", Misleading, direct, |c| folded(c, 290, 150), |c| folded(c, 290, 50)),
+    example("cpu-bound", Misleading, cold, |c| folded(c, 290, 100), |c| folded(c, 200, 100)),
+    example("beyond-memory", Misleading, warm, |c| c.machine.memory = Some(SPAN), |c| c.machine.memory = Some(2 * SPAN)),
+    example("timing-dominates", Note, warm, |c| each_took(c, 50), |c| each_took(c, 200)),
+    example("above-link", Misleading, cold, |c| link(c, 600e6), |c| link(c, 890e6)),
+    example("above-memory", Note, warm, |c| memory(c, 600e6), |c| memory(c, 800e6)),
+    example("layers", Note, cold, |c| c.target.device = "dm-0 on vda".into(), |c| c.target.device = "vda".into()),
+    example("layers", Note, direct, |c| c.target.fs = "btrfs".into(), |c| c.target.fs = "xfs".into()),
+    example("layers", Note, cold, |c| (c.target.remote, c.target.fs) = (true, "nfs4".into()), |c| c.target.remote = false),
+];

@@ -1,0 +1,81 @@
+//! Why a result is what it is: what an operation costs on each curve, and what limits each cell.
+//!
+//! Pure: results, the ceilings that were measured beside them, and what is known of the way to the disk.
+
+mod curve;
+mod estimate;
+mod limit;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::answer::Axis;
+use super::{CellResult, Session};
+use crate::plan::Job;
+use crate::record::{Ceilings, Source};
+use crate::stats::Cost;
+
+pub use curve::CurveCost;
+pub use estimate::estimate;
+pub use limit::{Limit, Limited};
+
+/// What results are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bounds {
+    pub ceilings: Ceilings,
+    /// Bytes per second of the way to the disk, and what its vendor names.
+    pub link: Option<f64>,
+    pub rated: Option<f64>,
+}
+
+impl Bounds {
+    pub fn of(session: &Session) -> Bounds {
+        let grounds = session.grounds.as_ref();
+        let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
+        Bounds {
+            ceilings: grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default(),
+            link: grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second).filter(positive),
+            rated: session.plan.rated.map(|rate| rate as f64).filter(positive),
+        }
+    }
+
+    /// The lines that hold for every cell of a chart of throughputs: name and bytes per second.
+    pub fn lines(&self) -> Vec<(&'static str, f64)> {
+        let all =
+            [("copy, 1 thread", self.ceilings.copy), ("memory, 1 thread", self.ceilings.read), ("link", self.link), ("rated", self.rated)];
+        all.into_iter().filter_map(|(name, rate)| Some((name, rate?))).collect()
+    }
+}
+
+/// Why these results are what they are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Why {
+    /// For each curve over the block size that a line fits.
+    pub costs: Vec<CurveCost>,
+    /// For each result, in their order; `None` where nothing can be said.
+    #[serde(skip)]
+    pub limits: Vec<Option<Limited>>,
+}
+
+/// What limits each of these results.
+pub fn why(results: &[CellResult], bounds: &Bounds) -> Why {
+    let costs = curve::costs(results);
+    let device = limit::Device::of(results);
+    let of: HashMap<&Job, &Cost> = costs.iter().map(|curve| (&curve.cell, &curve.cost)).collect();
+    let cost = |result: &CellResult| of.get(&Axis::Block.without(&result.cell)).copied();
+    let limits = results.iter().map(|result| limit::limit(result, cost(result), &device, bounds)).collect();
+    Why { costs, limits }
+}
+
+/// Most of the bytes of this result came from a device.
+fn from_device(source: Option<Source>) -> bool {
+    source.is_some_and(|source| source.device >= 0.5)
+}
+
+/// Most of the bytes of this result came from memory.
+fn from_memory(source: Option<Source>) -> bool {
+    source.is_some_and(|source| source.page_cache + source.hole >= 0.5)
+}

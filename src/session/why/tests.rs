@@ -1,0 +1,190 @@
+use super::*;
+use crate::plan::{Cache, Job, Op};
+use crate::record::{Latency, Trial, Verdict};
+use crate::session::{result, testing::job};
+
+const SECOND: f64 = 1e9;
+
+/// What one operation takes, and where its bytes come from.
+struct Op1 {
+    nanos: f64,
+    device: f64,
+    busy: f64,
+    calls: u64,
+    /// p99 over p50.
+    waits: f64,
+}
+
+const MEMORY: Op1 = Op1 { nanos: 0.0, device: 0.0, busy: 0.99, calls: 1, waits: 2.0 };
+const DISK: Op1 = Op1 { nanos: 0.0, device: 1.0, busy: 0.1, calls: 1, waits: 2.0 };
+
+/// Seven trials of a second that scatter by `spread`.
+fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
+    let threads = f64::from(job.threads);
+    let trials = (0..7).map(|n| {
+        let ops = (threads * SECOND / op.nanos * (1.0 + spread * (f64::from(n) - 3.0) / 3.0)) as u64;
+        let cpu = (SECOND * threads * op.busy) as u64;
+        Trial {
+            round: n as u32 + 1,
+            bytes: ops * job.block,
+            ops,
+            syscalls: ops * op.calls,
+            nanos: SECOND as u64,
+            system_nanos: cpu,
+            ..Trial::default()
+        }
+    });
+    let source = Source { device: op.device, page_cache: 1.0 - op.device, hole: 0.0, unknown: 0.0 };
+    let latency = Latency { count: 1000, every: 1, p50: Some(op.nanos), p99: Some(op.nanos * op.waits), ..Latency::default() };
+    let verdict = Verdict { source: Some(source), latency: Some(latency), ..Verdict::default() };
+    result(&job, trials.map(Into::into).collect(), Some(&verdict), None)
+}
+
+/// Warm reads of which each takes 300 ns and 0.08 ns per byte (12.5 GB/s).
+fn warm(backend: &str) -> Vec<CellResult> {
+    let blocks = (0..=20).step_by(2).map(|k| 1u64 << k);
+    blocks.map(|block| cell(job(backend, block, Cache::Warm), Op1 { nanos: 300.0 + 0.08 * block as f64, ..MEMORY }, 0.01)).collect()
+}
+
+fn bounds() -> Bounds {
+    let ceilings = Ceilings {
+        syscall_nanos: Some(100.0),
+        clock_nanos: Some(10.0),
+        copy: Some(13e9),
+        read: Some(15e9),
+        copy_all: Some(20e9),
+        read_all: Some(25e9),
+        threads: 2,
+        over: 1 << 28,
+    };
+    Bounds { ceilings, link: None, rated: None }
+}
+
+fn limits(results: &[CellResult], bounds: &Bounds) -> Vec<Option<Limit>> {
+    why(results, bounds).limits.into_iter().map(|limit| limit.map(|limit| limit.by)).collect()
+}
+
+#[test]
+fn a_curve_is_told_by_its_two_costs() {
+    let why = why(&warm("pread"), &bounds());
+    let [curve] = &why.costs[..] else { panic!("{why:?}") };
+    assert_eq!(curve.text, "300 ns per operation + 11.6 GiB/s, equal at 3.66 KiB");
+    assert_eq!(curve.name(), "pread warm");
+    assert!(curve.cost.misfit < 0.01 && curve.half.is_some_and(|half| (half - 3750.0).abs() < 20.0), "{curve:?}");
+}
+
+#[test]
+fn small_blocks_are_limited_by_the_call_and_large_ones_by_the_copy() {
+    let found = limits(&warm("pread"), &bounds());
+    // 3.66 KiB is where both cost the same: 1 B to 1 KiB below it.
+    assert_eq!(found[..6], [Some(Limit::SystemCall); 6]);
+    assert_eq!(found[7..], [Some(Limit::CopyBandwidth); 4]);
+    let one = why(&warm("pread")[..1], &bounds()).limits[0].clone().unwrap();
+    // A single point is no curve: only the call itself is known to be fixed.
+    assert_eq!(one.text, "CPU: busy for 99 % of the time");
+}
+
+#[test]
+fn without_ceilings_nothing_is_held_against_them() {
+    let found = limits(&warm("pread"), &Bounds::default());
+    assert_eq!(found[0], Some(Limit::SystemCall));
+    assert_eq!(found[10], Some(Limit::OneCpu));
+}
+
+#[test]
+fn data_in_place_is_limited_by_memory_or_by_its_faults() {
+    let mapped = |rate: f64, faults: u64| {
+        let mut result = cell(job("mmap", 1 << 20, Cache::Warm), Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0, ..MEMORY }, 0.01);
+        for trial in &mut result.trials {
+            std::sync::Arc::make_mut(trial).minor_faults = faults * trial.ops;
+        }
+        why(&[result], &bounds()).limits[0].clone().unwrap()
+    };
+    assert_eq!(mapped(14e9, 0).text, "memory bandwidth: 13.0 GiB/s of the 14.0 GiB/s that one thread can read here");
+    assert_eq!(mapped(4e9, 256).text, "CPU: busy for 99 % of the time, 256 page faults per MiB");
+}
+
+#[test]
+fn all_threads_share_the_memory() {
+    let many = Job { threads: 2, ..job("pread", 1 << 20, Cache::Warm) };
+    let result = cell(many, Op1 { nanos: 1048576.0 / 12e9 * SECOND, ..MEMORY }, 0.01);
+    assert_eq!(limits(&[result], &bounds()), [Some(Limit::MemoryBandwidth)]);
+}
+
+/// Direct reads of 4 KiB at 80 us each, and of 1 MiB that give all there is.
+#[test]
+fn a_device_waits_for_more_requests_or_gives_all_it_has() {
+    let direct = |block, depth, nanos| Job { direct: true, depth, ..job("uring", block, Cache::AsIs) }.with(nanos);
+    let results = [direct(4096, 1, 80e3), direct(4096, 32, 10e3), direct(1 << 20, 8, 400e3)];
+    let why = why(&results, &bounds());
+    let text: Vec<&str> = why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
+    assert_eq!(text[0], "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell");
+    assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
+    assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
+}
+
+trait With {
+    fn with(self, nanos: f64) -> CellResult;
+}
+
+impl With for Job {
+    fn with(self, nanos: f64) -> CellResult {
+        cell(self, Op1 { nanos, ..DISK }, 0.03)
+    }
+}
+
+#[test]
+fn the_link_and_the_vendor_are_named_where_they_are_reached() {
+    let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 560e6 * SECOND);
+    let link = Bounds { link: Some(600e6), ..bounds() };
+    assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
+    let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
+    assert_eq!(why(&[result], &rated).limits[0].as_ref().unwrap().text, "device: 534 MiB/s of the 534 MiB/s that its vendor names");
+}
+
+#[test]
+fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
+    let cells = |waits: f64, spread: f64| -> Vec<CellResult> {
+        let blocks = [64 << 10, 256 << 10, 1 << 20];
+        let at = |block: u64| Op1 { nanos: block as f64 / 200e6 * SECOND, waits, ..DISK };
+        blocks.into_iter().map(|block| cell(job("pread", block, Cache::Cold), at(block), spread)).collect()
+    };
+    assert_eq!(limits(&cells(50.0, 0.002), &bounds()), [Some(Limit::RateLimit); 3]);
+    // A disk at its own best looks alike, but nothing waits for its turn, or it scatters.
+    assert_eq!(limits(&cells(2.0, 0.002), &bounds()), [Some(Limit::Device); 3]);
+    assert_eq!(limits(&cells(50.0, 0.05), &bounds()), [Some(Limit::Device); 3]);
+}
+
+#[test]
+fn calls_that_move_nothing_are_system_calls() {
+    let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
+    let why = why(&[cell(seek, Op1 { nanos: 120.0, ..MEMORY }, 0.01)], &bounds());
+    assert_eq!(why.limits[0].as_ref().unwrap().text, "system-call cost: 120 ns each; the cheapest takes 100 ns");
+    assert_eq!(limits(&[cell(job("null", 1, Cache::AsIs), Op1 { nanos: 3.0, ..MEMORY }, 0.0)], &bounds()), [None]);
+}
+
+#[test]
+fn nothing_is_said_of_what_failed_or_is_not_known() {
+    let mut failed = job("pread", 4096, Cache::Warm).with(1e3);
+    failed.error = Some("EIO".into());
+    let mut unknown = job("pread", 4096, Cache::Warm).with(1e3);
+    unknown.source = Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 });
+    let empty = result(&job("pread", 4096, Cache::Warm), Vec::new(), None, None);
+    assert_eq!(limits(&[failed, unknown, empty], &bounds()), [None; 3]);
+}
+
+#[test]
+fn an_estimate_is_a_bound_from_below_in_time() {
+    let warm = |block| estimate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
+    assert!((warm(1) - 1.0 / (100.0 + 1.0 / 13.0) * SECOND).abs() < 1e3, "{}", warm(1));
+    assert!((warm(1 << 30) / 13e9 - 1.0).abs() < 1e-3);
+    assert_eq!(estimate(&job("mmap", 4096, Cache::Warm), &bounds()), Some(15e9));
+    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &bounds()), None);
+    let device = Bounds { link: Some(2e9), rated: Some(1e9), ..bounds() };
+    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &device), Some(1e9));
+    assert_eq!(estimate(&job("null", 1, Cache::AsIs), &device), None);
+    // Every measured point of the curve above lies below its bound.
+    for result in super::tests::warm("pread") {
+        assert!(result.throughput.unwrap().summary.median <= estimate(&result.cell, &bounds()).unwrap());
+    }
+}

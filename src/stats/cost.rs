@@ -1,0 +1,169 @@
+//! What an operation costs: a fixed part, and a part for every byte.
+
+use serde::{Deserialize, Serialize};
+
+/// Rounds of reweighting; the weights of clean curves settle in 5.
+const ROUNDS: usize = 30;
+
+/// Huber's constant: errors beyond so many standard deviations count by their size, not by its square.
+const HUBER: f64 = 1.345;
+
+/// The median distance of normal values from their middle, as a share of their standard deviation.
+const MAD: f64 = 0.6745;
+
+/// `time(bytes) = fixed + per_byte x bytes`, nanoseconds, with what the points allow at 95 %.
+///
+/// This is Hockney's pair of r-infinity and n-half ("Performance parameters and benchmarking of supercomputers",
+/// Parallel Computing 17, 1991) in the form of times. Errors are taken relative to the time itself, because a trial of a
+/// 1-byte read scatters by per cents as one of 1 MiB does, and Huber's weights keep a single block size that is off from
+/// bending the line. Neither part is below 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Nanoseconds per operation, whatever its size.
+    pub fixed: f64,
+    pub fixed_low: f64,
+    pub fixed_high: f64,
+    /// Nanoseconds per byte.
+    pub per_byte: f64,
+    pub per_byte_low: f64,
+    pub per_byte_high: f64,
+    /// The largest distance of a point from the line, as a share of the line.
+    pub misfit: f64,
+}
+
+impl Cost {
+    /// Fits points of (bytes, nanoseconds per operation). `None` under 3 different sizes, or where no line through
+    /// these points costs anything.
+    pub fn fit(points: &[(f64, f64)]) -> Option<Cost> {
+        let sound = |value: f64| value.is_finite() && value > 0.0;
+        let points: Vec<(f64, f64)> = points.iter().copied().filter(|(bytes, nanos)| sound(*bytes) && sound(*nanos)).collect();
+        let mut sizes: Vec<u64> = points.iter().map(|(bytes, _)| bytes.to_bits()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.len() < 3 {
+            return None;
+        }
+        let mut line = Line::least(&points, |_, nanos| nanos.powi(-2))?;
+        let mut scale = 0.0;
+        for _ in 0..ROUNDS {
+            scale = line.scale(&points);
+            let weight = |bytes: f64, nanos: f64| {
+                let (time, error) = (line.time(bytes).max(f64::MIN_POSITIVE), line.error(bytes, nanos).abs());
+                let huber = if error <= HUBER * scale { 1.0 } else { HUBER * scale / error };
+                huber / (time * time)
+            };
+            line = Line::least(&points, weight)?;
+        }
+        Some(line.cost(&points, scale))
+    }
+
+    /// Nanoseconds of one operation of so many bytes.
+    pub fn nanos(&self, bytes: f64) -> f64 {
+        self.fixed + self.per_byte * bytes
+    }
+
+    /// Bytes per second at such blocks.
+    pub fn throughput(&self, bytes: f64) -> f64 {
+        bytes * 1e9 / self.nanos(bytes)
+    }
+
+    /// Bytes per second of blocks without end; `None` where a byte costs nothing.
+    pub fn bandwidth(&self) -> Option<f64> {
+        Some(1e9 / self.per_byte).filter(|rate| rate.is_finite())
+    }
+
+    /// The block, in bytes, that reaches half of that: both parts cost the same there.
+    pub fn half(&self) -> Option<f64> {
+        Some(self.fixed / self.per_byte).filter(|bytes| bytes.is_finite())
+    }
+
+    /// The share of the fixed part in an operation of so many bytes.
+    pub fn fixed_share(&self, bytes: f64) -> f64 {
+        let nanos = self.nanos(bytes);
+        if nanos > 0.0 { self.fixed / nanos } else { 0.0 }
+    }
+}
+
+/// A line under way, with the variances of its parts where the errors have variance 1.
+#[derive(Clone, Copy)]
+struct Line {
+    fixed: f64,
+    per_byte: f64,
+    fixed_variance: f64,
+    per_byte_variance: f64,
+}
+
+impl Line {
+    /// The line of least weighted squares with no part below 0; the weights are those of squared nanoseconds.
+    fn least(points: &[(f64, f64)], weight: impl Fn(f64, f64) -> f64) -> Option<Line> {
+        // Bytes in units of their largest, so that the sums are of like size.
+        let unit = points.iter().map(|(bytes, _)| *bytes).fold(0.0, f64::max);
+        let (mut one, mut x, mut xx, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for (bytes, nanos) in points {
+            let (w, bytes) = (weight(*bytes, *nanos), bytes / unit);
+            one += w;
+            x += w * bytes;
+            xx += w * bytes * bytes;
+            y += w * nanos;
+            xy += w * bytes * nanos;
+        }
+        let determinant = one * xx - x * x;
+        let (fixed, slope) = ((xx * y - x * xy) / determinant, (one * xy - x * y) / determinant);
+        let line = match () {
+            () if fixed < 0.0 => {
+                Line { fixed: 0.0, per_byte: xy / xx / unit, fixed_variance: 0.0, per_byte_variance: 1.0 / xx / unit / unit }
+            }
+            () if slope < 0.0 => Line { fixed: y / one, per_byte: 0.0, fixed_variance: 1.0 / one, per_byte_variance: 0.0 },
+            () => {
+                Line { fixed, per_byte: slope / unit, fixed_variance: xx / determinant, per_byte_variance: one / determinant / unit / unit }
+            }
+        };
+        let sound = [line.fixed, line.per_byte, line.fixed_variance, line.per_byte_variance].iter().all(|v| v.is_finite());
+        (sound && line.fixed + line.per_byte > 0.0).then_some(line)
+    }
+
+    fn time(&self, bytes: f64) -> f64 {
+        self.fixed + self.per_byte * bytes
+    }
+
+    /// How far a point lies from the line, as a share of the line.
+    fn error(&self, bytes: f64, nanos: f64) -> f64 {
+        nanos / self.time(bytes).max(f64::MIN_POSITIVE) - 1.0
+    }
+
+    /// The standard deviation of the errors, from their median; never 0, so that a perfect line has weights.
+    fn scale(&self, points: &[(f64, f64)]) -> f64 {
+        let mut errors: Vec<f64> = points.iter().map(|(bytes, nanos)| self.error(*bytes, *nanos).abs()).collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        // Two of the errors are used up by the line itself.
+        let at = (errors.len() / 2 + 1).min(errors.len() - 1);
+        (errors[at] / MAD).max(1e-9)
+    }
+
+    fn cost(self, points: &[(f64, f64)], scale: f64) -> Cost {
+        let wide = student(points.len() - 2) * scale;
+        let (fixed, byte) = (wide * self.fixed_variance.sqrt(), wide * self.per_byte_variance.sqrt());
+        let misfit = points.iter().map(|(bytes, nanos)| self.error(*bytes, *nanos).abs()).fold(0.0, f64::max);
+        Cost {
+            fixed: self.fixed,
+            fixed_low: (self.fixed - fixed).max(0.0),
+            fixed_high: self.fixed + fixed,
+            per_byte: self.per_byte,
+            per_byte_low: (self.per_byte - byte).max(0.0),
+            per_byte_high: self.per_byte + byte,
+            misfit: misfit.min(f64::MAX),
+        }
+    }
+}
+
+/// The 97.5 % point of Student's t with so many degrees of freedom, within 0.5 %.
+fn student(freedom: usize) -> f64 {
+    const FEW: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    let n = freedom.max(1) as f64;
+    // From 10 on the first two terms of its expansion around the normal 1.96 are near enough.
+    FEW.get(freedom.max(1) - 1).copied().unwrap_or(1.95996 + 2.3722 / n + 2.8225 / (n * n))
+}
+
+#[cfg(test)]
+#[path = "cost_tests.rs"]
+mod tests;
