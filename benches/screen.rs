@@ -235,5 +235,7 @@ fn large() -> Plan {
         budget: Plan::BUDGET,
         seed: 7,
         skipped: Vec::new(),
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }

@@ -110,7 +110,7 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
             None => {}
         }
     }
-    if session.trials.is_empty() && error.is_some() {
+    if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(report::Failed(code, error.unwrap_or_default()).into());
     }
@@ -133,7 +133,7 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     let wrong = session.worst() == Some(Severity::Wrong);
     Ok(match signal {
         Some(signal) => 128 + signal as u8,
-        None if error.is_some() || session.errors.iter().any(Option::is_some) => 1,
+        None if error.is_some() || session.has_failed_cell() => 1,
         None if args.strict && wrong => 4,
         None => 0,
     })

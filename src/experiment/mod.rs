@@ -72,7 +72,9 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         trial_time,
         budget,
         seed: whole.seed.unwrap_or(asked.seed),
+        probes: Vec::new(),
         skipped,
+        skipped_probes: Vec::new(),
     })
 }
 

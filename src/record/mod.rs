@@ -2,6 +2,7 @@
 
 mod event;
 mod latency;
+mod probe;
 mod sample;
 mod trial;
 mod verdict;
@@ -9,6 +10,7 @@ mod warning;
 
 pub use event::{End, Event, Phase, Progress};
 pub use latency::Latency;
+pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use trial::{Evidence, Note, Prepared, Residency, Trial, Xor};
 pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};

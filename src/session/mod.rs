@@ -16,6 +16,7 @@ mod list;
 mod load;
 mod log;
 mod presets;
+mod probe;
 mod reader;
 mod result;
 mod run;
@@ -30,8 +31,8 @@ pub(crate) mod testing;
 pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
 pub use clean::text as clean_text;
-pub use compare::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus, compare, times};
-pub use document::{Document, document};
+pub use compare::{Alone, Comparison, Difference, Outcome, Pair, ProbePair, Side, Versus, compare, times};
+pub use document::{CellOf, Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
 pub use home::Home;
@@ -39,6 +40,8 @@ pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
 pub use presets::{KeepError, keep_preset, presets_folder};
+pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
+use result::ended;
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
@@ -49,7 +52,7 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Grounds, Trial, Verdict};
+use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Trial, Verdict};
 
 /// One run of one plan, as loaded or as it grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +70,9 @@ pub struct Session {
     pub verdicts: Vec<Option<Verdict>>,
     /// Per cell, why it failed.
     pub errors: Vec<Option<String>>,
+    pub probe_trials: Vec<ProbeTrial>,
+    /// Per probe cell.
+    pub probe_findings: Vec<ProbeFindings>,
     pub notes: Vec<String>,
     /// `None`: the file ends without its end line, so the run was interrupted.
     pub end: Option<End>,

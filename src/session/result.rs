@@ -126,14 +126,19 @@ pub fn results(session: &Session) -> Vec<CellResult> {
         .collect()
 }
 
-/// What was not measured and why: left out of the plan, or never reached.
-pub fn skipped(session: &Session) -> Vec<Skipped> {
-    let reason = match session.end {
+/// Why a cell has no trial.
+pub(super) fn ended(session: &Session) -> &'static str {
+    match session.end {
         Some(End::Budget) => "the budget ended before its first trial",
         Some(End::Interrupted) | None => "the run was stopped before its first trial",
         Some(End::Failed) => "the run failed before its first trial",
         Some(End::Finished | End::Goal) => "it was skipped during the run",
-    };
+    }
+}
+
+/// What was not measured and why: left out of the plan, or never reached.
+pub fn skipped(session: &Session) -> Vec<Skipped> {
+    let reason = ended(session);
     let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
     for trial in &session.trials {
         if let Some(reached) = reached.get_mut(trial.cell as usize) {

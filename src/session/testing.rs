@@ -43,6 +43,8 @@ pub fn plan(cells: u32) -> Plan {
         budget: Plan::BUDGET,
         seed: 7,
         skipped: Vec::new(),
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }
 

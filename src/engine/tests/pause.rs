@@ -27,6 +27,8 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
         budget: Duration::from_secs(600),
         seed: 1,
         skipped: vec![],
+        probes: vec![],
+        skipped_probes: vec![],
     }
 }
 

@@ -29,7 +29,20 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     let job = Job { cache: Cache::AsIs, ..testing::job() };
     let (experiment, presets, trial_time) = ("sweep".into(), vec![], TrialTime::default());
     let cells = vec![job.clone()];
-    let plan = Plan { experiment, presets, target, cells, trials: Some(1), goal: 0.0, trial_time, budget, seed: 1, skipped: vec![] };
+    let plan = Plan {
+        experiment,
+        presets,
+        target,
+        cells,
+        trials: Some(1),
+        goal: 0.0,
+        trial_time,
+        budget,
+        seed: 1,
+        probes: vec![],
+        skipped: vec![],
+        skipped_probes: vec![],
+    };
     let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();
     let mut sink = |event| {

@@ -61,5 +61,7 @@ pub fn plan(words: &[&str]) -> Plan {
         budget: Plan::BUDGET,
         seed: 1,
         skipped: Vec::new(),
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }

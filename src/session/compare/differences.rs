@@ -103,11 +103,12 @@ fn file(session: &Session) -> Facts {
         TargetSpec::Scratch { .. } => "scratch file",
         TargetSpec::File { .. } => "an own file",
         TargetSpec::New { .. } => "made by the run",
+        TargetSpec::None => "",
     };
     [
         ("kind", kind.into()),
         ("path", path(target)),
-        ("size", units::show_bytes(target.size())),
+        ("size", if *target == TargetSpec::None { String::new() } else { units::show_bytes(target.size()) }),
         ("file system", facts.fs),
         ("device", facts.device),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
@@ -122,6 +123,7 @@ pub fn path(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", dir.display()),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.display().to_string(),
+        TargetSpec::None => String::new(),
     }
 }
 

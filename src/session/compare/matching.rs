@@ -9,10 +9,10 @@ use crate::session::{CellResult, Session, clean_text, skipped};
 
 /// A cell that only one of two sessions measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Alone {
+pub struct Alone<Cell = Job> {
     /// The letter of the session that has it.
     pub only_in: String,
-    pub cell: Job,
+    pub cell: Cell,
     /// Why the other has not, where its session says it.
     pub reason: Option<String>,
 }

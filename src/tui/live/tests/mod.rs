@@ -38,6 +38,8 @@ fn plan(trials: Option<u32>) -> Plan {
         budget: Plan::BUDGET,
         seed: 7,
         skipped: Vec::new(),
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }
 

@@ -72,6 +72,8 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         budget: Plan::BUDGET,
         seed: 1,
         skipped: Vec::new(),
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     };
     let proposed =
         Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };
