@@ -11,6 +11,7 @@ pub enum Lists {
     Backends,
     Presets,
     Experiments,
+    References,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,7 +22,7 @@ pub enum Generate {
     Fish,
 }
 
-/// SESSION is an id, the unique start of one, a name or a path.
+/// SESSION is an id, the unique start of one, a name or a path; to show, compare and export also a reference (iotui --list references).
 #[derive(Debug, Subcommand)]
 pub enum Sessions {
     /// All of them, the newest first

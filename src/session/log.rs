@@ -13,7 +13,22 @@ impl Session {
         let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);
         let (trials, probe_trials, notes) = (Vec::new(), Vec::new(), Vec::new());
         let probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
-        Session { id, name, created, host, plan, grounds: None, trials, verdicts, errors, probe_trials, probe_findings, notes, end: None }
+        Session {
+            id,
+            name,
+            created,
+            host,
+            plan,
+            grounds: None,
+            trials,
+            verdicts,
+            errors,
+            probe_trials,
+            probe_findings,
+            notes,
+            reference: None,
+            end: None,
+        }
     }
 
     /// Takes in what the engine told. What belongs to no cell of the plan is left out.

@@ -15,9 +15,11 @@ mod line;
 mod list;
 mod load;
 mod log;
+mod open;
 mod presets;
 mod probe;
 mod reader;
+mod references;
 mod result;
 mod run;
 mod sink;
@@ -39,8 +41,10 @@ pub use home::Home;
 pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
+pub use open::open;
 pub use presets::{KeepError, keep_preset, presets_folder};
 pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
+pub use references::{Reference, reference, references};
 use result::ended;
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
@@ -74,6 +78,8 @@ pub struct Session {
     /// Per probe cell.
     pub probe_findings: Vec<ProbeFindings>,
     pub notes: Vec<String>,
+    /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
+    pub reference: Option<&'static str>,
     /// `None`: the file ends without its end line, so the run was interrupted.
     pub end: Option<End>,
 }

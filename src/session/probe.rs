@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended};
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, references};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
@@ -76,7 +76,18 @@ pub fn probes(session: &Session) -> Vec<ProbeResult> {
     }
     let cells = session.plan.probes.iter().zip(by_cell).zip(&session.probe_findings);
     let reached = cells.filter(|((_, trials), findings)| !trials.is_empty() || findings.error.is_some());
-    reached.map(|((cell, trials), findings)| result(cell, trials, findings)).collect()
+    let known = |mut result: ProbeResult| {
+        result.reference = references::known(&result.cell, result.unit, session);
+        result
+    };
+    reached.map(|((cell, trials), findings)| known(result(cell, trials, findings))).collect()
+}
+
+/// The result of one cell, without what others reach.
+pub(super) fn measured(session: &Session, cell: &ProbeCell) -> Option<ProbeResult> {
+    let at = session.plan.probes.iter().position(|own| own == cell)?;
+    let trials = session.probe_trials.iter().filter(|trial| trial.cell as usize == at).copied().collect();
+    Some(result(cell, trials, session.probe_findings.get(at)?))
 }
 
 /// Probes that were not measured and why: left out of the plan, or never reached.

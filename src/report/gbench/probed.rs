@@ -56,11 +56,12 @@ pub fn entries(list: &mut Vec<Value>, family: usize, probe: &ProbeResult) {
     if let Some(summary) = Summary::of(&times).filter(|_| times.len() > 1) {
         for (name, get) in AGGREGATES {
             let aggregate = Some(Aggregate { aggregate_name: name, aggregate_unit: "time" });
+            let name_is_spread = name == "stddev";
             let (name, run_type) = (format!("{run_name}_{name}"), "aggregate");
             let entry = Entry { name, run_type, aggregate, repetition_index: None, iterations: times.len() as u64, ..plain.clone() };
             // A spread of times has no rate.
             let time = get(&summary);
-            let entry = if time > 0.0 { timed(entry, time, unit) } else { entry };
+            let entry = if name_is_spread { Entry { real_time: time, cpu_time: time, ..entry } } else { timed(entry, time, unit) };
             list.extend(serde_json::to_value(entry));
         }
     }

@@ -16,6 +16,7 @@ fn target(session: &Session) -> String {
     let size = units::show_bytes(target.size());
     let file = match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
+        TargetSpec::File { path, size: 0 } => path.display().to_string(),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
         TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
         TargetSpec::None => String::new(),
@@ -54,7 +55,10 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
         (least, most) if least == most => format!("{most} trials of each cell"),
         (least, most) => format!("{least} to {most} trials of each cell"),
     };
-    joined([name, trials, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()])
+    match session.reference {
+        Some(_) => joined(["as reported".into(), trials.replace("trial", "figure"), session.created.clone()]),
+        None => joined([name, trials, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()]),
+    }
 }
 
 /// Why there are so many trials and not more.

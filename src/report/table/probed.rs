@@ -20,13 +20,13 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     columns.push(Column { right: true, ..words(if look.ascii { "+-%" } else { "±%" }, 1, &half) });
     if probes.iter().any(|p| p.cycles.is_some()) {
         let cycles: Vec<Option<f64>> = probes.iter().map(|p| p.cycles).collect();
-        columns.push(Column::numbers("cycles", "", 2, aligned(&cycles, 1.0)));
+        columns.push(Column::numbers("cycles", "", 4, aligned(&cycles, 1.0)));
     }
     if probes.iter().any(|p| p.estimate.is_some()) {
         columns.push(Column { right: true, ..words("estimate", 3, &estimate) });
     }
     if probes.iter().any(|p| !p.reference.is_empty()) {
-        columns.push(words("reference", 4, &reference));
+        columns.push(words("reference", 2, &reference));
     }
     columns.push(Column { cells: probes.iter().map(|p| mark(p, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
     for (_, piece) in columns.iter_mut().flat_map(|column| column.cells.iter_mut()).flatten() {

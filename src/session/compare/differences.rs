@@ -25,10 +25,10 @@ const ORDER: [&str; 4] = ["settings", "host", "kernel", "file"];
 type Facts = Vec<(&'static str, String, String)>;
 
 /// Everything that differs, in the order of [`Difference::about`].
-pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], spans: Option<[u64; 2]>) -> Vec<Difference> {
+pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], left_out: Vec<(&'static str, [String; 2])>) -> Vec<Difference> {
     let [base, other] = [0, 1].map(|side| {
         let mut facts = settings(sessions[side], results[side]);
-        facts.push(("settings", "span".into(), spans.map_or(String::new(), |spans| units::show_bytes(spans[side]))));
+        facts.extend(left_out.iter().map(|(what, values)| ("settings", (*what).to_string(), values[side].clone())));
         facts.extend(host(sessions[side]).into_iter().chain(file(sessions[side])));
         facts
     });
@@ -47,6 +47,10 @@ fn shown(text: &str) -> String {
 
 fn settings(session: &Session, results: &[CellResult]) -> Facts {
     let plan = &session.plan;
+    if session.reference.is_some() {
+        let facts = ["preset", "trial time", "trials of a cell", "--trials", "run"];
+        return facts.map(|what| ("settings", what.into(), "as reported".into())).into();
+    }
     let trials = |results: &[CellResult]| {
         let counts = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
         match (counts.clone().min(), counts.max()) {
@@ -108,7 +112,7 @@ fn file(session: &Session) -> Facts {
     [
         ("kind", kind.into()),
         ("path", path(target)),
-        ("size", if *target == TargetSpec::None { String::new() } else { units::show_bytes(target.size()) }),
+        ("size", if target.size() == 0 { String::new() } else { units::show_bytes(target.size()) }),
         ("file system", facts.fs),
         ("device", facts.device),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),

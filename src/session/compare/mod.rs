@@ -6,6 +6,7 @@
 mod differences;
 mod matching;
 mod probed;
+mod reported;
 mod text;
 
 #[cfg(test)]
@@ -132,14 +133,22 @@ fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: Stri
     let results = results(other);
     let side = side(other, letter);
     let found = matching::matched([base, other], [measured, &results], &side.letter);
-    let told = Told::Both;
+    let told = match (base.reference, other.reference) {
+        (Some(_), None) => Told::Other,
+        (None, Some(_)) => Told::Base,
+        _ => Told::Both,
+    };
     let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, told)).collect();
-    let differences = differences::between([base, other], [measured, &results], found.spans);
+    let differences = differences::between([base, other], [measured, &results], found.left_out);
     let (probes, probes_alone) = probed::matched([base, other], told, &side.letter);
     let of_probes = probed::text(&side.letter, &probes, probes_alone.len());
     let of_jobs = of_probes.is_none() || !cells.is_empty() || !found.alone.is_empty();
-    let of_jobs = of_jobs.then(|| text::text(&side.letter, &cells, found.alone.len()));
-    let text = clean_text(&of_jobs.into_iter().chain(of_probes).collect::<Vec<_>>().join(" "));
+    let of_jobs = of_jobs.then(|| match told {
+        Told::Both => text::text(&side.letter, &cells, found.alone.len()),
+        _ => reported::text(base, other, &side.letter, &cells, found.alone.len()),
+    });
+    let of_reference = told.said(&side.letter);
+    let text = clean_text(&of_jobs.into_iter().chain(of_probes).chain(of_reference).collect::<Vec<_>>().join(" "));
     Versus { text, differences, cells, alone: found.alone, probes, probes_alone, side }
 }
 
@@ -154,6 +163,16 @@ pub(super) enum Told {
 }
 
 impl Told {
+    /// Whose trials the intervals are made from, where it is one side's only.
+    fn said(self, letter: &str) -> Option<String> {
+        let (reference, measured) = match self {
+            Told::Both => return None,
+            Told::Base => (letter, "A"),
+            Told::Other => ("A", letter),
+        };
+        Some(format!("{reference} is a reference: its figures are as reported, and intervals are of {measured}'s trials only."))
+    }
+
     /// The ratio of medians, with the interval of the sides that were measured.
     fn ratio(self, of: &Summary, base: &Summary) -> Option<Ratio> {
         let exact = |summary: &Summary| Summary { low: Some(summary.median), high: Some(summary.median), ..*summary };
