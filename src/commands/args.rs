@@ -58,7 +58,7 @@ pub enum Sessions {
     Rename { session: String, name: String },
     /// Remove one
     Delete { session: String },
-    /// Take in a session file from elsewhere
+    /// Take in a session file from elsewhere, or what fio wrote with --output-format=json or json+
     Import { file: PathBuf },
 }
 

@@ -78,6 +78,9 @@ impl CellResult {
     }
 }
 
+/// The warning of a cell whose system calls nobody counted: there is no rate of them then.
+pub const CALLS_UNKNOWN: &str = "calls-unknown";
+
 /// Whether a job moves bytes, so that bytes per second say something about it.
 pub fn moves_data(job: &Job) -> bool {
     job.op != Op::Seek && job.backend.id != "null"
@@ -107,7 +110,8 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
     let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
     let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(Trial::syscall_rate, "1/s"));
-    (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls);
+    let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN);
+    (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
     result
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::line::{self, EndLine, Header, Line};
 use super::sink::Sink;
-use super::{SessionError, edit, store, time};
+use super::{Session, SessionError, edit, store, time};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event, ProbeFindings, Sample, Trial, Verdict};
@@ -166,6 +166,12 @@ impl Recorder {
 
     /// Writes the last verdicts and the end line, and waits for the device. A second call does nothing.
     pub fn finish(&mut self, reason: End) {
+        let seconds = (self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3;
+        self.finish_after(reason, Some(seconds));
+    }
+
+    /// [`Recorder::finish`] of a run that took so long, or where nobody knows.
+    fn finish_after(&mut self, reason: End, seconds: Option<f64>) {
         if self.ended {
             return;
         }
@@ -184,7 +190,7 @@ impl Recorder {
         let failed = self.cells.iter().filter(|cell| cell.error.is_some()).count() + known().filter(|f| f.error.is_some()).count();
         let end = EndLine {
             reason,
-            seconds: Some((self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3),
+            seconds,
             cells: Some(measured.filter(|trials| *trials > 0).count() as u64),
             failed: failed as u64,
             worst: (judged.count() + known().count() > 0).then(|| worst.into()),
@@ -192,6 +198,36 @@ impl Recorder {
         self.push(&Line::End(end), true);
         self.ended = true;
         self.sink.settle();
+    }
+
+    /// Keeps a whole session that another program measured.
+    ///
+    /// # Errors
+    /// Not all of it could be written: no file is left then.
+    pub(super) fn whole(mut self, session: &Session) -> Result<(String, PathBuf), SessionError> {
+        for trial in &session.trials {
+            self.event(&Event::Trial { trial: trial.clone(), samples: Vec::new(), latency: None });
+        }
+        for (cell, verdict) in (0..).zip(&session.verdicts) {
+            if let Some(verdict) = verdict {
+                self.event(&Event::Verdict { cell, verdict: Arc::new(verdict.clone()) });
+            }
+        }
+        for (cell, error) in (0..).zip(&session.errors) {
+            if let Some(error) = error {
+                self.event(&Event::Failed { cell, error: error.clone() });
+            }
+        }
+        session.notes.iter().for_each(|text| self.event(&Event::Note { text: text.clone() }));
+        self.finish_after(session.end.unwrap_or(End::Finished), None);
+        let (id, path) = (self.id.clone(), self.path.clone());
+        match self.unsaved() {
+            None => Ok((id, path)),
+            Some(why) => {
+                self.discard()?;
+                Err(SessionError::io("write", &path, std::io::Error::other(why)))
+            }
+        }
     }
 
     /// Removes the file, for a run that measured nothing.

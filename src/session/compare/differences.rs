@@ -36,6 +36,10 @@ pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], left_out: V
     let mut found: Vec<Difference> =
         differing.map(|((about, what, a), (_, _, b))| Difference { about, what, base: shown(&a), other: shown(&b) }).collect();
     found.extend(mitigations(sessions));
+    if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
+        // What a report does not say is no difference.
+        found.retain(|found| if side == 0 { found.base != "-" } else { found.other != "-" });
+    }
     found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));
     found.extend(warnings(results));
     found
@@ -48,8 +52,8 @@ fn shown(text: &str) -> String {
 fn settings(session: &Session, results: &[CellResult]) -> Facts {
     let plan = &session.plan;
     if session.reference.is_some() {
-        let facts = ["preset", "trial time", "trials of a cell", "--trials", "run"];
-        return facts.map(|what| ("settings", what.into(), "as reported".into())).into();
+        let facts = [("preset", ""), ("trial time", "as reported"), ("trials of a cell", ""), ("--trials", ""), ("run", "")];
+        return facts.map(|(what, value)| ("settings", what.into(), value.into())).into();
     }
     let trials = |results: &[CellResult]| {
         let counts = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
@@ -151,7 +155,7 @@ fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
             let mut ids: Vec<&str> = result.warnings.iter().map(|warning| warning.id.as_ref()).collect();
             ids.sort_unstable();
             ids.dedup();
-            ids.into_iter().for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
+            ids.into_iter().filter(|id| *id != "reported").for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
         }
     }
     let cells = |count: usize, of: usize| match count {
