@@ -45,9 +45,12 @@ pub fn reference(id: &str) -> Option<&'static Reference> {
     references().iter().find(|reference| reference.id == id)
 }
 
-/// The one reference that the start of an id means.
+/// Letters of an id that mean a reference: with fewer a slip of the hand would find one.
+const LEAST: usize = 4;
+
+/// The one reference that an id, or the start of one, means.
 pub(super) fn meant(text: &str) -> Option<&'static Reference> {
-    let mut meant = references().iter().filter(|reference| !text.is_empty() && reference.id.starts_with(text));
+    let mut meant = references().iter().filter(|reference| text.len() >= LEAST && reference.id.starts_with(text));
     reference(text).or_else(|| meant.next().filter(|_| meant.next().is_none()))
 }
 
