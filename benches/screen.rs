@@ -237,5 +237,7 @@ fn large() -> Plan {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }

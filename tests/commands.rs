@@ -14,7 +14,8 @@ fn lists_hold_every_entry_once() {
     let backends: Vec<&str> = BACKENDS.iter().map(|b| b.info().id).collect();
     let presets: Vec<&str> = PRESETS.iter().map(|p| p.0).collect();
     let experiments: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id()).collect();
-    for (what, ids) in [("backends", backends), ("presets", presets), ("experiments", experiments)] {
+    let references: Vec<&str> = iotui::session::references().iter().map(|r| r.id).collect();
+    for (what, ids) in [("backends", backends), ("presets", presets), ("experiments", experiments), ("references", references)] {
         let list = home.json(&format!("--list {what}"));
         assert_eq!(each(&list, "id"), ids, "{what}");
         assert!(each(&list, "about").iter().all(|a| !a.as_str().unwrap().is_empty()), "{what}");
@@ -25,6 +26,40 @@ fn lists_hold_every_entry_once() {
         }
     }
     assert!(home.names().is_empty() && home.sessions().is_empty());
+}
+
+#[test]
+fn references_are_shown_compared_and_exported_and_never_changed() {
+    let home = Home::new();
+    let shown = home.json("sessions show xeon");
+    assert_eq!((&shown["session"], &shown["plan"]["target"]), (&"xeon-os".into(), &serde_json::Value::Null));
+    assert_eq!(shown["results"][0]["estimate"]["low"], 12.0);
+    let compared = home.json("sessions compare macbook-2017 i7-8750h");
+    assert!(!compared["others"][0]["cells"].as_array().unwrap().is_empty());
+    let csv = home.stdout("sessions export ryzen-5900hs --format csv");
+    assert_eq!(csv.lines().count(), 41, "{csv}");
+    for line in ["sessions rename xeon-os mine", "sessions delete macbook-2017", "--batch --plan i7-8750h --no-save"] {
+        let says = "is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again";
+        let told = home.cmd(line).assert().code(1).get_output().stderr.clone();
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains(says) && told.lines().count() == 1, "{line}: {told}");
+    }
+    assert!(home.sessions().is_empty());
+}
+
+#[test]
+fn what_fio_wrote_becomes_a_session() {
+    let home = Home::new();
+    let file = format!("{}/tests/golden/fio/mixed.json", env!("CARGO_MANIFEST_DIR"));
+    home.cmd("sessions import").arg(&file).assert().success().stderr(predicate::str::contains("imported as 20261121-165131-mixed"));
+    let shown = home.json("sessions show 20261121");
+    assert_eq!((&shown["results"][0]["cell"]["backend"], &shown["results"][1]["cell"]["op"]), (&"uring".into(), &"write".into()));
+    assert_eq!((&shown["results"][0]["syscalls"], &shown["results"][0]["source"]["unknown"]), (&serde_json::Value::Null, &1.0.into()));
+    home.cmd("sessions import")
+        .arg(file.replace("mixed.json", "../../../Cargo.toml"))
+        .assert()
+        .code(1)
+        .stderr(predicate::str::contains("no iotui session"));
 }
 
 #[test]

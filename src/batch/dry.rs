@@ -15,6 +15,7 @@ pub(super) fn text(plan: &Plan) -> String {
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", path.display()),
         TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", path.display()),
+        TargetSpec::None => "no file".into(),
     };
     let rounds = match plan.trials {
         Some(n) => format!("{n} trials of each"),

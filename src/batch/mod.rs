@@ -128,7 +128,7 @@ fn finish(
     let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
     let saved = kept(args, recorder, reason);
-    if session.trials.is_empty() && error.is_some() {
+    if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(report::Failed(code, error.unwrap_or_default()).into());
     }
@@ -150,7 +150,7 @@ fn finish(
     if let Some(saved) = saved {
         say(saved);
     }
-    let failed = error.is_some() || session.errors.iter().any(Option::is_some);
+    let failed = error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);
     Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
 }

@@ -1,6 +1,6 @@
 //! Watches the engine: progress to stderr, trials of `jsonl` to stdout, all of it into the session in memory.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,17 @@ use crate::sys::signals;
 /// After a signal the engine has a second for the system call under way, and a little to say so.
 const PATIENCE: Duration = Duration::from_millis(1100);
 
+/// What a script that follows the run is told of an event.
+fn line(session: &Session, names: Option<&report::Names>, event: &Event) -> Option<io::Result<String>> {
+    match (event, names) {
+        (Event::Trial { trial, .. }, Some(names)) => Some(jsonl::trial_line(&session.plan, &names.trial(trial))),
+        (Event::Trial { trial, .. }, None) => Some(jsonl::trial_line(&session.plan, trial)),
+        (Event::Probe { trial }, Some(names)) => Some(jsonl::probe_line(&names.plan(&session.plan), trial)),
+        (Event::Probe { trial }, None) => Some(jsonl::probe_line(&session.plan, trial)),
+        _ => None,
+    }
+}
+
 pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, mut session: Session) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
     let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
@@ -25,15 +36,10 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
             Ok(Told::Event(event)) => {
                 session.apply(&event);
                 bar.show(&event);
-                if let (Event::Trial { trial, .. }, Some(out)) = (&event, &mut stream) {
-                    // A reader that left ends the printing, not the run.
-                    let line = match &names {
-                        Some(names) => jsonl::trial_line(&session.plan, &names.trial(trial)),
-                        None => jsonl::trial_line(&session.plan, trial),
-                    };
-                    if line.and_then(|line| writeln!(out, "{line}")).is_err() {
-                        stream = None;
-                    }
+                // A reader that left ends the printing, not the run.
+                let line = line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
+                if line.is_some_and(|line| line.and_then(|line| stream.as_mut().map_or(Ok(()), |out| writeln!(out, "{line}"))).is_err()) {
+                    stream = None;
                 }
             }
             Ok(Told::Over(why)) => {

@@ -11,6 +11,7 @@ pub enum Lists {
     Backends,
     Presets,
     Experiments,
+    References,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,7 +22,7 @@ pub enum Generate {
     Fish,
 }
 
-/// SESSION is an id, the unique start of one, a name or a path.
+/// SESSION is an id, the unique start of one, a name or a path; to show, compare and export also a reference (iotui --list references).
 #[derive(Debug, Subcommand)]
 pub enum Sessions {
     /// All of them, the newest first
@@ -57,7 +58,7 @@ pub enum Sessions {
     Rename { session: String, name: String },
     /// Remove one
     Delete { session: String },
-    /// Take in a session file from elsewhere
+    /// Take in a session file from elsewhere, or what fio wrote with --output-format=json or json+
     Import { file: PathBuf },
 }
 

@@ -9,6 +9,7 @@ use crate::engine::{Bench, place};
 use crate::experiment::EXPERIMENTS;
 use crate::plan::{Choice, Job, Presets, TargetSpec};
 use crate::report::Out;
+use crate::session::{self, Reference};
 
 /// One entry of a registry.
 #[derive(Serialize)]
@@ -26,9 +27,29 @@ pub fn run(what: Lists, presets: &Presets, out: &Out) -> anyhow::Result<u8> {
     let entries = match what {
         Lists::Backends => backends()?,
         Lists::Presets => all(presets),
+        Lists::References => return references(out),
         Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
     };
     out.text_or_json(|| text(&entries), &entries)?;
+    Ok(0)
+}
+
+/// A machine of a report, as a session that comes with iotui.
+#[derive(Serialize)]
+struct Machine {
+    id: &'static str,
+    about: &'static str,
+    source: &'static str,
+    cells: u64,
+}
+
+fn references(out: &Out) -> anyhow::Result<u8> {
+    let one = |of: &'static Reference| Machine { id: of.id, about: &of.about, source: &of.source, cells: of.listed().cells };
+    let all: Vec<Machine> = session::references().iter().map(one).collect();
+    let width = all.iter().map(|of| of.id.len()).max().unwrap_or(0);
+    let text =
+        || all.iter().map(|of| format!("{:width$}  {}; {} cells\n{:width$}  {}\n", of.id, of.about, of.cells, "", of.source)).collect();
+    out.text_or_json(text, &all)?;
     Ok(0)
 }
 

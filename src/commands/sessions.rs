@@ -42,14 +42,13 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
 
 fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Result<()> {
     let format = report::format(&out.format)?;
-    let path = session::find(dir, text).map_err(unknown)?;
-    let session = session::load(&path).map_err(failed)?;
+    let (session, _) = session::open(dir, text).map_err(failed)?;
     let session = if anonymous { report::anonymous(&session) } else { session };
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 
 fn compare(dir: &Path, base: &str, others: &[String], out: &Out) -> anyhow::Result<()> {
-    let one = |text: &String| session::load(&session::find(dir, text).map_err(unknown)?).map_err(failed);
+    let one = |text: &String| session::open(dir, text).map(|(session, _)| session).map_err(failed);
     let sessions: Vec<Session> = std::iter::once(&base.to_string()).chain(others).map(one).collect::<anyhow::Result<_>>()?;
     let Some(comparison) = session::compare(&sessions) else { return Ok(()) };
     out.text_or_json(|| report::comparison(&comparison, &out.look()), &comparison)

@@ -12,6 +12,8 @@ pub enum EngineError {
     Open { path: PathBuf, error: io::Error },
     #[error("cannot make a file in {}: {error}; choose another folder with --dir", .dir.display())]
     Scratch { dir: PathBuf, error: io::Error },
+    #[error("this plan has no file to measure: name one")]
+    NoFile,
     #[error("cannot make {}: {error}", .path.display())]
     New { path: PathBuf, error: io::Error },
     #[error("the disk is full: {} were to be written; use a smaller --size or another --dir", show_bytes(*.0))]

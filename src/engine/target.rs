@@ -38,6 +38,7 @@ impl Bench {
             TargetSpec::File { path, .. } => return Bench::existing(path),
             TargetSpec::Scratch { dir, .. } => dir.clone(),
             TargetSpec::New { path, .. } => parent(path),
+            TargetSpec::None => return Err(EngineError::NoFile),
         };
         let scratch = Scratch::create(&dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
         let mut bench = Bench::scratch(scratch, &dir)?;
@@ -65,6 +66,7 @@ impl Bench {
                 Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", std::process::id())), *size, seed, stop, progress)
             }
             TargetSpec::New { path, size } => Bench::new_file(path, *size, seed, stop, progress),
+            TargetSpec::None => Err(EngineError::NoFile),
         }
     }
 

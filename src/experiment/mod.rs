@@ -74,7 +74,9 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         trial_time,
         budget,
         seed: whole.seed.unwrap_or(asked.seed),
+        probes: Vec::new(),
         skipped,
+        skipped_probes: Vec::new(),
         ceilings: false,
         rated: whole.rated,
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, TrialTime};
+use super::{Job, ProbeCell, TrialTime};
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,25 +30,29 @@ pub enum TargetSpec {
         path: PathBuf,
         size: u64,
     },
+    /// No file: probes that need none. `null` in JSON.
+    #[serde(skip)]
+    None,
 }
 
 impl TargetSpec {
     pub fn size(&self) -> u64 {
         match self {
             TargetSpec::Scratch { size, .. } | TargetSpec::File { size, .. } | TargetSpec::New { size, .. } => *size,
+            TargetSpec::None => 0,
         }
     }
 
     /// Whether iotui makes the file, and so may write it.
     pub fn is_ours(&self) -> bool {
-        !matches!(self, TargetSpec::File { .. })
+        !matches!(self, TargetSpec::File { .. } | TargetSpec::None)
     }
 }
 
 /// A combination that was asked for among others and makes no sense or is not to be had here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skipped {
-    pub cell: Job,
+pub struct Skipped<Cell = Job> {
+    pub cell: Cell,
     pub reason: String,
 }
 
@@ -57,8 +61,12 @@ pub struct Skipped {
 pub struct Plan {
     pub experiment: String,
     pub presets: Vec<String>,
+    #[serde(with = "or_null")]
     pub target: TargetSpec,
     pub cells: Vec<Job>,
+    /// Cells of probes; left out of JSON where there are none, as are those below that were skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<ProbeCell>,
     /// Exactly this many rounds; `None` = until every interval is narrower than `goal` or the budget ends.
     pub trials: Option<u32>,
     /// Relative half width of the 95 % interval that ends a run.
@@ -75,6 +83,9 @@ pub struct Plan {
     /// Bytes per second that the vendor of the disk names.
     #[serde(default)]
     pub rated: Option<u64>,
+    /// Probes that were asked for among others and are not to be had here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped_probes: Vec<Skipped<ProbeCell>>,
 }
 
 impl Plan {
@@ -92,6 +103,21 @@ impl Plan {
     pub fn most_rounds(&self) -> u32 {
         let fits = u32::try_from(Self::MOST_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);
         self.trials.unwrap_or(fits.max(Self::ROUNDS))
+    }
+}
+
+/// A target, `null` for none.
+mod or_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::TargetSpec;
+
+    pub fn serialize<S: Serializer>(target: &TargetSpec, out: S) -> Result<S::Ok, S::Error> {
+        Some(target).filter(|target| **target != TargetSpec::None).serialize(out)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TargetSpec, D::Error> {
+        Ok(Option::deserialize(from)?.unwrap_or(TargetSpec::None))
     }
 }
 

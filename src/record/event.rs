@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grounds, LaneSample, Latency, Sample, Trial, Verdict};
+use super::{Grounds, LaneSample, Latency, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -88,6 +88,15 @@ pub enum Event {
     Verdict {
         cell: u32,
         verdict: Arc<Verdict>,
+    },
+    /// One figure of a probe's cell.
+    Probe {
+        trial: ProbeTrial,
+    },
+    /// What is known about a probe's cell so far; replaces what was told before. Its index is that in the plan's probes.
+    Findings {
+        cell: u32,
+        findings: Arc<ProbeFindings>,
     },
     Note {
         text: String,

@@ -3,6 +3,7 @@
 mod ceilings;
 mod event;
 mod latency;
+mod probe;
 mod sample;
 mod trial;
 mod verdict;
@@ -11,6 +12,7 @@ mod warning;
 pub use ceilings::{Ceilings, LinkCeiling};
 pub use event::{End, Event, Phase, Progress};
 pub use latency::Latency;
+pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use trial::{Evidence, Note, Prepared, Residency, Trial, Xor};
 pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};

@@ -3,12 +3,13 @@
 //! Structured fields are emptied or get a neutral word. In free text every known name is replaced, and so is every path that is
 //! none of the kernel's own.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::host::Host;
-use crate::plan::{Plan, Presets, TargetSpec};
-use crate::record::{Note, Prepared, Trial, Verdict};
+use crate::plan::{Param, Plan, Presets, TargetSpec};
+use crate::record::{Note, Prepared, ProbeFindings, Trial, Verdict, Warning};
 use crate::session::Session;
 
 /// Words that may not appear, with what stands for them; the longest first.
@@ -20,8 +21,9 @@ const COMMON: [&str; 14] = ["data", "home", "tmp", "var", "mnt", "srv", "media",
 impl Names {
     pub fn of(host: &Host, plan: &Plan) -> Names {
         let path = match &plan.target {
-            TargetSpec::Scratch { dir, .. } => dir,
-            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path,
+            TargetSpec::Scratch { dir, .. } => dir.as_path(),
+            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.as_path(),
+            TargetSpec::None => Path::new(""),
         };
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut names: Vec<(String, &str)> = path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")).collect();
@@ -61,9 +63,24 @@ impl Names {
 
     fn verdict(&self, verdict: &mut Verdict) {
         self.in_place(&mut verdict.source_reason);
-        for warning in &mut verdict.warnings {
-            [&mut warning.message, &mut warning.evidence, &mut warning.remedy].into_iter().for_each(|text| self.in_place(text));
+        verdict.warnings.iter_mut().for_each(|warning| self.warning(warning));
+    }
+
+    /// A parameter of a probe may be an address of the user's.
+    fn param(&self, value: &mut Param) {
+        if let Param::Text(text) = value {
+            let address = text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok();
+            *text = if address { "ADDRESS".into() } else { self.text(text) };
         }
+    }
+
+    fn findings(&self, findings: &mut ProbeFindings) {
+        findings.warnings.iter_mut().for_each(|warning| self.warning(warning));
+        findings.error.iter_mut().chain(findings.estimate.as_mut().map(|of| &mut of.reason)).for_each(|text| self.in_place(text));
+    }
+
+    fn warning(&self, warning: &mut Warning) {
+        [&mut warning.message, &mut warning.evidence, &mut warning.remedy].into_iter().for_each(|text| self.in_place(text));
     }
 
     pub fn plan(&self, plan: &Plan) -> Plan {
@@ -71,9 +88,13 @@ impl Names {
         match &mut plan.target {
             TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
             TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
+            TargetSpec::None => {}
         }
         plan.presets.iter_mut().filter(|id| !Presets::is_built_in(id)).for_each(|id| *id = "own".into());
         plan.skipped.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
+        plan.skipped_probes.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
+        let skipped = plan.skipped_probes.iter_mut().map(|skipped| &mut skipped.cell);
+        plan.probes.iter_mut().chain(skipped).flat_map(|cell| cell.params.values_mut()).for_each(|value| self.param(value));
         plan
     }
 }
@@ -96,6 +117,7 @@ pub fn anonymous(session: &Session) -> Session {
     }
     out.trials = session.trials.iter().map(|trial| Arc::new(names.trial(trial))).collect();
     out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(verdict));
+    out.probe_findings.iter_mut().for_each(|findings| names.findings(findings));
     out.errors.iter_mut().flatten().chain(&mut out.notes).for_each(|text| names.in_place(text));
     out
 }

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 use super::{Format, Look, text};
 use crate::plan::Job;
-use crate::session::{self, CellResult, LatencyOf, Session, SummaryOf};
+use crate::record::Warning;
+use crate::session::{self, CellResult, LatencyOf, ProbeResult, Session, SummaryOf};
 use crate::stats::Summary;
 
 pub const FORMAT: Format = Format { id: "csv", about: "one row per cell, units in the column names", extension: "csv", write };
@@ -14,7 +15,13 @@ pub const FORMAT: Format = Format { id: "csv", about: "one row per cell, units i
 /// What a row is made from.
 struct Row<'a> {
     session: &'a Session,
-    result: &'a CellResult,
+    of: Of<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    Job(&'a CellResult),
+    Probe(&'a ProbeResult),
 }
 
 enum Field {
@@ -31,12 +38,43 @@ struct Column {
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let columns = columns();
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
-    for result in &session::results(session) {
-        let row = Row { session, result };
+    let (results, probes) = (session::results(session), session::probes(session));
+    for of in results.iter().map(Of::Job).chain(probes.iter().map(Of::Probe)) {
+        let row = Row { session, of };
         let fields: Vec<String> = columns.iter().map(|c| (c.get)(&row).quoted()).collect();
         writeln!(out, "{}", fields.join(","))?;
     }
     Ok(())
+}
+
+impl Row<'_> {
+    fn trials(&self) -> usize {
+        match self.of {
+            Of::Job(result) => result.trials.len(),
+            Of::Probe(result) => result.trials.len(),
+        }
+    }
+
+    fn short_trials(&self) -> usize {
+        match self.of {
+            Of::Job(result) => result.trials.iter().filter(|t| t.short).count(),
+            Of::Probe(result) => result.trials.iter().filter(|t| t.short).count(),
+        }
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        match self.of {
+            Of::Job(result) => &result.warnings,
+            Of::Probe(result) => &result.warnings,
+        }
+    }
+
+    fn error(&self) -> Option<&String> {
+        match self.of {
+            Of::Job(result) => result.error.as_ref(),
+            Of::Probe(result) => result.error.as_ref(),
+        }
+    }
 }
 
 impl Field {
@@ -73,34 +111,45 @@ fn column(name: &str, get: impl Fn(&Row) -> Field + 'static) -> Column {
     Column { name: name.into(), get: Box::new(get) }
 }
 
+/// A column that only jobs have.
+fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
+    column(name, move |r| if let Of::Job(result) = r.of { get(result) } else { Field::Empty })
+}
+
+/// A column that only probes have.
+fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> Column {
+    column(name, move |r| if let Of::Probe(result) = r.of { get(result) } else { Field::Empty })
+}
+
 /// Name and value of every column in one place, so that they cannot drift apart.
 fn columns() -> Vec<Column> {
     let mut columns = job_columns();
     columns.extend([
-        column("trials", |r| whole(r.result.trials.len() as u64)),
-        column("short_trials", |r| whole(r.result.trials.iter().filter(|t| t.short).count() as u64)),
-        column("data_xor", |r| data_xor(r.result)),
+        column("trials", |r| whole(r.trials() as u64)),
+        column("short_trials", |r| whole(r.short_trials() as u64)),
+        job("data_xor", data_xor),
     ]);
     columns.extend(summary_columns("throughput", "bytes_per_second", |r| r.throughput));
     columns.extend(summary_columns("operations", "per_second", |r| r.operations));
     columns.extend(summary_columns("syscalls", "per_second", |r| r.syscalls));
     columns.extend(latency_columns());
     columns.extend([
-        column("source_device", |r| number(r.result.source.map(|s| s.device))),
-        column("source_page_cache", |r| number(r.result.source.map(|s| s.page_cache))),
-        column("source_hole", |r| number(r.result.source.map(|s| s.hole))),
-        column("source_unknown", |r| number(r.result.source.map(|s| s.unknown))),
-        column("source_reason", |r| words(&r.result.source_reason)),
-        column("amplification", |r| number(r.result.amplification)),
-        column("severity", |r| r.result.warnings.iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))),
-        column("warnings", |r| words(r.result.warnings.iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))),
-        column("error", |r| r.result.error.as_ref().map_or(Field::Empty, words)),
+        job("source_device", |r| number(r.source.map(|s| s.device))),
+        job("source_page_cache", |r| number(r.source.map(|s| s.page_cache))),
+        job("source_hole", |r| number(r.source.map(|s| s.hole))),
+        job("source_unknown", |r| number(r.source.map(|s| s.unknown))),
+        job("source_reason", |r| words(&r.source_reason)),
+        job("amplification", |r| number(r.amplification)),
+        column("severity", |r| r.warnings().iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))),
+        column("warnings", |r| words(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))),
+        column("error", |r| r.error().map_or(Field::Empty, words)),
     ]);
+    columns.extend(probe_columns());
     columns
 }
 
 fn job_columns() -> Vec<Column> {
-    let of = |name: &str, get: fn(&Job) -> Field| column(name, move |r| get(&r.result.cell));
+    let of = |name: &str, get: fn(&Job) -> Field| job(name, move |r| get(&r.cell));
     vec![
         column("session", |r| words(&r.session.id)),
         of("backend", |j| words(&j.backend)),
@@ -124,7 +173,12 @@ fn job_columns() -> Vec<Column> {
 type Part<T> = (&'static str, fn(&T) -> Option<f64>);
 
 fn summary_columns(what: &str, unit: &str, of: fn(&CellResult) -> Option<SummaryOf>) -> Vec<Column> {
-    let stats: [Part<Summary>; 7] = [
+    let named = |(stat, get): Part<Summary>| job(&format!("{what}_{stat}_{unit}"), move |r| number(of(r).and_then(|s| get(&s.summary))));
+    stats().into_iter().map(named).collect()
+}
+
+fn stats() -> [Part<Summary>; 7] {
+    [
         ("median", |s| Some(s.median)),
         ("low", |s| s.low),
         ("high", |s| s.high),
@@ -132,10 +186,7 @@ fn summary_columns(what: &str, unit: &str, of: fn(&CellResult) -> Option<Summary
         ("stddev", |s| Some(s.stddev)),
         ("min", |s| Some(s.min)),
         ("max", |s| Some(s.max)),
-    ];
-    let named =
-        |(stat, get): Part<Summary>| column(&format!("{what}_{stat}_{unit}"), move |r| number(of(r.result).and_then(|s| get(&s.summary))));
-    stats.into_iter().map(named).collect()
+    ]
 }
 
 fn latency_columns() -> Vec<Column> {
@@ -147,10 +198,30 @@ fn latency_columns() -> Vec<Column> {
         ("p999", |l| l.p999),
         ("max", |l| Some(l.max)),
     ];
-    let named = |(part, get): Part<LatencyOf>| {
-        column(&format!("latency_{part}_nanoseconds"), move |r| number(r.result.latency.as_ref().and_then(get)))
-    };
+    let named =
+        |(part, get): Part<LatencyOf>| job(&format!("latency_{part}_nanoseconds"), move |r| number(r.latency.as_ref().and_then(get)));
     parts.into_iter().map(named).collect()
+}
+
+/// The value of a probe is in its own unit, which has a column.
+fn probe_columns() -> Vec<Column> {
+    let mut columns = vec![
+        probe("probe", |p| words(&p.cell.probe)),
+        probe("parameters", |p| words(p.cell.params.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))),
+        probe("value_unit", |p| p.unit.map_or(Field::Empty, |unit| words(unit.name()))),
+    ];
+    let stats = stats()
+        .into_iter()
+        .map(|(stat, get)| probe(&format!("value_{stat}"), move |p| number(p.value.and_then(|value| get(&value.summary)))));
+    columns.extend(stats);
+    columns.extend([
+        probe("cycles", |p| number(p.cycles)),
+        probe("estimate_low", |p| number(p.estimate.as_ref().map(|e| e.low))),
+        probe("estimate_high", |p| number(p.estimate.as_ref().map(|e| e.high))),
+        probe("estimate_reason", |p| p.estimate.as_ref().map_or(Field::Empty, |e| words(&e.reason))),
+        probe("reference", |p| words(p.reference.iter().map(|r| format!("{}={}", r.session, r.value)).collect::<Vec<_>>().join(" "))),
+    ]);
+    columns
 }
 
 /// The XOR of the data, where every trial that folded it found the same.

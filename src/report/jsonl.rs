@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Format, Look};
-use crate::plan::{Job, Plan};
-use crate::record::{End, Trial};
-use crate::session::{self, Document, Session};
+use crate::plan::Plan;
+use crate::record::{End, ProbeTrial, Trial};
+use crate::session::{self, CellOf, Document, Session};
 
 pub const FORMAT: Format =
     Format { id: "jsonl", about: "one JSON object per line: each trial as it ends, then a result per cell", extension: "jsonl", write };
@@ -21,7 +21,7 @@ pub const FORMAT: Format =
 #[derive(Serialize)]
 struct Line<'a> {
     kind: &'static str,
-    cell: Option<&'a Job>,
+    cell: Option<CellOf<'a>>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -49,7 +49,13 @@ fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value
 
 /// The line of one trial, without its line end: written as soon as the trial is done.
 pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
-    let cell = plan.cells.get(trial.cell as usize);
+    let cell = plan.cells.get(trial.cell as usize).map(CellOf::Job);
+    Ok(serde_json::to_string(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })?)
+}
+
+/// [`trial_line`] of a probe.
+pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
+    let cell = plan.probes.get(trial.cell as usize).map(CellOf::Probe);
     Ok(serde_json::to_string(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })?)
 }
 
@@ -57,10 +63,10 @@ pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
 pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     let Document { schema, session: id, results, skipped, answer, .. } = session::document(session);
     for row in &results {
-        line(out, &Line { kind: "result", cell: Some(&row.result.cell), rest: keys(row, &["cell", "trials"])? })?;
+        line(out, &Line { kind: "result", cell: Some(row.cell()), rest: keys(row, &["cell", "trials"])? })?;
     }
     for skipped in &skipped {
-        line(out, &Line { kind: "skipped", cell: Some(&skipped.cell), rest: keys(skipped, &["cell"])? })?;
+        line(out, &Line { kind: "skipped", cell: Some(skipped.cell()), rest: keys(skipped, &["cell"])? })?;
     }
     line(out, &Last { kind: "end", schema, session: id, reason: session.end.unwrap_or(End::Interrupted), answer: &answer })
 }
@@ -73,6 +79,9 @@ fn line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for trial in &session.trials {
         writeln!(out, "{}", trial_line(&session.plan, trial)?)?;
+    }
+    for trial in &session.probe_trials {
+        writeln!(out, "{}", probe_line(&session.plan, trial)?)?;
     }
     write_results(session, out)
 }
@@ -93,9 +102,9 @@ mod tests {
         for (name, session) in sample::all() {
             let lines = lines(&session);
             let count = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
-            assert_eq!(count("trial"), session.trials.len(), "{name}");
-            assert_eq!(count("result"), session::results(&session).len(), "{name}");
-            assert_eq!(count("skipped"), session::skipped(&session).len(), "{name}");
+            assert_eq!(count("trial"), session.trials.len() + session.probe_trials.len(), "{name}");
+            assert_eq!(count("result"), session::results(&session).len() + session::probes(&session).len(), "{name}");
+            assert_eq!(count("skipped"), session::skipped(&session).len() + session::skipped_probes(&session).len(), "{name}");
             assert_eq!((count("end"), &lines.last().unwrap()["kind"]), (1, &"end".into()), "{name}");
         }
     }

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column};
+use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, probed};
 use super::{Format, Look};
 use crate::session::{self, Session};
 
@@ -12,7 +12,7 @@ pub const FORMAT: Format =
     Format { id: "markdown", about: "the table, its warnings and the answer, ready to paste", extension: "md", write };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let results = session::results(session);
+    let (results, probes) = (session::results(session), session::probes(session));
     let (rows, _) = axes::ordered(&results);
     let findings = Findings::of(&rows);
     // No line of Markdown is broken by its width.
@@ -27,9 +27,14 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
         writeln!(out)?;
     }
+    if !probes.is_empty() {
+        table(&probed::columns(&probes, &look), probes.len(), out)?;
+        writeln!(out)?;
+    }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
     below::missing(&mut page, &rows, &session::skipped(session));
+    probed::below(&mut page, &probes, &session::skipped_probes(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
     below::why(&mut page, session, &rows);
@@ -41,7 +46,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !page.lines.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer(&results).text, &look)))
+    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(&results, &probes).text, &look)))
 }
 
 fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -97,10 +102,12 @@ mod tests {
     fn every_line_of_a_table_has_the_same_columns() {
         for (name, session) in sample::all() {
             let text = show(&session);
-            let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
-            assert!(lines.iter().all(|line| bars(line) == bars(lines[0])), "{name}\n{text}");
-            let rows = session::results(&session).len();
-            assert_eq!(lines.len(), if rows == 0 { 0 } else { rows + 2 }, "{name}");
+            let lines: Vec<&str> = text.lines().collect();
+            let tables: Vec<&[&str]> = lines.chunk_by(|a, b| a.starts_with("| ") == b.starts_with("| ")).collect();
+            let tables: Vec<&&[&str]> = tables.iter().filter(|lines| lines[0].starts_with("| ")).collect();
+            assert!(tables.iter().all(|lines| lines.iter().all(|line| bars(line) == bars(lines[0]))), "{name}\n{text}");
+            let rows = [session::results(&session).len(), session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
+            assert!(tables.iter().map(|lines| lines.len()).eq(rows.map(|rows| rows + 2)), "{name}\n{text}");
             assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");
         }
     }

@@ -38,6 +38,23 @@ fn every_format_writes_every_session_and_ends_its_last_line() {
 }
 
 #[test]
+fn every_format_writes_every_reference_as_it_writes_a_session() {
+    let schema = jsonschema::draft202012::new(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
+    for reference in crate::session::references() {
+        for format in FORMATS {
+            let mut out = Vec::new();
+            (format.write)(&reference.session(), &Look::default(), &mut out).unwrap();
+            assert!(out.ends_with(b"\n"), "{} {}", reference.id, format.id);
+            if format.id == "json" {
+                let document = serde_json::from_slice(&out).unwrap();
+                let faults: Vec<String> = schema.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+                assert_eq!(faults, Vec::<String>::new(), "{}", reference.id);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_format_has_its_golden_text() {
     for format in FORMATS {
         let mut out = Vec::new();

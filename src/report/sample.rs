@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::host::Host;
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Skipped, Sync, TargetSpec, TrialTime};
-use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning, Xor};
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec, TrialTime};
+use crate::record::{End, Estimate, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor};
 use crate::session::Session;
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
@@ -40,6 +40,8 @@ pub fn session(cells: Vec<Job>) -> Session {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     };
     let mut host = Host { name: "lab-7".into(), kernel: "6.18.44".into(), architecture: "x86_64".into(), ..Host::default() };
     (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);
@@ -232,11 +234,68 @@ pub fn every() -> Session {
     session.plan.skipped.push(Skipped { cell: job("aio", 4 << 10, Cache::Cold), reason: "aio: not in this kernel (ENOSYS)".into() });
     session.plan.target = TargetSpec::File { path: "/data/\u{1b}[31ma|b <c>&\n.img".into(), size: 512 << 20 };
     session.notes.push("a note with | and <b>".into());
+    probes(&mut session);
     session.end = Some(End::Interrupted);
     session
 }
 
+/// Probes only, without a file.
+pub fn lab() -> Session {
+    let mut session = session(Vec::new());
+    probes(&mut session);
+    session.plan.target = TargetSpec::None;
+    (session.plan.experiment, session.plan.presets) = ("lab".into(), vec!["lab".into()]);
+    session
+}
+
+/// Probes of every unit: with and without parameters, estimates and cycles, warned, failed, skipped, never reached.
+fn probes(session: &mut Session) {
+    let mut plan = session.plan.clone();
+    plan.probes = vec![
+        ProbeCell::new("clock", []),
+        ProbeCell::new("call", [("arguments", 3.into())]),
+        ProbeCell::new("bandwidth", [("op", "read".into()), ("huge", true.into())]),
+        ProbeCell::new("metadata", [("op", "create|<b>&\u{1b}[31m".into())]),
+        ProbeCell::new("file-cache", []),
+        ProbeCell::new("switch-thread", []),
+        ProbeCell::new("fork", []),
+    ];
+    let missing = ProbeCell::new("rtt", [("to", "remote".into())]);
+    plan.skipped_probes.push(Skipped { cell: missing, reason: "no other machine was named".into() });
+    session.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
+    session.plan = plan;
+    let figures = [
+        (Unit::Nanos, 25.82, 5),
+        (Unit::Nanos, 1.4, 6),
+        (Unit::BytesPerSecond, 7.7e9, 2),
+        (Unit::PerSecond, 51_000.0, 1),
+        (Unit::Bytes, 3.8e10, 1),
+    ];
+    for (cell, (unit, value, trials)) in (0..).zip(figures) {
+        for round in 1..=trials {
+            let value = value * (1.0 + 0.01 * f64::from(round % 3));
+            let cycles = (cell < 2).then_some(value * 2.5);
+            session.probe_trials.push(ProbeTrial { cell, round, value, unit, cycles, short: cell == 2 && round == 2 });
+        }
+    }
+    let estimate = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
+    session.probe_findings[0].estimate = estimate(12.0, 12.0, "30 cycles of 0.4 ns");
+    session.probe_findings[2].estimate = estimate(9e9, 1.1e10, "one channel | <b>");
+    let [message, evidence, remedy] = ["the CPU changed its frequency", "1.2 to 2.6 GHz", "set the governor"].map(String::from);
+    session.probe_findings[1].warnings.push(Warning { id: "frequency".into(), severity: Severity::Misleading, message, evidence, remedy });
+    session.probe_findings[5].error = Some("sched_setaffinity: EPERM <b> |".into());
+}
+
 /// Every sample, with its name.
 pub fn all() -> Vec<(&'static str, Session)> {
-    vec![("quick", quick()), ("troubled", troubled()), ("single", single()), ("calls", calls()), ("axes", axes()), ("empty", empty())]
+    vec![
+        ("every", every()),
+        ("lab", lab()),
+        ("quick", quick()),
+        ("troubled", troubled()),
+        ("single", single()),
+        ("calls", calls()),
+        ("axes", axes()),
+        ("empty", empty()),
+    ]
 }

@@ -31,6 +31,7 @@ pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: b
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
     let (own_file, own_dir): (Option<PathBuf>, Option<PathBuf>) = match &plan.target {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path.clone()), None),
+        TargetSpec::None => (None, None),
         TargetSpec::Scratch { dir, .. } => (None, Some(dir.clone()).filter(|_| file.is_none())),
     };
     let named = file.or(own_file.as_deref());
@@ -39,7 +40,10 @@ pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: b
     }
     let need = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let size = plan.target.size().max(need);
-    plan.target = place(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
+    // Probes that needed no file need none again.
+    if plan.target != TargetSpec::None || named.is_some() {
+        plan.target = place(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
+    }
     if need > plan.target.size() {
         return Err(AgainError::Small { need, size: plan.target.size() });
     }

@@ -15,6 +15,8 @@ pub const FEWEST: usize = 5;
 pub enum BaselineError {
     #[error("the baseline {0} has no trials: nothing can be compared with it")]
     Empty(String),
+    #[error("{0} is a reference, figures of a report: nothing can be run as it was; compare with it by 'iotui sessions compare'")]
+    Reference(&'static str),
     #[error(
         "no cell of the baseline {0} can be judged: an interval needs {FEWEST} trials that did not fail and are not warned to be wrong; \
          make a baseline with --trials 7 or more"
@@ -46,6 +48,9 @@ pub fn baseline(
     free: &Settings,
     judged: bool,
 ) -> Result<Plan, BaselineError> {
+    if let Some(machine) = base.reference {
+        return Err(BaselineError::Reference(machine));
+    }
     if base.trials.is_empty() {
         return Err(BaselineError::Empty(base.id.clone()));
     }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::answer::{Answer, answer};
+use super::answer::Answer;
+use super::probe::answer_with;
 use super::why::{Bounds, CurveCost, Limited, Why, why};
-use super::{CellResult, Session, results, skipped};
+use super::{CellResult, Known, ProbeResult, Session, SummaryOf, probes, results, skipped, skipped_probes};
 use crate::host::Host;
-use crate::plan::{Plan, Skipped};
+use crate::plan::{Job, Plan, ProbeCell, Skipped};
+use crate::record::{Estimate, ProbeTrial, Warning};
 
 /// The name and version of the JSON; keys may be added without a new one.
 pub const SCHEMA: &str = "iotui/1";
@@ -22,7 +24,7 @@ pub struct Document<'a> {
     pub host: &'a Host,
     pub plan: &'a Plan,
     pub results: Vec<Row>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<Missed>,
     /// What this machine can reach at most, by name, with its unit in the name.
     pub ceilings: BTreeMap<String, f64>,
     pub answer: Answer,
@@ -30,15 +32,38 @@ pub struct Document<'a> {
     pub costs: Vec<CurveCost>,
 }
 
-/// One result with the keys that belong to probes.
+/// One result: of a job, then of a probe. Each has the keys of both, those of the other null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+#[serde(untagged)]
+pub enum Row {
+    Job(Box<JobRow>),
+    Probe(Box<ProbeRow>),
+}
+
+/// What a row is of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum CellOf<'a> {
+    Job(&'a Job),
+    Probe(&'a ProbeCell),
+}
+
+/// One cell that was not measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Missed {
+    Job(Skipped),
+    Probe(Skipped<ProbeCell>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JobRow {
     #[serde(flatten)]
-    pub result: CellResult,
+    result: CellResult,
     /// Indexes of trials that stand apart.
-    pub outliers: Vec<usize>,
+    outliers: Vec<usize>,
     /// What there was not enough of; null where the figures do not say.
-    pub limit: Option<Limited>,
+    limit: Option<Limited>,
     value: (),
     cycles: (),
     estimate: (),
@@ -56,27 +81,86 @@ fn ceilings(session: &Session) -> BTreeMap<String, f64> {
     all
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProbeRow {
+    cell: ProbeCell,
+    trials: Vec<ProbeTrial>,
+    limit: (),
+    throughput: (),
+    operations: (),
+    syscalls: (),
+    latency: (),
+    source: (),
+    source_reason: (),
+    amplification: (),
+    warnings: Vec<Warning>,
+    error: Option<String>,
+    outliers: Vec<usize>,
+    value: Option<SummaryOf>,
+    cycles: Option<f64>,
+    estimate: Option<Estimate>,
+    reference: Vec<Known>,
+}
+
+impl Row {
+    pub fn cell(&self) -> CellOf<'_> {
+        match self {
+            Row::Job(row) => CellOf::Job(&row.result.cell),
+            Row::Probe(row) => CellOf::Probe(&row.cell),
+        }
+    }
+}
+
+impl Missed {
+    pub fn cell(&self) -> CellOf<'_> {
+        match self {
+            Missed::Job(skipped) => CellOf::Job(&skipped.cell),
+            Missed::Probe(skipped) => CellOf::Probe(&skipped.cell),
+        }
+    }
+}
+
+fn job_row((result, limit): (CellResult, Option<Limited>)) -> Row {
+    Row::Job(Box::new(JobRow { limit, outliers: result.outliers(), result, value: (), cycles: (), estimate: (), reference: () }))
+}
+
+fn probe_row(result: ProbeResult) -> Row {
+    let outliers = result.outliers();
+    let ProbeResult { cell, trials, value, cycles, estimate, reference, warnings, error, unit: _ } = result;
+    let (limit, throughput, operations, syscalls, latency, source, source_reason, amplification) = ((), (), (), (), (), (), (), ());
+    Row::Probe(Box::new(ProbeRow {
+        cell,
+        trials,
+        limit,
+        throughput,
+        operations,
+        syscalls,
+        latency,
+        source,
+        source_reason,
+        amplification,
+        warnings,
+        error,
+        outliers,
+        value,
+        cycles,
+        estimate,
+        reference,
+    }))
+}
+
 /// The JSON of a session, to be serialized as it is written.
 pub fn document(session: &Session) -> Document<'_> {
-    let results = results(session);
-    let answer = answer(&results);
+    let (results, probes) = (results(session), probes(session));
+    let answer = answer_with(&results, &probes);
     let Why { costs, limits } = why(&results, &Bounds::of(session));
-    let row = |(result, limit): (CellResult, Option<Limited>)| Row {
-        limit,
-        outliers: result.outliers(),
-        result,
-        value: (),
-        cycles: (),
-        estimate: (),
-        reference: (),
-    };
     Document {
         schema: SCHEMA,
         session: Some(session.id.as_str()).filter(|id| !id.is_empty()),
         host: &session.host,
         plan: &session.plan,
-        results: results.into_iter().zip(limits).map(row).collect(),
-        skipped: skipped(session),
+        results: results.into_iter().zip(limits).map(job_row).chain(probes.into_iter().map(probe_row)).collect(),
+        skipped: skipped(session).into_iter().map(Missed::Job).chain(skipped_probes(session).into_iter().map(Missed::Probe)).collect(),
         ceilings: ceilings(session),
         answer,
         costs,

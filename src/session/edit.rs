@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::reader::{self, LONGEST};
-use super::{SessionError, list, load, store, time};
+use super::{Recorder, SessionError, fio, list, load, store, time};
 
 /// Takes the lock of a session that is written, until every copy of the handle is closed; `false` where another has it.
 ///
@@ -69,12 +69,26 @@ pub struct Imported {
     pub renamed: bool,
 }
 
-/// Copies a session from anywhere into `dir`. It keeps its id and name, with a number where they are taken.
+/// Makes a session of what another program wrote; `None` where the file is of none that is known.
+fn foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionError> {
+    let Some(session) = fio::session(from)? else { return Ok(None) };
+    let slug = from.file_stem().unwrap_or_default().to_string_lossy();
+    let created = time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH);
+    let recorder = Recorder::create(dir, None, &slug, &session.host, &session.plan, created)?;
+    let (id, path) = recorder.whole(&session)?;
+    Ok(Some(Imported { id, path, name: String::new(), renamed: false }))
+}
+
+/// Copies a session from anywhere into `dir`, or makes one of the JSON that fio wrote. A session keeps its id and name, with a number where they are taken.
 ///
 /// # Errors
 /// The file cannot be loaded as a session, or the copy cannot be written: then nothing is left of it.
 pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
-    let session = load(from)?;
+    let session = match load(from) {
+        Ok(session) => session,
+        Err(error @ SessionError::NotASession { .. }) => return foreign(dir, from)?.ok_or(error),
+        Err(error) => return Err(error),
+    };
     store::make_folder(dir)?;
     let name = match session.name.as_str() {
         "" => String::new(),
@@ -135,7 +149,7 @@ fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Recorder, find, testing};
+    use super::super::{find, testing};
     use super::*;
 
     #[test]

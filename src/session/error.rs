@@ -24,6 +24,8 @@ pub enum SessionError {
     TooLarge { path: PathBuf, bytes: u64, most: u64 },
     #[error("no session '{}'{}", clean::brief(.text, 80), hint(.near))]
     Unknown { text: String, near: Vec<String> },
+    #[error("'{0}' is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again")]
+    Reference(&'static str),
     #[error("'{}' means {count} sessions: {}{}; write more of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
     Ambiguous { text: String, count: usize, near: Vec<String> },
     #[error("'{}' is no name for a session: write 1 to {} printable characters", clean::brief(.0, 80), super::store::NAME_LENGTH)]

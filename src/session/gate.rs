@@ -80,7 +80,7 @@ fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
 fn open(pair: &Pair) -> Option<Open> {
     let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
     let (why, wrong) = match pair.outcome {
-        Outcome::Faster | Outcome::Slower | Outcome::Same => return None,
+        Outcome::Faster | Outcome::Slower | Outcome::Same | Outcome::Larger | Outcome::Smaller => return None,
         Outcome::TooFew if pair.other_trials < FEWEST => {
             (format!("{} of the {FEWEST} trials that an interval needs", pair.other_trials), false)
         }

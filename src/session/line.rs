@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::clean;
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, Grounds, Sample, Severity, Trial, Verdict};
+use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
 use crate::units;
 
 /// The version in the first line. Kinds of lines and keys may be added without a new one.
@@ -29,7 +29,17 @@ pub struct Header<'a> {
 
 impl<'a> Header<'a> {
     pub fn new(id: &'a str, name: &'a str, created: &'a str, host: &'a Host, plan: &'a Plan) -> Header<'a> {
-        Header { iotui: SCHEMA, kind: "session", id, name, created, target: target(&plan.target), cells: plan.cells.len(), host, plan }
+        Header {
+            iotui: SCHEMA,
+            kind: "session",
+            id,
+            name,
+            created,
+            target: target(&plan.target),
+            cells: plan.cells.len() + plan.probes.len(),
+            host,
+            plan,
+        }
     }
 }
 
@@ -38,6 +48,7 @@ fn target(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { size, .. } => format!("scratch {}", units::show_bytes(*size)),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => clean::text(&path.to_string_lossy()),
+        TargetSpec::None => "-".into(),
     }
 }
 
@@ -72,6 +83,16 @@ pub enum Line<'a> {
         verdict: Option<&'a Verdict>,
         error: Option<&'a str>,
     },
+    Probe {
+        #[serde(flatten)]
+        trial: &'a ProbeTrial,
+    },
+    /// Replaces an earlier one of the same probe cell.
+    Findings {
+        cell: usize,
+        #[serde(flatten)]
+        findings: &'a ProbeFindings,
+    },
     Note {
         text: &'a str,
     },
@@ -85,7 +106,7 @@ pub struct EndLine {
     /// From the first line to this one.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Cells with a trial.
+    /// Cells with a trial, of probes too.
     #[serde(default)]
     pub cells: Option<u64>,
     /// Cells with an error.
@@ -162,6 +183,8 @@ pub enum Found {
     Grounds(Box<Grounds>),
     Trial(Box<Trial>),
     Verdict(Box<Judged>),
+    Probe(ProbeTrial),
+    Findings(Box<Known>),
     Note(String),
     End(EndLine),
     /// A kind that this iotui does not know or load.
@@ -177,6 +200,13 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     #[serde(default)]
     pub error: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Known {
+    pub cell: u32,
+    #[serde(flatten)]
+    pub findings: ProbeFindings,
 }
 
 #[derive(Deserialize)]
@@ -209,6 +239,8 @@ pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
     Ok(match kind.kind.as_ref() {
         "trial" => Found::Trial(serde_json::from_slice(line)?),
         "verdict" => Found::Verdict(serde_json::from_slice(line)?),
+        "probe" => Found::Probe(serde_json::from_slice(line)?),
+        "findings" => Found::Findings(serde_json::from_slice(line)?),
         "plan" => Found::Plan(Box::new(serde_json::from_slice::<PlanLine>(line)?.plan)),
         "grounds" => Found::Grounds(serde_json::from_slice(line)?),
         "note" => Found::Note(serde_json::from_slice::<NoteLine>(line)?.text),

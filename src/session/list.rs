@@ -27,6 +27,8 @@ pub enum State {
     /// Stopped, killed, or still going on.
     Interrupted,
     Failed,
+    /// Comes with iotui, and is not changed.
+    Reference,
     /// The file is no session that this iotui can read.
     Unreadable,
 }
@@ -51,6 +53,7 @@ impl State {
             State::Goal => "goal",
             State::Interrupted => "interrupted",
             State::Failed => "failed",
+            State::Reference => "reference",
             State::Unreadable => "unreadable",
         }
     }

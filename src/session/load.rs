@@ -9,7 +9,7 @@ use super::reader::{self, Lines};
 use super::{Session, SessionError, clean, error};
 use crate::engine;
 use crate::plan::{Job, Plan};
-use crate::record::{Sample, Verdict};
+use crate::record::{ProbeFindings, Sample, Verdict, Warning};
 
 /// Loads the session in `path`, up to its last whole line; verdicts that are not in it stay `None`.
 ///
@@ -107,7 +107,9 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
         _ => Err(format!("cell {cell} is none of the plan's {cells}")),
     };
     match found {
-        Found::Plan(_) if !session.trials.is_empty() => return Err("another plan after the first trial".into()),
+        Found::Plan(_) if !session.trials.is_empty() || !session.probe_trials.is_empty() => {
+            return Err("another plan after the first trial".into());
+        }
         Found::Plan(plan) => {
             check(&plan)?;
             *judged = vec![0; plan.cells.len()];
@@ -124,6 +126,17 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
             session.verdicts[cell] = line.verdict.map(cleaned);
             session.errors[cell] = line.error.map(|text| clean::text(&text));
         }
+        Found::Probe(trial) => {
+            probe(session, trial.cell)?;
+            if !trial.is_sound() {
+                return Err(format!("a probe's value {} is none", trial.value));
+            }
+            session.probe_trials.push(trial);
+        }
+        Found::Findings(known) => {
+            let cell = probe(session, known.cell)?;
+            session.probe_findings[cell] = told(known.findings);
+        }
         Found::Note(text) => session.notes.push(clean::text(&text)),
         Found::End(end) => session.end = Some(end.reason),
         Found::Other => {}
@@ -131,15 +144,33 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
     Ok(())
 }
 
+fn probe(session: &Session, cell: u32) -> Result<usize, String> {
+    match cell as usize {
+        index if index < session.plan.probes.len() => Ok(index),
+        _ => Err(format!("probe {cell} is none of the plan's {}", session.plan.probes.len())),
+    }
+}
+
+/// Findings from a file that anyone may have written, safe to show.
+fn told(mut findings: ProbeFindings) -> ProbeFindings {
+    findings.warnings.iter_mut().for_each(clean_warning);
+    findings.error.iter_mut().for_each(clean::in_place);
+    findings.estimate = findings.estimate.filter(|of| of.low.is_finite() && of.high.is_finite());
+    findings.estimate.iter_mut().for_each(|of| clean::in_place(&mut of.reason));
+    findings
+}
+
+fn clean_warning(warning: &mut Warning) {
+    for text in [&mut warning.message, &mut warning.evidence, &mut warning.remedy] {
+        clean::in_place(text);
+    }
+    clean::in_place(warning.id.to_mut());
+}
+
 /// A verdict from a file that anyone may have written, safe to show.
 fn cleaned(mut verdict: Verdict) -> Verdict {
     clean::in_place(&mut verdict.source_reason);
-    for warning in &mut verdict.warnings {
-        for text in [&mut warning.message, &mut warning.evidence, &mut warning.remedy] {
-            clean::in_place(text);
-        }
-        clean::in_place(warning.id.to_mut());
-    }
+    verdict.warnings.iter_mut().for_each(clean_warning);
     verdict
 }
 

@@ -5,19 +5,36 @@ use std::sync::Arc;
 use super::Session;
 use crate::host::Host;
 use crate::plan::{Job, Plan};
-use crate::record::{Event, Grounds, Severity, Trial, Verdict};
+use crate::record::{Event, Grounds, ProbeFindings, Severity, Trial, Verdict};
 
 impl Session {
     /// A session in which nothing was measured yet. An empty `id` is a session that is not saved.
     pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
         let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);
-        Session { id, name, created, host, plan, grounds: None, trials: Vec::new(), verdicts, errors, notes: Vec::new(), end: None }
+        let (trials, probe_trials, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
+        Session {
+            id,
+            name,
+            created,
+            host,
+            plan,
+            grounds: None,
+            trials,
+            verdicts,
+            errors,
+            probe_trials,
+            probe_findings,
+            notes,
+            reference: None,
+            end: None,
+        }
     }
 
     /// Takes in what the engine told. What belongs to no cell of the plan is left out.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Started { plan, grounds } if self.trials.is_empty() => {
+            Event::Started { plan, grounds } if self.trials.is_empty() && self.probe_trials.is_empty() => {
                 self.replace_plan(Plan::clone(plan));
                 self.grounds = Some(Grounds::clone(grounds));
             }
@@ -32,6 +49,12 @@ impl Session {
                     *slot = Some(Arc::unwrap_or_clone(verdict.clone()));
                 }
             }
+            Event::Probe { trial } if (trial.cell as usize) < self.plan.probes.len() => self.probe_trials.push(*trial),
+            Event::Findings { cell, findings } => {
+                if let Some(slot) = self.probe_findings.get_mut(*cell as usize) {
+                    *slot = ProbeFindings::clone(findings);
+                }
+            }
             Event::Note { text } => self.notes.push(text.clone()),
             Event::End { reason } => self.end = Some(*reason),
             _ => {}
@@ -42,6 +65,7 @@ impl Session {
     pub(super) fn replace_plan(&mut self, plan: Plan) {
         self.verdicts = vec![None; plan.cells.len()];
         self.errors = vec![None; plan.cells.len()];
+        self.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
         self.plan = plan;
     }
 
@@ -70,7 +94,13 @@ impl Session {
 
     /// The gravest warning of all verdicts.
     pub fn worst(&self) -> Option<Severity> {
-        self.verdicts.iter().flatten().flat_map(|v| &v.warnings).map(|w| w.severity).max()
+        let of_probes = self.probe_findings.iter().flat_map(|findings| &findings.warnings);
+        self.verdicts.iter().flatten().flat_map(|v| &v.warnings).chain(of_probes).map(|w| w.severity).max()
+    }
+
+    /// Whether a cell failed, of a probe too.
+    pub fn has_failed_cell(&self) -> bool {
+        self.errors.iter().any(Option::is_some) || self.probe_findings.iter().any(|findings| findings.error.is_some())
     }
 }
 

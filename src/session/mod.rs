@@ -12,14 +12,18 @@ mod compare;
 mod document;
 mod edit;
 mod error;
+mod fio;
 mod gate;
 mod home;
 mod line;
 mod list;
 mod load;
 mod log;
+mod open;
 mod presets;
+mod probe;
 mod reader;
+mod references;
 mod result;
 mod run;
 mod sink;
@@ -35,8 +39,8 @@ pub use again::{AgainError, again};
 pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
 pub use baseline::{BaselineError, FEWEST, baseline};
 pub use clean::text as clean_text;
-pub use compare::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus, compare, machines, times};
-pub use document::{Document, document};
+pub use compare::{Alone, Comparison, Difference, Outcome, Pair, ProbePair, Side, Versus, compare, machines, times};
+pub use document::{CellOf, Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
 pub use gate::{Open, Ruling, rule};
@@ -44,7 +48,11 @@ pub use home::Home;
 pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
+pub use open::open;
 pub use presets::{KeepError, keep_preset, presets_folder};
+pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
+pub use references::{Reference, reference, references};
+use result::{CALLS_UNKNOWN, ended};
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
@@ -56,7 +64,7 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Grounds, Trial, Verdict};
+use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Trial, Verdict};
 
 /// One run of one plan, as loaded or as it grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +82,12 @@ pub struct Session {
     pub verdicts: Vec<Option<Verdict>>,
     /// Per cell, why it failed.
     pub errors: Vec<Option<String>>,
+    pub probe_trials: Vec<ProbeTrial>,
+    /// Per probe cell.
+    pub probe_findings: Vec<ProbeFindings>,
     pub notes: Vec<String>,
+    /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
+    pub reference: Option<&'static str>,
     /// `None`: the file ends without its end line, so the run was interrupted.
     pub end: Option<End>,
 }

@@ -78,6 +78,9 @@ impl CellResult {
     }
 }
 
+/// The warning of a cell whose system calls nobody counted: there is no rate of them then.
+pub const CALLS_UNKNOWN: &str = "calls-unknown";
+
 /// Whether a job moves bytes, so that bytes per second say something about it.
 pub fn moves_data(job: &Job) -> bool {
     job.op != Op::Seek && job.backend.id != "null"
@@ -107,7 +110,8 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
     let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
     let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(Trial::syscall_rate, "1/s"));
-    (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls);
+    let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN);
+    (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
     result
 }
 
@@ -126,14 +130,19 @@ pub fn results(session: &Session) -> Vec<CellResult> {
         .collect()
 }
 
-/// What was not measured and why: left out of the plan, or never reached.
-pub fn skipped(session: &Session) -> Vec<Skipped> {
-    let reason = match session.end {
+/// Why a cell has no trial.
+pub(super) fn ended(session: &Session) -> &'static str {
+    match session.end {
         Some(End::Budget) => "the budget ended before its first trial",
         Some(End::Interrupted) | None => "the run was stopped before its first trial",
         Some(End::Failed) => "the run failed before its first trial",
         Some(End::Finished | End::Goal) => "it was skipped during the run",
-    };
+    }
+}
+
+/// What was not measured and why: left out of the plan, or never reached.
+pub fn skipped(session: &Session) -> Vec<Skipped> {
+    let reason = ended(session);
     let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
     for trial in &session.trials {
         if let Some(reached) = reached.get_mut(trial.cell as usize) {

@@ -30,6 +30,7 @@ pub const BUG: &str = "the engine ended without a word: this is a bug in iotui, 
 pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder, SessionError> {
     let slug = match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
+        TargetSpec::None => "lab".into(),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => slug(&path.file_name().unwrap_or_default().to_string_lossy()),
     };
     Recorder::create(&folder()?, name, &slug, host, plan, SystemTime::now())

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::home::Home;
 use super::list::{self, Listed};
-use super::{SessionError, clean, time};
+use super::{SessionError, clean, references, time};
 use crate::plan::nearest;
 
 /// The most characters of a session's name.
@@ -102,7 +102,8 @@ pub(super) fn free_name(dir: &Path, text: &str, except: Option<&str>) -> Result<
 /// The file of the session that `text` means: its id, its name, a prefix that only its id has, or a path.
 ///
 /// # Errors
-/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it could mean.
+/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it could mean,
+/// [`SessionError::Reference`] where no session of the user's is meant but a reference, which has no file.
 pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     if is_id(text) && path_of(dir, text).is_file() {
         return Ok(path_of(dir, text));
@@ -120,9 +121,13 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     };
     match meant[..] {
         [one] => Ok(path_of(dir, &one.id)),
+        // One of that name is the user's own; a file of that name is still meant by ./NAME.
+        [] if references::reference(text).is_some() => Err(reference(text)),
         [] if Path::new(text).exists() => Ok(text.into()),
+        [] if references::meant(text).is_some() => Err(reference(text)),
         [] => {
             let known = sessions.iter().flat_map(|s| [s.id.as_str(), s.name.as_str()]).filter(|name| !name.is_empty());
+            let known = known.chain(references::references().iter().map(|reference| reference.id));
             Err(SessionError::Unknown { text: text.into(), near: nearest("session", text, known).near })
         }
         ref several => {
@@ -130,6 +135,11 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
             Err(SessionError::Ambiguous { text: text.into(), count: several.len(), near })
         }
     }
+}
+
+fn reference(text: &str) -> SessionError {
+    references::meant(text)
+        .map_or_else(|| SessionError::Unknown { text: text.into(), near: Vec::new() }, |found| SessionError::Reference(found.id))
 }
 
 #[cfg(test)]

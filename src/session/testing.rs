@@ -45,6 +45,8 @@ pub fn plan(cells: u32) -> Plan {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }
 

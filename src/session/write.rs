@@ -7,10 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::line::{self, EndLine, Header, Line};
 use super::sink::Sink;
-use super::{SessionError, edit, store, time};
+use super::{Session, SessionError, edit, store, time};
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Event, Sample, Trial, Verdict};
+use crate::record::{End, Event, ProbeFindings, Sample, Trial, Verdict};
 use crate::stats::merge_neighbours;
 
 /// The verdict of a cell is rewritten at most so often: its histogram is the longest line.
@@ -28,9 +28,17 @@ pub struct Recorder {
     sink: Sink<File>,
     plan: Plan,
     cells: Vec<Cell>,
+    probes: Vec<Probe>,
     started: Instant,
     verdict_every: Duration,
     ended: bool,
+}
+
+/// What is known of a probe's cell.
+#[derive(Default)]
+struct Probe {
+    trials: u64,
+    findings: Option<Arc<ProbeFindings>>,
 }
 
 /// What is known of a cell and how much of it is in the file.
@@ -70,7 +78,7 @@ impl Recorder {
             .map_err(|e| SessionError::Json(e.to_string()))
             .and_then(|header| sink.begin(&header).map_err(|e| SessionError::io("write", &path, e)));
         started.inspect_err(|_| drop(fs::remove_file(&path)))?;
-        let cells = plan.cells.iter().map(|_| Cell::default()).collect();
+        let (cells, probes) = cells(plan);
         Ok(Recorder {
             id,
             name: kept,
@@ -80,6 +88,7 @@ impl Recorder {
             sink,
             plan: plan.clone(),
             cells,
+            probes,
             started: Instant::now(),
             verdict_every: VERDICT_EVERY,
             ended: false,
@@ -142,6 +151,13 @@ impl Recorder {
                     }
                 }
             }
+            Event::Probe { trial } => {
+                if let Some(probe) = self.probes.get_mut(trial.cell as usize).filter(|_| trial.is_sound()) {
+                    probe.trials += 1;
+                    self.line(&Line::Probe { trial });
+                }
+            }
+            Event::Findings { cell, findings } => self.findings(*cell as usize, findings),
             Event::Note { text } => self.line(&Line::Note { text }),
             Event::End { reason } => self.finish(*reason),
             Event::Progress(_) | Event::Sample { .. } => {}
@@ -150,6 +166,12 @@ impl Recorder {
 
     /// Writes the last verdicts and the end line, and waits for the device. A second call does nothing.
     pub fn finish(&mut self, reason: End) {
+        let seconds = (self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3;
+        self.finish_after(reason, Some(seconds));
+    }
+
+    /// [`Recorder::finish`] of a run that took so long, or where nobody knows.
+    fn finish_after(&mut self, reason: End, seconds: Option<f64>) {
         if self.ended {
             return;
         }
@@ -160,17 +182,52 @@ impl Recorder {
                 self.verdict(cell);
             }
         }
+        let known = || self.probes.iter().filter_map(|probe| probe.findings.as_ref());
         let judged = self.cells.iter().filter_map(|cell| cell.verdict.as_ref());
+        let warnings = judged.clone().flat_map(|v| &v.warnings).chain(known().flat_map(|f| &f.warnings));
+        let worst = warnings.map(|w| w.severity).max();
+        let measured = self.cells.iter().map(|cell| cell.trials).chain(self.probes.iter().map(|probe| probe.trials));
+        let failed = self.cells.iter().filter(|cell| cell.error.is_some()).count() + known().filter(|f| f.error.is_some()).count();
         let end = EndLine {
             reason,
-            seconds: Some((self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3),
-            cells: Some(self.cells.iter().filter(|cell| cell.trials > 0).count() as u64),
-            failed: self.cells.iter().filter(|cell| cell.error.is_some()).count() as u64,
-            worst: judged.clone().next().map(|_| judged.flat_map(|v| &v.warnings).map(|w| w.severity).max().into()),
+            seconds,
+            cells: Some(measured.filter(|trials| *trials > 0).count() as u64),
+            failed: failed as u64,
+            worst: (judged.count() + known().count() > 0).then(|| worst.into()),
         };
         self.push(&Line::End(end), true);
         self.ended = true;
         self.sink.settle();
+    }
+
+    /// Keeps a whole session that another program measured.
+    ///
+    /// # Errors
+    /// Not all of it could be written: no file is left then.
+    pub(super) fn whole(mut self, session: &Session) -> Result<(String, PathBuf), SessionError> {
+        for trial in &session.trials {
+            self.event(&Event::Trial { trial: trial.clone(), samples: Vec::new(), latency: None });
+        }
+        for (cell, verdict) in (0..).zip(&session.verdicts) {
+            if let Some(verdict) = verdict {
+                self.event(&Event::Verdict { cell, verdict: Arc::new(verdict.clone()) });
+            }
+        }
+        for (cell, error) in (0..).zip(&session.errors) {
+            if let Some(error) = error {
+                self.event(&Event::Failed { cell, error: error.clone() });
+            }
+        }
+        session.notes.iter().for_each(|text| self.event(&Event::Note { text: text.clone() }));
+        self.finish_after(session.end.unwrap_or(End::Finished), None);
+        let (id, path) = (self.id.clone(), self.path.clone());
+        match self.unsaved() {
+            None => Ok((id, path)),
+            Some(why) => {
+                self.discard()?;
+                Err(SessionError::io("write", &path, std::io::Error::other(why)))
+            }
+        }
     }
 
     /// Removes the file, for a run that measured nothing.
@@ -183,10 +240,10 @@ impl Recorder {
 
     /// The engine may run another plan than was asked for; trials count cells in that one.
     fn plan(&mut self, plan: &Plan) {
-        if *plan != self.plan && self.cells.iter().all(|cell| cell.trials == 0) {
+        if *plan != self.plan && self.cells.iter().all(|cell| cell.trials == 0) && self.probes.iter().all(|probe| probe.trials == 0) {
             self.line(&Line::Plan { plan });
             self.plan = plan.clone();
-            self.cells = plan.cells.iter().map(|_| Cell::default()).collect();
+            (self.cells, self.probes) = cells(plan);
         }
     }
 
@@ -197,6 +254,14 @@ impl Recorder {
         let mut samples = samples.to_vec();
         merge_neighbours(&mut samples, Sample::MOST, Sample::with);
         self.line(&Line::Trial { trial, samples: &samples });
+    }
+
+    fn findings(&mut self, cell: usize, findings: &Arc<ProbeFindings>) {
+        let Some(probe) = self.probes.get_mut(cell) else { return };
+        let mut kept = ProbeFindings::clone(findings);
+        kept.estimate = kept.estimate.filter(|of| of.low.is_finite() && of.high.is_finite());
+        probe.findings = Some(findings.clone());
+        self.line(&Line::Findings { cell, findings: &kept });
     }
 
     fn verdict(&mut self, cell: usize) {
@@ -228,6 +293,10 @@ impl Recorder {
             self.sink.push(bytes, true);
         }
     }
+}
+
+fn cells(plan: &Plan) -> (Vec<Cell>, Vec<Probe>) {
+    (plan.cells.iter().map(|_| Cell::default()).collect(), plan.probes.iter().map(|_| Probe::default()).collect())
 }
 
 /// JSON has no infinity: it becomes null, which is no number when the file is loaded again.

@@ -38,5 +38,6 @@ pub fn target(spec: &TargetSpec) -> String {
     match spec {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.display().to_string(),
         TargetSpec::Scratch { .. } => "scratch file".into(),
+        TargetSpec::None => "no file".into(),
     }
 }

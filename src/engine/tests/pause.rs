@@ -29,6 +29,8 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
         skipped: vec![],
         ceilings: false,
         rated: None,
+        probes: vec![],
+        skipped_probes: vec![],
     }
 }
 

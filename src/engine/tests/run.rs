@@ -39,9 +39,11 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         trial_time,
         budget,
         seed: 1,
-        skipped: vec![],
         ceilings: false,
         rated: None,
+        probes: vec![],
+        skipped: vec![],
+        skipped_probes: vec![],
     };
     let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();

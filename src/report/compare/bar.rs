@@ -1,6 +1,6 @@
 //! An interval drawn around 1, on a logarithmic scale that is the same for all rows.
 
-use crate::session::{Pair, times};
+use crate::session::times;
 use crate::stats::Ratio;
 
 /// Columns of a bar; odd, so that 1 has one of its own.
@@ -14,9 +14,8 @@ pub struct Scale {
 }
 
 impl Scale {
-    pub fn of(pairs: &[&Pair]) -> Scale {
-        let ratios = pairs.iter().filter_map(|pair| pair.ratio);
-        let ends = ratios.flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
+    pub fn of(ratios: &[Option<Ratio>]) -> Scale {
+        let ends = ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
         let largest = ends.map(|end| end.ln().abs()).fold(0.0, f64::max);
         Scale { end: largest.exp().clamp(ENDS.0, ENDS.1) }
     }

@@ -5,27 +5,56 @@ use super::super::table::axes;
 use super::super::table::grid::{Column, Style};
 use super::bar::Scale;
 use super::safe;
-use crate::session::{Outcome, Pair, SummaryOf, times};
+use crate::session::{Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::stats::Ratio;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, aligned};
 
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
+    let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
+    let outcomes: Vec<Outcome> = pairs.iter().map(|pair| pair.outcome).collect();
     let mut columns: Vec<Column> = axes::AXES
         .iter()
         .filter(|axis| axis.varies(jobs()))
         .map(|axis| Column { right: axis.number, ..Column::words(axis.name, 0, jobs().map(axis.value).collect()) })
         .collect();
     columns.extend(medians(pairs, letter));
-    let of = |text: fn(&Ratio) -> String| pairs.iter().map(|pair| pair.ratio.as_ref().map_or("-".into(), text)).collect();
-    columns.push(Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))));
-    columns.push(Column::numbers("95 %", "", 1, of(interval)));
-    let scale = Scale::of(pairs);
-    let bars = pairs.iter().map(|pair| scale.bar(pair.ratio.as_ref(), look.ascii)).collect();
-    columns.push(Column { unit: scale.title(), ..Column::words("", 2, bars) });
-    let outcomes = pairs.iter().map(|pair| vec![(style(pair.outcome), pair.outcome.name().into())]).collect();
-    columns.push(Column { cells: outcomes, ..Column::words("", 0, Vec::new()) });
+    columns.extend(judged(&ratios, &outcomes, letter, look));
+    made_safe(columns, look)
+}
+
+/// The columns of probes: each pair has its own unit.
+pub fn probed(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
+    let words = |title: &str, of: &dyn Fn(&ProbePair) -> String| Column::words(title, 0, pairs.iter().map(of).collect());
+    let mut columns = vec![words("probe", &|pair| pair.cell.probe.clone())];
+    if pairs.iter().any(|pair| !pair.cell.params.is_empty()) {
+        columns.push(words("parameters", &|pair| pair.cell.parameters()));
+    }
+    let value = |of: Option<SummaryOf>| of.map_or("-".into(), own_unit);
+    columns.push(Column { right: true, rank: 3, ..words("A", &|pair| value(pair.base)) });
+    columns.push(Column { right: true, rank: 3, ..words(letter, &|pair| value(pair.other)) });
+    let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
+    let outcomes: Vec<Outcome> = pairs.iter().map(|pair| pair.outcome).collect();
+    columns.extend(judged(&ratios, &outcomes, letter, look));
+    made_safe(columns, look)
+}
+
+/// The ratio, its interval in figures and as a bar, and what it means.
+fn judged(ratios: &[Option<Ratio>], outcomes: &[Outcome], letter: &str, look: &Look) -> Vec<Column> {
+    let of = |text: fn(&Ratio) -> String| ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect();
+    let scale = Scale::of(ratios);
+    let bars = ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.ascii)).collect();
+    let outcomes = outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
+    vec![
+        Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))),
+        Column::numbers("95 %", "", 1, of(interval)),
+        Column { unit: scale.title(), ..Column::words("", 2, bars) },
+        Column { cells: outcomes, ..Column::words("", 0, Vec::new()) },
+    ]
+}
+
+fn made_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for column in &mut columns {
         // Bars are made for the place they are shown on.
         if column.rank != 2 {
@@ -41,8 +70,8 @@ fn interval(ratio: &Ratio) -> String {
 
 fn style(outcome: Outcome) -> Style {
     match outcome {
-        Outcome::Faster => Style::Bold,
-        Outcome::Slower => Style::Yellow,
+        Outcome::Faster | Outcome::Larger => Style::Bold,
+        Outcome::Slower | Outcome::Smaller => Style::Yellow,
         Outcome::Same | Outcome::TooFew => Style::Dim,
         Outcome::Wrong | Outcome::Failed => Style::Red,
     }
@@ -69,6 +98,8 @@ fn medians(pairs: &[&Pair], letter: &str) -> Vec<Column> {
 fn own_unit(of: SummaryOf) -> String {
     match of.unit {
         "B/s" => units::show_rate(of.summary.median),
+        "ns" => units::show_nanos(of.summary.median),
+        "B" => units::show_bytes(of.summary.median as u64),
         _ => format!("{}/s", units::show_count(of.summary.median)),
     }
 }

@@ -13,6 +13,7 @@ use super::table::axes;
 use super::table::below::{Page, safe};
 use super::table::grid::{self, Style};
 use super::text;
+use crate::plan::{Job, ProbeCell};
 use crate::session::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
 
 /// Cells without a partner that are listed; the rest is counted.
@@ -45,8 +46,10 @@ fn versus(page: &mut Page, versus: &Versus) {
     if !versus.cells.is_empty() {
         cells(page, versus);
     }
-    reasons(page, &versus.cells);
-    alone(page, &versus.alone);
+    let of_jobs = versus.cells.iter().map(|pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
+    reasons(page, of_jobs);
+    alone(page, &versus.alone, Job::label);
+    probes(page, versus);
     page.gap();
     page.plain(&versus.text);
 }
@@ -82,27 +85,37 @@ fn cells(page: &mut Page, versus: &Versus) {
 }
 
 /// Why pairs are not judged, equal reasons together.
-fn reasons(page: &mut Page, pairs: &[Pair]) {
+fn reasons<'a>(page: &mut Page, pairs: impl Iterator<Item = (Outcome, Option<&'a str>, String)>) {
     page.gap();
-    let mut told: Vec<(Outcome, &str, Vec<&Pair>)> = Vec::new();
-    for pair in pairs.iter().filter(|pair| matches!(pair.outcome, Outcome::Wrong | Outcome::Failed)) {
-        let why = pair.reason.as_deref().unwrap_or("a side has no figure");
-        match told.iter_mut().find(|(outcome, reason, _)| *outcome == pair.outcome && *reason == why) {
-            Some((.., having)) => having.push(pair),
-            None => told.push((pair.outcome, why, vec![pair])),
+    let mut told: Vec<(Outcome, &str, Vec<String>)> = Vec::new();
+    for (outcome, reason, label) in pairs.filter(|(outcome, ..)| matches!(outcome, Outcome::Wrong | Outcome::Failed)) {
+        let why = reason.unwrap_or("a side has no figure");
+        match told.iter_mut().find(|(known, reason, _)| *known == outcome && *reason == why) {
+            Some((.., having)) => having.push(label),
+            None => told.push((outcome, why, vec![label])),
         }
     }
     for (outcome, why, having) in told {
         let more = if having.len() > 1 { format!(", and {} more", having.len() - 1) } else { String::new() };
-        page.paragraph(&format!("{}: ", outcome.name()), Style::Red, &format!("{}{more}: {why}", having[0].cell.label()));
+        page.paragraph(&format!("{}: ", outcome.name()), Style::Red, &format!("{}{more}: {why}", having[0]));
     }
 }
 
-fn alone(page: &mut Page, alone: &[Alone]) {
+fn probes(page: &mut Page, versus: &Versus) {
+    if !versus.probes.is_empty() {
+        page.gap();
+        let columns = grid::fit(columns::probed(&versus.probes, &versus.side.letter, page.look), page.look.width);
+        page.lines.extend(grid::lines(&columns, &vec![false; versus.probes.len()], page.look.width, page.look.color));
+    }
+    reasons(page, versus.probes.iter().map(|pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label())));
+    alone(page, &versus.probes_alone, ProbeCell::label);
+}
+
+fn alone<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {
     page.gap();
     for cell in alone.iter().take(LISTED) {
         let why = cell.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-        page.paragraph(&format!("only in {}: ", cell.only_in), Style::Dim, &format!("{}{why}", cell.cell.label()));
+        page.paragraph(&format!("only in {}: ", cell.only_in), Style::Dim, &format!("{}{why}", label(&cell.cell)));
     }
     if alone.len() > LISTED {
         page.plain(&format!("and {} more cells that only one of them measured", alone.len() - LISTED));

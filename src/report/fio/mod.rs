@@ -43,6 +43,10 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
             line.write(out)?;
         }
     }
+    for probe in &plan.probes {
+        writeln!(out)?;
+        comment(out, &format!("probe {}: fio has no job of it", probe.label()))?;
+    }
     for skipped in &plan.skipped {
         writeln!(out)?;
         comment(out, &format!("skipped: {}: {}", skipped.cell.label(), skipped.reason))?;

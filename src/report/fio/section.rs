@@ -118,8 +118,8 @@ fn amount(section: &mut Section, job: &Job, trial_time: Duration) {
     if threads > 1 {
         section.set("offset_increment", part);
         section.set("size", part);
-    } else {
-        section.set("size", job.span.max(1));
+    } else if job.span > 0 {
+        section.set("size", job.span);
     }
     match job.count {
         Some(0) => {}

@@ -22,6 +22,7 @@ impl Target {
     pub fn of(spec: &TargetSpec) -> Target {
         match spec {
             TargetSpec::File { path, .. } => Target { path: path.clone(), writable: false, comments: Vec::new() },
+            TargetSpec::None => Target { path: NEUTRAL.into(), writable: false, comments: vec!["No file was measured.".into()] },
             TargetSpec::Scratch { dir, size, .. } => {
                 let comment = format!("iotui made a scratch file of {} and removed it: remove this one too.", units::show_bytes(*size));
                 Target { path: dir.join("iotui-fio.tmp"), writable: true, comments: vec![comment] }

@@ -28,13 +28,16 @@ const STYLE: &str = "<style>.bg{fill:#ffffff}.t{fill:#24292f}.s{fill:#57606a}.g{
 @media(prefers-color-scheme:dark){.bg{fill:#16191d}.t{fill:#e6edf3}.s{fill:#9ba5b0}.g{stroke:#3a4149}}</style>";
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let results = session::results(session);
+    let (results, probes) = (session::results(session), session::probes(session));
     let (axis, mut all) = curves(&results);
     let more = all.len().saturating_sub(MOST);
     all.truncate(MOST);
     let bytes = all.iter().all(|curve| curve.bytes);
-    let mut below = text::wrap(&text::clean(&session::answer(&results).text), 140);
+    let mut below = text::wrap(&text::clean(&session::answer_with(&results, &probes).text), 140);
     below.extend((more > 0).then(|| format!("{more} more curves are left out.")));
+    below.extend(
+        (!probes.is_empty()).then(|| format!("{} of probes, which the picture leaves out: the table has them.", counted(probes.len()))),
+    );
     below.extend(all.iter().any(Curve::wrong).then(|| "A hollow point is warned to be wrong.".into()));
     let end = 460.0_f64.max(64.0 + 18.0 * all.len() as f64);
     let height = end + 24.0 + 18.0 * below.len() as f64;
@@ -62,6 +65,10 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         words(out, "s", LEFT, end + 16.0 + 18.0 * index as f64, line)?;
     }
     writeln!(out, "</svg>")
+}
+
+fn counted(cells: usize) -> String {
+    if cells == 1 { "1 cell".into() } else { format!("{cells} cells") }
 }
 
 fn words(out: &mut dyn Write, class: &str, x: f64, y: f64, body: &str) -> io::Result<()> {

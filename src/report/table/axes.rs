@@ -31,7 +31,7 @@ pub const AXES: &[Axis] = &[
     axis("pattern", 8, false, |j| j.pattern.to_string()),
     Axis { always: true, ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
     Axis { always: true, ..axis("cache", 1, false, |j| j.cache.to_string()) },
-    axis("span", 7, true, |j| units::show_bytes(j.span)),
+    Axis { tell: |j| j.span > 0, ..axis("span", 7, true, |j| if j.span > 0 { units::show_bytes(j.span) } else { "-".into() }) },
     Axis { tell: |j| j.count.is_some(), ..axis("count", 10, true, |j| count(j.count)) },
     axis("threads", 12, true, |j| j.threads.to_string()),
     axis("depth", 11, true, |j| j.depth.to_string()),

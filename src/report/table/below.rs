@@ -77,7 +77,7 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
 }
 
 /// With its full stop.
-fn sentence(body: &str) -> String {
+pub(super) fn sentence(body: &str) -> String {
     let body = body.trim();
     if body.is_empty() || body.ends_with(['.', '!', '?']) { body.into() } else { format!("{body}.") }
 }

@@ -3,7 +3,7 @@
 use super::axes;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::End;
-use crate::session::{CellResult, Session};
+use crate::session::{self, CellResult, Session};
 use crate::units;
 
 /// Labels with their lines, unknown parts left out.
@@ -16,8 +16,10 @@ fn target(session: &Session) -> String {
     let size = units::show_bytes(target.size());
     let file = match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
+        TargetSpec::File { path, size: 0 } => path.display().to_string(),
         TargetSpec::File { path, .. } => format!("{}, {size}", path.display()),
         TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
+        TargetSpec::None => String::new(),
     };
     let (fs, device) = session.grounds.as_ref().map(|g| (g.target.fs.clone(), g.target.device.clone())).unwrap_or_default();
     joined([file, [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on ")])
@@ -44,14 +46,19 @@ fn joined(parts: impl IntoIterator<Item = String>) -> String {
 fn run(session: &Session, rows: &[&CellResult]) -> String {
     let plan = &session.plan;
     let name = if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
-    let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
+    let probes = session::probes(session);
+    let of_probes = probes.iter().filter(|p| p.error.is_none()).map(|p| p.trials.len());
+    let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).chain(of_probes);
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
         (_, 0) => "no trial".into(),
         (1, 1) => "1 trial of each cell".into(),
         (least, most) if least == most => format!("{most} trials of each cell"),
         (least, most) => format!("{least} to {most} trials of each cell"),
     };
-    joined([name, trials, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()])
+    match session.reference {
+        Some(_) => joined(["as reported".into(), trials.replace("trial", "figure"), session.created.clone()]),
+        None => joined([name, trials, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()]),
+    }
 }
 
 /// Why there are so many trials and not more.

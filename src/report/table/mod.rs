@@ -7,6 +7,7 @@ pub(super) mod conditions;
 pub(super) mod findings;
 pub(super) mod grid;
 pub mod origin;
+pub(super) mod probed;
 #[cfg(test)]
 mod tests;
 
@@ -16,23 +17,22 @@ use self::below::Page;
 use self::findings::Findings;
 use self::grid::Style;
 use super::{Format, Look, text};
-use crate::plan::Skipped;
-use crate::session::{self, CellResult, Session};
+use crate::session::{self, CellResult, ProbeResult, Session};
 
 pub const FORMAT: Format =
     Format { id: "table", about: "aligned columns for people, with warnings and the answer", extension: "txt", write };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let results = session::results(session);
-    let answer = session::answer(&results).text;
-    for line in page(session, &results, &session::skipped(session), &answer, look) {
+    let (results, probes) = (session::results(session), session::probes(session));
+    let answer = session::answer_with(&results, &probes).text;
+    for line in page(session, &results, &probes, &answer, look) {
         writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
 /// The lines of the whole report.
-fn page(session: &Session, results: &[CellResult], skipped: &[Skipped], answer: &str, look: &Look) -> Vec<String> {
+fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answer: &str, look: &Look) -> Vec<String> {
     let (rows, breaks) = axes::ordered(results);
     let findings = Findings::of(&rows);
     let mut page = Page { look, lines: Vec::new() };
@@ -50,8 +50,14 @@ fn page(session: &Session, results: &[CellResult], skipped: &[Skipped], answer: 
     if !rows.is_empty() {
         page.lines.extend(grid::lines(&grid::fit(columns, look.width), &breaks, look.width, look.color));
     }
+    if !probes.is_empty() {
+        page.gap();
+        let columns = grid::fit(probed::columns(probes, look), look.width);
+        page.lines.extend(grid::lines(&columns, &vec![false; probes.len()], look.width, look.color));
+    }
     below::warnings(&mut page, &findings, rows.len());
-    below::missing(&mut page, &rows, skipped);
+    below::missing(&mut page, &rows, &session::skipped(session));
+    probed::below(&mut page, probes, &session::skipped_probes(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
     below::why(&mut page, session, &rows);

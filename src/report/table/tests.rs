@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";
 
 fn show(session: &Session, look: Look) -> Vec<String> {
-    page(session, &session::results(session), &session::skipped(session), ANSWER, &look)
+    page(session, &session::results(session), &session::probes(session), ANSWER, &look)
 }
 
 fn look(width: usize) -> Look {

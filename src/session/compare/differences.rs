@@ -25,10 +25,10 @@ const ORDER: [&str; 4] = ["settings", "host", "kernel", "file"];
 type Facts = Vec<(&'static str, String, String)>;
 
 /// Everything that differs, in the order of [`Difference::about`].
-pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], spans: Option<[u64; 2]>) -> Vec<Difference> {
+pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], left_out: Vec<(&'static str, [String; 2])>) -> Vec<Difference> {
     let [base, other] = [0, 1].map(|side| {
         let mut facts = settings(sessions[side], results[side]);
-        facts.push(("settings", "span".into(), spans.map_or(String::new(), |spans| units::show_bytes(spans[side]))));
+        facts.extend(left_out.iter().map(|(what, values)| ("settings", (*what).to_string(), values[side].clone())));
         facts.extend(host(sessions[side]).into_iter().chain(file(sessions[side])));
         facts
     });
@@ -36,6 +36,10 @@ pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], spans: Opti
     let mut found: Vec<Difference> =
         differing.map(|((about, what, a), (_, _, b))| Difference { about, what, base: shown(&a), other: shown(&b) }).collect();
     found.extend(mitigations(sessions));
+    if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
+        // What a report does not say is no difference.
+        found.retain(|found| if side == 0 { found.base != "-" } else { found.other != "-" });
+    }
     found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));
     found.extend(warnings(results));
     found
@@ -59,6 +63,10 @@ fn shown(text: &str) -> String {
 
 fn settings(session: &Session, results: &[CellResult]) -> Facts {
     let plan = &session.plan;
+    if session.reference.is_some() {
+        let facts = [("preset", ""), ("trial time", "as reported"), ("trials of a cell", ""), ("--trials", ""), ("run", "")];
+        return facts.map(|(what, value)| ("settings", what.into(), value.into())).into();
+    }
     let trials = |results: &[CellResult]| {
         let counts = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
         match (counts.clone().min(), counts.max()) {
@@ -115,11 +123,12 @@ fn file(session: &Session) -> Facts {
         TargetSpec::Scratch { .. } => "scratch file",
         TargetSpec::File { .. } => "an own file",
         TargetSpec::New { .. } => "made by the run",
+        TargetSpec::None => "",
     };
     [
         ("kind", kind.into()),
         ("path", path(target)),
-        ("size", units::show_bytes(target.size())),
+        ("size", if target.size() == 0 { String::new() } else { units::show_bytes(target.size()) }),
         ("file system", facts.fs),
         ("device", facts.device),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
@@ -134,6 +143,7 @@ pub fn path(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", dir.display()),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.display().to_string(),
+        TargetSpec::None => String::new(),
     }
 }
 
@@ -157,7 +167,7 @@ fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
             let mut ids: Vec<&str> = result.warnings.iter().map(|warning| warning.id.as_ref()).collect();
             ids.sort_unstable();
             ids.dedup();
-            ids.into_iter().for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
+            ids.into_iter().filter(|id| *id != "reported").for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
         }
     }
     let cells = |count: usize, of: usize| match count {

@@ -5,6 +5,8 @@
 
 mod differences;
 mod matching;
+mod probed;
+mod reported;
 mod text;
 
 #[cfg(test)]
@@ -15,11 +17,12 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use super::{CellResult, Session, SummaryOf, clean_text, results};
-use crate::plan::Job;
-use crate::stats::Ratio;
+use crate::plan::{Job, ProbeCell};
+use crate::stats::{Ratio, Summary};
 
 pub use differences::{Difference, machines};
 pub use matching::Alone;
+pub use probed::ProbePair;
 pub use text::times;
 
 /// The name and version of the JSON; keys may be added without a new one.
@@ -57,6 +60,9 @@ pub struct Versus {
     pub cells: Vec<Pair>,
     /// The cells that only one of them measured.
     pub alone: Vec<Alone>,
+    /// The probes that both measured, in the order of the base.
+    pub probes: Vec<ProbePair>,
+    pub probes_alone: Vec<Alone<ProbeCell>>,
 }
 
 /// What is said of a pair.
@@ -68,6 +74,11 @@ pub enum Outcome {
     Slower,
     #[serde(rename = "no difference")]
     Same,
+    /// Of sizes, which are no speed.
+    #[serde(rename = "larger")]
+    Larger,
+    #[serde(rename = "smaller")]
+    Smaller,
     /// Under 5 trials on a side.
     #[serde(rename = "too few trials")]
     TooFew,
@@ -85,6 +96,8 @@ impl Outcome {
             Outcome::Faster => "faster",
             Outcome::Slower => "slower",
             Outcome::Same => "no difference",
+            Outcome::Larger => "larger",
+            Outcome::Smaller => "smaller",
             Outcome::TooFew => "too few trials",
             Outcome::Wrong => "wrong",
             Outcome::Failed => "failed",
@@ -120,17 +133,63 @@ fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: Stri
     let results = results(other);
     let side = side(other, letter);
     let found = matching::matched([base, other], [measured, &results], &side.letter);
-    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b)).collect();
-    let differences = differences::between([base, other], [measured, &results], found.spans);
-    Versus { text: clean_text(&text::text(&side.letter, &cells, found.alone.len())), differences, cells, alone: found.alone, side }
+    let told = match (base.reference, other.reference) {
+        (Some(_), None) => Told::Other,
+        (None, Some(_)) => Told::Base,
+        _ => Told::Both,
+    };
+    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, told)).collect();
+    let differences = differences::between([base, other], [measured, &results], found.left_out);
+    let (probes, probes_alone) = probed::matched([base, other], told, &side.letter);
+    let of_probes = probed::text(&side.letter, &probes, probes_alone.len());
+    let of_jobs = of_probes.is_none() || !cells.is_empty() || !found.alone.is_empty();
+    let of_jobs = of_jobs.then(|| match told {
+        Told::Both => text::text(&side.letter, &cells, found.alone.len()),
+        _ => reported::text(base, other, &side.letter, &cells, found.alone.len()),
+    });
+    let of_reference = told.said(&side.letter);
+    let text = clean_text(&of_jobs.into_iter().chain(of_probes).chain(of_reference).collect::<Vec<_>>().join(" "));
+    Versus { text, differences, cells, alone: found.alone, probes, probes_alone, side }
 }
 
-fn pair(base: &CellResult, other: &CellResult) -> Pair {
+/// Whose trials an interval comes from: figures of a report have none that could be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    Both,
+    /// Only the base was measured.
+    Base,
+    /// Only the other was measured.
+    Other,
+}
+
+impl Told {
+    /// Whose trials the intervals are made from, where it is one side's only.
+    fn said(self, letter: &str) -> Option<String> {
+        let (reference, measured) = match self {
+            Told::Both => return None,
+            Told::Base => (letter, "A"),
+            Told::Other => ("A", letter),
+        };
+        Some(format!("{reference} is a reference: its figures are as reported, and intervals are of {measured}'s trials only."))
+    }
+
+    /// The ratio of medians, with the interval of the sides that were measured.
+    fn ratio(self, of: &Summary, base: &Summary) -> Option<Ratio> {
+        let exact = |summary: &Summary| Summary { low: Some(summary.median), high: Some(summary.median), ..*summary };
+        match self {
+            Told::Both => Ratio::of(of, base),
+            Told::Base => Ratio::of(&exact(of), base),
+            Told::Other => Ratio::of(of, &exact(base)),
+        }
+    }
+}
+
+fn pair(base: &CellResult, other: &CellResult, told: Told) -> Pair {
     let figures = match (base.throughput, other.throughput) {
         (Some(a), Some(b)) => (Some(a), Some(b)),
         _ => (base.operations, other.operations),
     };
-    let ratio = figures.0.zip(figures.1).and_then(|(a, b)| Ratio::of(&b.summary, &a.summary));
+    let ratio = figures.0.zip(figures.1).and_then(|(a, b)| told.ratio(&b.summary, &a.summary));
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     let outcome = match (failed, wrong, ratio) {

@@ -30,10 +30,10 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
         said.push(format!("Of {} equal cells chance alone would show {calls} too: repeat the runs before you trust it.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
-    said.extend(some(count(Outcome::TooFew), "with under 5 trials on a side: too few trials to tell."));
-    said.extend(some(count(Outcome::Wrong), "not judged, because a side is warned to be wrong."));
-    said.extend(some(count(Outcome::Failed), "not judged, because a side failed."));
-    said.extend(some(alone, "without a partner."));
+    said.extend(counted(count(Outcome::TooFew), "with under 5 trials on a side: too few trials to tell."));
+    said.extend(counted(count(Outcome::Wrong), "not judged, because a side is warned to be wrong."));
+    said.extend(counted(count(Outcome::Failed), "not judged, because a side failed."));
+    said.extend(counted(alone, "without a partner."));
     said.join(" ")
 }
 
@@ -47,7 +47,7 @@ fn judged(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Faster | Outcome::Slower | Outcome::Same)
 }
 
-fn some(count: usize, what: &str) -> Option<String> {
+pub fn counted(count: usize, what: &str) -> Option<String> {
     match count {
         0 => None,
         1 => Some(format!("1 cell {what}")),

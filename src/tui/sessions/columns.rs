@@ -145,7 +145,7 @@ pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) 
 
 pub fn state(state: State) -> Role {
     match state {
-        State::Finished | State::Budget | State::Goal => Role::Dim,
+        State::Finished | State::Budget | State::Goal | State::Reference => Role::Dim,
         State::Interrupted => Role::Misleading,
         State::Failed | State::Unreadable => Role::Wrong,
     }

@@ -13,7 +13,7 @@ use super::super::shown::Shown;
 use crate::engine::{Proposal, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, Settings};
-use crate::session::{self, Listed, Session};
+use crate::session::{self, Listed};
 use crate::sys::mounts;
 
 /// The entries of a folder: folders first, then by name.
@@ -71,17 +71,17 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
 }
 
 pub fn sessions() -> Result<Vec<Listed>, String> {
-    session::folder().and_then(|dir| session::list(&dir)).map_err(|e| e.to_string())
-}
-
-fn load(id: &str) -> Result<(PathBuf, Session), String> {
-    let path = session::folder().and_then(|dir| session::find(&dir, id)).map_err(|e| e.to_string())?;
-    let session = session::load(&path).map_err(|e| e.to_string())?;
-    Ok((path, session))
+    let kept = session::folder().and_then(|dir| session::list(&dir)).map_err(|e| e.to_string())?;
+    // Those that come with iotui stand below the user's own, unless one of these has their name.
+    let own = |id: &str| kept.iter().any(|own| own.name == id || own.id == id);
+    let references = session::references().iter().filter(|reference| !own(reference.id)).map(|reference| reference.listed());
+    let references: Vec<Listed> = references.collect();
+    Ok(kept.into_iter().chain(references).collect())
 }
 
 pub fn open(id: &str) -> Result<Shown, String> {
-    load(id).map(|(path, session)| Shown::of(session, Some(path)))
+    let opened = session::folder().and_then(|dir| session::open(&dir, id));
+    opened.map(|(session, path)| Shown::of(session, path)).map_err(|e| e.to_string())
 }
 
 pub fn preview(id: String) -> Preview {
@@ -90,7 +90,8 @@ pub fn preview(id: String) -> Preview {
 }
 
 pub fn again(id: &str) -> Result<Plan, String> {
-    let (_, session) = load(id)?;
+    let path = session::folder().and_then(|dir| session::find(&dir, id));
+    let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
     session::again(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
 }
 

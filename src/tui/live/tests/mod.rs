@@ -40,6 +40,8 @@ fn plan(trials: Option<u32>) -> Plan {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     }
 }
 

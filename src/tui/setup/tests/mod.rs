@@ -74,6 +74,8 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        probes: Vec::new(),
+        skipped_probes: Vec::new(),
     };
     let proposed =
         Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };

@@ -176,6 +176,7 @@ fn target(proposed: &Proposed, start: &Path) -> String {
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
     let again = trials(plan).unwrap_or_default();
     match &plan.target {
+        TargetSpec::None => "needs no file".into(),
         TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", path.display()).replace(char::is_control, "?"),
         TargetSpec::Scratch { dir, .. } => {
             let whole: PathBuf = start.join(dir).components().collect();

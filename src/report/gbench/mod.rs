@@ -4,6 +4,8 @@
 //! over all threads. A failed cell is an entry with its error. A cell that was not measured is told in the context only: an
 //! entry without a time would be read as the fastest ever.
 
+mod probed;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -12,8 +14,8 @@ use serde_json::{Value, json};
 use super::{Format, Look, text};
 use crate::host::{CacheLevel, Host, cpu_list};
 use crate::plan::{Cache, Job, Sync};
-use crate::record::{Severity, Trial};
-use crate::session::{self, CellResult, Session};
+use crate::record::{Severity, Trial, Unit, Warning};
+use crate::session::{self, CellResult, ProbeResult, Session};
 use crate::stats::Summary;
 
 pub const FORMAT: Format =
@@ -26,7 +28,11 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for (family, result) in results.iter().enumerate() {
         entries(&mut benchmarks, family, result, &names);
     }
-    let document = json!({ "context": context(session, &names), "benchmarks": benchmarks });
+    let probes = session::probes(session);
+    for (index, probe) in probes.iter().enumerate() {
+        probed::entries(&mut benchmarks, results.len() + index, probe);
+    }
+    let document = json!({ "context": context(session, &probes, &names), "benchmarks": benchmarks });
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
 }
@@ -60,10 +66,13 @@ impl Names {
     }
 }
 
-fn context(session: &Session, names: &Names) -> Value {
+fn context(session: &Session, probes: &[ProbeResult], names: &Names) -> Value {
     let host: &Host = &session.host;
     let skipped = session::skipped(session);
-    let skipped: Vec<String> = skipped.iter().map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason))).collect();
+    let mut skipped: Vec<String> = skipped.iter().map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason))).collect();
+    skipped.extend(session::skipped_probes(session).iter().map(|s| format!("{}: {}", probed::name(&s.cell), text::clean(&s.reason))));
+    let sizes = probes.iter().filter_map(|probe| Some((probe, probe.value?))).filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
+    skipped.extend(sizes.map(|(probe, value)| format!("{}: {} bytes, which is no time", probed::name(&probe.cell), value.summary.median)));
     json!({
         "date": text::clean(&session.created),
         "host_name": text::clean(&host.name),
@@ -149,7 +158,7 @@ fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Na
         time_unit: "ns",
         bytes_per_second: None,
         items_per_second: 0.0,
-        label: label(result),
+        label: label(&result.warnings),
     };
     let failure = result.error.as_deref().or(trials.is_empty().then_some("no operation was done"));
     if let Some(why) = failure {
@@ -174,8 +183,8 @@ fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Na
 }
 
 /// Where most bytes came from is not told here; what takes from the figure is.
-fn label(result: &CellResult) -> String {
-    let grave = result.warnings.iter().filter(|w| w.severity > Severity::Note);
+fn label(warnings: &[Warning]) -> String {
+    let grave = warnings.iter().filter(|w| w.severity > Severity::Note);
     text::clean(&grave.map(|w| format!("{}: {}", w.severity.name(), w.id)).collect::<Vec<_>>().join(", "))
 }
 
@@ -208,5 +217,4 @@ fn aggregate(plain: &Entry, trials: &[&Trial], result: &CellResult, (name, get):
 }
 
 #[cfg(test)]
-#[path = "gbench_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
-use super::super::sample;
 use super::*;
+use crate::report::sample;
 
 fn show(session: &Session) -> Value {
     let mut out = Vec::new();

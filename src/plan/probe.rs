@@ -1,0 +1,96 @@
+//! A cell of a probe: which operating-system measurement, with which parameters.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// One probe with its parameters; in JSON they stand beside its name: `{"probe":"call","arguments":3}`.
+///
+/// Cells with the same id and parameters are the same measurement, in every session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProbeCell {
+    /// One of the ids of design §8.
+    pub probe: String,
+    #[serde(flatten)]
+    pub params: BTreeMap<String, Param>,
+}
+
+/// The value of a parameter. Sizes in bytes, times in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Param {
+    Flag(bool),
+    Number(u64),
+    Text(String),
+}
+
+impl From<u64> for Param {
+    fn from(value: u64) -> Param {
+        Param::Number(value)
+    }
+}
+
+impl From<bool> for Param {
+    fn from(value: bool) -> Param {
+        Param::Flag(value)
+    }
+}
+
+impl From<&str> for Param {
+    fn from(value: &str) -> Param {
+        Param::Text(value.into())
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Param::Flag(value) => f.write_str(if *value { "yes" } else { "no" }),
+            Param::Number(value) => write!(f, "{value}"),
+            Param::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+impl ProbeCell {
+    pub fn new(probe: &str, params: impl IntoIterator<Item = (&'static str, Param)>) -> ProbeCell {
+        ProbeCell { probe: probe.into(), params: params.into_iter().map(|(name, value)| (name.into(), value)).collect() }
+    }
+
+    /// The parameters for one line: `arguments 3, path libc`, a size by itself; empty where there are none.
+    pub fn parameters(&self) -> String {
+        let shown = |(name, value): (&String, &Param)| match value {
+            Param::Number(size) if name == "bytes" => units::show_bytes(*size),
+            value => format!("{name} {value}"),
+        };
+        self.params.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The cell for one line: `call, arguments 3`.
+    pub fn label(&self) -> String {
+        match self.params.is_empty() {
+            true => self.probe.clone(),
+            false => format!("{}, {}", self.probe, self.parameters()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_stand_beside_the_name_and_come_back() {
+        let cell = ProbeCell::new("rtt", [("to", "remote".into()), ("bytes", 56.into()), ("pinned", true.into())]);
+        let text = serde_json::to_string(&cell).unwrap();
+        assert_eq!(text, r#"{"probe":"rtt","bytes":56,"pinned":true,"to":"remote"}"#);
+        assert_eq!(serde_json::from_str::<ProbeCell>(&text).unwrap(), cell);
+        assert_eq!((cell.label(), ProbeCell::new("clock", []).label()), ("rtt, 56 B, pinned yes, to remote".into(), "clock".into()));
+        for bad in [r#"{"bytes":1}"#, r#"{"probe":"x","a":1.5}"#, r#"{"probe":"x","a":[1]}"#, r#"{"probe":"x","a":null}"#] {
+            assert!(serde_json::from_str::<ProbeCell>(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Probes as entries of Google Benchmark.
+
+use serde_json::Value;
+
+use super::{AGGREGATES, Aggregate, Entry, Failure, label};
+use crate::plan::ProbeCell;
+use crate::record::Unit;
+use crate::report::text;
+use crate::session::ProbeResult;
+use crate::stats::Summary;
+
+/// `probe:call/arguments:3`.
+pub fn name(cell: &ProbeCell) -> String {
+    let params = cell.params.iter().map(|(name, value)| format!("/{name}:{value}"));
+    text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
+}
+
+/// The entries of a probe. A rate is the time of one byte or operation; a size is no time, and has no entry.
+pub fn entries(list: &mut Vec<Value>, family: usize, probe: &ProbeResult) {
+    let run_name = name(&probe.cell);
+    let unit = probe.unit.unwrap_or(Unit::Nanos);
+    let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
+    let values: Vec<f64> = probe.counted().into_iter().map(|index| probe.trials[index].value).filter(|value| *value > 0.0).collect();
+    let plain = Entry {
+        name: run_name.clone(),
+        family_index: family,
+        per_family_instance_index: 0,
+        run_name: &run_name,
+        run_type: "iteration",
+        repetitions: values.len().max(1),
+        repetition_index: Some(0),
+        threads: 1,
+        aggregate: None,
+        error: None,
+        iterations: 0,
+        real_time: 0.0,
+        cpu_time: 0.0,
+        time_unit: "ns",
+        bytes_per_second: None,
+        items_per_second: 0.0,
+        label: label(&probe.warnings),
+    };
+    let failure = probe.error.as_deref().or(values.is_empty().then_some("nothing was measured"));
+    if let Some(why) = failure {
+        let error = Some(Failure { error_occurred: true, error_message: text::clean(why) });
+        return list.extend(serde_json::to_value(Entry { error, ..plain }));
+    }
+    if unit == Unit::Bytes {
+        return;
+    }
+    for (index, value) in values.iter().enumerate() {
+        let entry = Entry { repetition_index: Some(index), iterations: 1, ..plain.clone() };
+        list.extend(serde_json::to_value(timed(entry, nanos(*value), unit)));
+    }
+    let times: Vec<f64> = values.iter().map(|value| nanos(*value)).collect();
+    if let Some(summary) = Summary::of(&times).filter(|_| times.len() > 1) {
+        for (name, get) in AGGREGATES {
+            let aggregate = Some(Aggregate { aggregate_name: name, aggregate_unit: "time" });
+            let name_is_spread = name == "stddev";
+            let (name, run_type) = (format!("{run_name}_{name}"), "aggregate");
+            let entry = Entry { name, run_type, aggregate, repetition_index: None, iterations: times.len() as u64, ..plain.clone() };
+            // A spread of times has no rate.
+            let time = get(&summary);
+            let entry = if name_is_spread { Entry { real_time: time, cpu_time: time, ..entry } } else { timed(entry, time, unit) };
+            list.extend(serde_json::to_value(entry));
+        }
+    }
+}
+
+/// The time is that of whoever waits: how much of it a processor was used is not known.
+fn timed(entry: Entry, time: f64, unit: Unit) -> Entry {
+    let bytes_per_second = (unit == Unit::BytesPerSecond).then_some(1e9 / time);
+    Entry { real_time: time, cpu_time: time, bytes_per_second, items_per_second: 1e9 / time, ..entry }
+}

@@ -1,0 +1,116 @@
+//! Probes in the table: what each measured beside what was expected and what other machines are known for.
+
+use super::super::Look;
+use super::below::{Page, safe, sentence};
+use super::findings::sign;
+use super::grid::{Cell, Column, Style};
+use crate::plan::{ProbeCell, Skipped};
+use crate::record::{Severity, Unit};
+use crate::session::ProbeResult;
+use crate::units::column::{aligned, figure};
+
+/// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they are of many kinds.
+pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
+    let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| Column::words(title, rank, probes.iter().map(of).collect());
+    let mut columns = vec![words("probe", 0, &|p| p.cell.probe.clone())];
+    if probes.iter().any(|p| !p.cell.params.is_empty()) {
+        columns.push(words("parameters", 0, &|p| p.cell.parameters()));
+    }
+    columns.push(values(probes));
+    columns.push(Column { right: true, ..words(if look.ascii { "+-%" } else { "±%" }, 1, &half) });
+    if probes.iter().any(|p| p.cycles.is_some()) {
+        let cycles: Vec<Option<f64>> = probes.iter().map(|p| p.cycles).collect();
+        columns.push(Column::numbers("cycles", "", 4, aligned(&cycles, 1.0)));
+    }
+    if probes.iter().any(|p| p.estimate.is_some()) {
+        columns.push(Column { right: true, ..words("estimate", 3, &estimate) });
+    }
+    if probes.iter().any(|p| !p.reference.is_empty()) {
+        columns.push(words("reference", 2, &reference));
+    }
+    columns.push(Column { cells: probes.iter().map(|p| mark(p, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
+    for (_, piece) in columns.iter_mut().flat_map(|column| column.cells.iter_mut()).flatten() {
+        *piece = safe(piece, look);
+    }
+    columns
+}
+
+fn values(probes: &[ProbeResult]) -> Column {
+    let cell = |probe: &ProbeResult| -> Cell {
+        match (&probe.error, probe.unit.zip(probe.value)) {
+            (Some(_), _) => vec![(Style::Red, "failed".into())],
+            (None, Some((unit, value))) => vec![(Style::Bold, unit.show(value.summary.median))],
+            (None, None) => vec![(Style::Plain, "-".into())],
+        }
+    };
+    Column { right: true, cells: probes.iter().map(cell).collect(), ..Column::words("value", 0, Vec::new()) }
+}
+
+/// Half the width of the interval in percent.
+fn half(probe: &ProbeResult) -> String {
+    let half = probe.value.filter(|_| probe.error.is_none()).and_then(|value| value.summary.half_width());
+    half.map_or("-".into(), |half| figure((half * 1000.0).round() / 10.0))
+}
+
+fn estimate(probe: &ProbeResult) -> String {
+    let shown = |value: f64| probe.unit.unwrap_or(Unit::Nanos).show(value);
+    match &probe.estimate {
+        None => "-".into(),
+        Some(of) if of.low == of.high => shown(of.low),
+        Some(of) => format!("{} to {}", shown(of.low), shown(of.high)),
+    }
+}
+
+fn reference(probe: &ProbeResult) -> String {
+    let unit = probe.unit.unwrap_or(Unit::Nanos);
+    let known: Vec<String> = probe.reference.iter().map(|known| format!("{} {}", unit.show(known.value), known.session)).collect();
+    if known.is_empty() { "-".into() } else { known.join(", ") }
+}
+
+fn mark(probe: &ProbeResult, ascii: bool) -> Cell {
+    let worst = probe.warnings.iter().map(|w| w.severity).filter(|s| *s > Severity::Note).max();
+    match probe.error.as_ref().map(|_| Severity::Wrong).or(worst) {
+        None => vec![(Style::Plain, "ok".into())],
+        Some(severity) => {
+            let (mark, style) = sign(severity, ascii);
+            vec![(style, mark.trim_end().into())]
+        }
+    }
+}
+
+/// What stands under the tables about probes: warnings, failures, what was left out.
+pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>]) {
+    page.gap();
+    let ascii = page.look.ascii;
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for warning in probes.iter().flat_map(|probe| &probe.warnings) {
+        let key = (warning.id.as_ref(), warning.message.as_str());
+        if told.contains(&key) {
+            continue;
+        }
+        told.push(key);
+        let having: Vec<String> = probes.iter().filter(|p| p.warnings.contains(warning)).map(|p| p.cell.label()).collect();
+        let (mark, style) = sign(warning.severity, ascii);
+        let body = format!("{} ({}): {}.", warning.message.trim().trim_end_matches('.'), warning.id, some(&having));
+        let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy)].into_iter().filter(|(_, text)| !text.is_empty());
+        let more: String = more.map(|(what, text)| format!(" {what}: {}", sentence(text))).collect();
+        page.paragraph(mark, style, &(body + &more));
+    }
+    let (mark, red) = sign(Severity::Wrong, ascii);
+    for probe in probes {
+        if let Some(error) = &probe.error {
+            page.paragraph(&format!("{mark}failed: "), red, &format!("{} — {}", probe.cell.label(), sentence(error)));
+        }
+    }
+    for missed in skipped {
+        page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", missed.cell.label(), sentence(&missed.reason)));
+    }
+}
+
+fn some(labels: &[String]) -> String {
+    match labels {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
+    }
+}

@@ -1,0 +1,304 @@
+//! What fio wrote with `--output-format=json` or `json+` as a session: a cell for each job and direction.
+//!
+//! fio tells how much in which time, and how long operations took; it does not tell where the bytes came from, and that stays
+//! unknown. Jobs with equal options that ran one after the other are trials of one cell; those that ran at once and are
+//! reported one by one (`numjobs` without `group_reporting`) are the threads of one trial.
+
+mod options;
+mod output;
+#[cfg(test)]
+mod tests;
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use nix::errno::Errno;
+
+use self::options::Asked;
+use self::output::{Direction, Job as FioJob, Options, Output, Times};
+use super::{CALLS_UNKNOWN, Session, SessionError, clean, reader, utc};
+use crate::host::Host;
+use crate::plan::{Job, Op, Plan, TargetSpec, TrialTime};
+use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
+
+/// The largest file that is read, bytes: json+ of a job with every bin has about 0.2 MiB.
+const LARGEST: u64 = 64 << 20;
+/// Jobs that are taken.
+const MOST_JOBS: usize = 4096;
+/// fio counts whole milliseconds: below so many they are rough.
+const COARSE: u64 = 25;
+
+/// The session in fio's output, which may have lines of text around its JSON; `None` where the file holds none.
+///
+/// # Errors
+/// The file cannot be read, is too large, or says to be fio's and is not as fio writes it.
+pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
+    let (file, bytes) = reader::open(path)?;
+    let mut text = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| SessionError::io("read", path, error))?;
+    let Some(json) = json(&text) else { return Ok(None) };
+    if text.len() as u64 > LARGEST {
+        return Err(SessionError::TooLarge { path: path.into(), bytes, most: LARGEST });
+    }
+    let output = serde_json::Deserializer::from_slice(json).into_iter::<Output>().next();
+    let no = |why: String| SessionError::NotASession { path: path.into(), why };
+    match output {
+        Some(Ok(output)) => of(output).map(Some).map_err(no),
+        Some(Err(error)) => Err(no(format!("it is not as fio writes it: {}", clean::brief(&error.to_string(), 160)))),
+        None => Ok(None),
+    }
+}
+
+/// Where fio's object begins: at the start of a line, after what fio said before.
+fn json(text: &[u8]) -> Option<&[u8]> {
+    let at = if text.starts_with(b"{") { 0 } else { text.windows(2).position(|two| two == b"\n{")? + 1 };
+    let head = &text[at..text.len().min(at + 4096)];
+    head.windows(13).any(|word| word == b"\"fio version\"").then(|| &text[at..])
+}
+
+/// What is made while the jobs are read.
+#[derive(Default)]
+struct Made {
+    cells: Vec<Job>,
+    errors: Vec<Option<String>>,
+    verdicts: Vec<Verdict>,
+    trials: Vec<Trial>,
+    notes: Vec<String>,
+    bins: Vec<std::collections::BTreeMap<u64, u64>>,
+}
+
+fn of(output: Output) -> Result<Session, String> {
+    let Output { version, timestamp, global, mut jobs, client_stats, disk_util } = output;
+    jobs.extend(client_stats.into_iter().filter(|job| job.jobname != "All clients"));
+    if jobs.is_empty() {
+        return Err("fio ran no job".into());
+    }
+    if jobs.len() > MOST_JOBS {
+        return Err(format!("it has {} jobs, more than the {MOST_JOBS} that are taken", jobs.len()));
+    }
+    let mut made = Made::default();
+    made.notes.push(format!("measured by {}, and taken from its JSON", clean::brief(&version, 40)));
+    made.notes.push("fio drops the file from the page cache before a job, unless told not to; nobody checked what was cached".into());
+    for together in jobs.chunk_by(is_one_job) {
+        let asked = Asked { own: &together[0].options, global: &global };
+        one(&mut made, together, &asked);
+    }
+    if made.cells.is_empty() {
+        return Err("none of its jobs reads or writes".into());
+    }
+    let named =
+        |disk: &output::Disk| format!("disk {}: {} reads, {} writes, busy {:.1} %", disk.name, disk.read_ios, disk.write_ios, disk.util);
+    made.notes.extend(disk_util.iter().take(16).map(|disk| clean::brief(&named(disk), 160)));
+    let name = jobs[0].hostname.clone();
+    let host = Host {
+        name: if jobs.iter().all(|job| job.hostname == name) { clean::brief(&name, 200) } else { String::new() },
+        ..Host::default()
+    };
+    let (target, more) = target(&jobs, &global, &made.cells);
+    made.notes.extend(more);
+    Ok(finished(made, host, target, timestamp))
+}
+
+/// Jobs of one `numjobs` that are reported one by one.
+fn is_one_job(a: &FioJob, b: &FioJob) -> bool {
+    a.jobname == b.jobname && a.groupid == b.groupid && a.options == b.options && a.hostname == b.hostname
+}
+
+fn target(jobs: &[FioJob], global: &Options, cells: &[Job]) -> (TargetSpec, Option<String>) {
+    let of = |job: &FioJob| {
+        let asked = Asked { own: &job.options, global };
+        let named = asked.get("filename").map(String::from);
+        named.or_else(|| asked.get("directory").map(|dir| format!("{dir}/{}", job.jobname))).unwrap_or_else(|| job.jobname.clone())
+    };
+    let mut paths: Vec<String> = jobs.iter().map(|job| clean::brief(&of(job), 4096)).collect();
+    paths.dedup();
+    let more = (paths.len() > 1).then(|| format!("fio used {} files; the first is named above", paths.len()));
+    let size = cells.iter().map(|cell| cell.span).max().unwrap_or(0);
+    (TargetSpec::File { path: paths.swap_remove(0).into(), size }, more)
+}
+
+fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Session {
+    let longest = made.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
+    let time = Duration::from_nanos(longest);
+    let plan = Plan {
+        experiment: "fio".into(),
+        presets: Vec::new(),
+        target,
+        cells: made.cells,
+        probes: Vec::new(),
+        trials: None,
+        goal: Plan::GOAL,
+        trial_time: TrialTime { low: time, high: time },
+        budget: Duration::from_nanos(made.trials.iter().fold(0, |sum, trial| sum.max(trial.nanos))),
+        seed: 0,
+        skipped: Vec::new(),
+        skipped_probes: Vec::new(),
+        ceilings: false,
+        rated: None,
+    };
+    // Beyond the year 9999 there is no such text.
+    let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
+    let mut session = Session::new(String::new(), String::new(), created, host, plan);
+    session.trials = made.trials.into_iter().map(Into::into).collect();
+    session.verdicts = made.verdicts.into_iter().map(Some).collect();
+    session.errors = made.errors;
+    session.notes = made.notes;
+    session.end = Some(End::Finished);
+    session
+}
+
+/// Takes the directions of jobs that ran as one.
+fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
+    let job = &together[0];
+    let name = clean::brief(&job.jobname, 80);
+    let error = together.iter().map(|job| job.error).find(|error| *error != 0);
+    let error = error.map(|error| format!("fio: {}", Errno::from_raw(error.saturating_abs()).desc()));
+    if together.iter().any(|job| job.trim.total_ios > 0) || asked.only_trims() {
+        made.notes.push(format!("{name}: what it trimmed is left out"));
+    }
+    let moved: Vec<(Op, Vec<&Direction>)> = [
+        (Op::Read, together.iter().map(|job| &job.read).collect::<Vec<_>>()),
+        (Op::Write, together.iter().map(|job| &job.write).collect()),
+    ]
+    .into_iter()
+    .filter(|(_, all)| all.iter().any(|of| of.total_ios > 0))
+    .collect();
+    let threads = if together.len() > 1 { together.len() as u32 } else { asked.threads() };
+    if moved.is_empty() && !asked.only_trims() {
+        let read = asked.job(asked.direction(), threads, None);
+        let cell = made.cell(read.job, &name, &read.said);
+        made.errors[cell] = Some(error.clone().unwrap_or_else(|| "fio did no operation".into()));
+    }
+    let alone = moved.len() == 1;
+    for (op, all) in moved {
+        let sum = |of: fn(&Direction) -> u64| all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)));
+        let (bytes, ops) = (sum(|of| of.io_bytes), sum(|of| of.total_ios));
+        let read = asked.job(op, threads, Some((bytes, ops)));
+        let calls = matches!(read.job.backend.id.as_str(), "read" | "pread");
+        let cell = made.cell(read.job, &name, &read.said);
+        if let Some(error) = &error {
+            made.errors[cell] = Some(error.clone());
+        }
+        let round = made.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
+        let nanos = all.iter().map(|of| nanos(of)).max().unwrap_or(0);
+        let cpu = |percent: fn(&FioJob) -> f64| {
+            let nanos: f64 = together.iter().map(|job| percent(job) / 100.0 * job.job_runtime as f64 * 1e6).sum();
+            if alone && nanos.is_finite() { nanos.max(0.0) as u64 } else { 0 }
+        };
+        let faults = |of: fn(&FioJob) -> u64| if alone { together.iter().fold(0u64, |sum, job| sum.saturating_add(of(job))) } else { 0 };
+        let (user_nanos, system_nanos) = (cpu(|job| job.usr_cpu), cpu(|job| job.sys_cpu));
+        let (minor_faults, major_faults) = (faults(|job| job.minf), faults(|job| job.majf));
+        let syscalls = if calls { ops } else { 0 };
+        let cell = cell as u32;
+        made.trials.push(Trial {
+            cell,
+            round,
+            bytes,
+            ops,
+            syscalls,
+            nanos,
+            user_nanos,
+            system_nanos,
+            minor_faults,
+            major_faults,
+            ..Trial::default()
+        });
+        made.judge(cell as usize, &all, calls, round);
+    }
+}
+
+/// The time of a direction; where it is under a millisecond, by its rate.
+fn nanos(of: &Direction) -> u64 {
+    match (of.runtime, of.bw_bytes) {
+        (0, 0) => 0,
+        (0, rate) => (of.io_bytes as f64 / rate as f64 * 1e9) as u64,
+        (millis, _) => millis.saturating_mul(1_000_000),
+    }
+}
+
+fn warning(id: &'static str, severity: Severity, message: &str, evidence: String) -> Warning {
+    Warning { id: id.into(), severity, message: message.into(), evidence, remedy: String::new() }
+}
+
+impl Made {
+    /// The place of a cell; a new one where none is equal.
+    fn cell(&mut self, job: Job, name: &str, said: &[String]) -> usize {
+        if let Some(at) = self.cells.iter().position(|own| *own == job) {
+            return at;
+        }
+        let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
+        let rough = said
+            .iter()
+            .map(|said| warning("fio-options", Severity::Misleading, "an option of fio has no place here", format!("{name}: {said}")));
+        let warnings = rough.collect();
+        self.verdicts.push(Verdict { source: Some(unknown), source_reason: "fio does not tell".into(), warnings, ..Verdict::default() });
+        self.cells.push(job);
+        self.errors.push(None);
+        self.bins.push(Default::default());
+        self.cells.len() - 1
+    }
+
+    fn judge(&mut self, cell: usize, all: &[&Direction], calls: bool, round: u32) {
+        let millis = all.iter().map(|of| of.runtime).max().unwrap_or(0);
+        let verdict = &mut self.verdicts[cell];
+        let mut add = |found: Warning| {
+            if !verdict.warnings.iter().any(|own| own.id == found.id) {
+                verdict.warnings.push(found);
+            }
+        };
+        if millis < COARSE {
+            add(warning("coarse-clock", Severity::Misleading, "fio counts whole milliseconds, and there were few", format!("{millis} ms")));
+        }
+        if !calls && self.cells[cell].backend.id != "mmap-copy" {
+            add(warning(CALLS_UNKNOWN, Severity::Note, "fio does not tell how many system calls it made", String::new()));
+        }
+        let bins = &mut self.bins[cell];
+        for (at, count) in all.iter().flat_map(|of| &of.clat_ns.bins).filter_map(|(at, count)| Some((at.parse::<u64>().ok()?, *count))) {
+            let sum = bins.entry(at).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        let known = verdict.latency.take();
+        verdict.latency = match (known, all) {
+            (None, [one]) if round == 1 => latency(&one.clat_ns, bins),
+            // Percentiles cannot be added up: only bins can.
+            _ => merged(bins),
+        };
+    }
+}
+
+/// fio's own percentiles, those that so many operations can carry.
+fn latency(of: &Times, bins: &std::collections::BTreeMap<u64, u64>) -> Option<Latency> {
+    let sound = of.count > 0 && of.mean.is_finite() && of.max.is_finite() && of.mean >= 0.0;
+    let at = |percent: f64| {
+        let found = of.percentile.iter().find(|(name, _)| name.parse::<f64>().is_ok_and(|own| (own - percent).abs() < 1e-6));
+        found.map(|(_, value)| *value).filter(|value| value.is_finite() && carries(of.count, percent))
+    };
+    let buckets = bins.iter().map(|(at, count)| (*at, *count)).collect();
+    let [p50, p90, p99, p999] = [50.0, 90.0, 99.0, 99.9].map(at);
+    sound.then_some(Latency { count: of.count, every: 1, mean: of.mean, p50, p90, p99, p999, max: of.max, buckets })
+}
+
+/// Ten operations must lie above a percentile; the median needs one.
+fn carries(count: u64, percent: f64) -> bool {
+    percent == 50.0 && count > 0 || count as f64 * (100.0 - percent) / 100.0 >= 9.999
+}
+
+/// Of the bins of several jobs.
+fn merged(bins: &std::collections::BTreeMap<u64, u64>) -> Option<Latency> {
+    let count: u64 = bins.values().fold(0, |sum, count| sum.saturating_add(*count));
+    let at = |percent: f64| {
+        let wanted = count as f64 * percent / 100.0;
+        let mut below = 0.0;
+        let found = bins.iter().find(|(_, some)| {
+            below += **some as f64;
+            below >= wanted
+        });
+        found.map(|(at, _)| *at as f64).filter(|_| carries(count, percent))
+    };
+    let max = *bins.keys().next_back()? as f64;
+    let mean = bins.iter().map(|(at, some)| *at as f64 * *some as f64).sum::<f64>() / count.max(1) as f64;
+    let [p50, p90, p99, p999] = [50.0, 90.0, 99.0, 99.9].map(at);
+    let buckets = bins.iter().map(|(at, count)| (*at, *count)).collect();
+    (count > 0).then_some(Latency { count, every: 1, mean, p50, p90, p99, p999, max, buckets })
+}

@@ -1,0 +1,175 @@
+//! fio's options as a job of iotui, and what of them has no place in one.
+
+use super::output::Options;
+use crate::backend::BACKENDS;
+use crate::plan::{Choice, Job, Op, Pattern, Sync};
+
+/// The options of a job over those of all jobs.
+pub struct Asked<'a> {
+    pub own: &'a Options,
+    pub global: &'a Options,
+}
+
+/// A job, and what about it cannot be told by one.
+pub struct Read {
+    pub job: Job,
+    pub said: Vec<String>,
+}
+
+impl Asked<'_> {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.own.get(name).or(self.global.get(name)).map(|value| value.as_deref().unwrap_or("1"))
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| value != "0")
+    }
+
+    fn number(&self, name: &str, default: u64) -> u64 {
+        self.get(name).and_then(|value| value.trim().parse().ok()).unwrap_or(default)
+    }
+
+    /// A size as fio reads it: powers of 1024, unless `kb_base=1000` was said.
+    fn size(&self, text: &str) -> Option<u64> {
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let number: u64 = text[..digits].parse().ok()?;
+        let unit = text[digits..].trim().to_lowercase();
+        let power = match unit.trim_end_matches('b').trim_end_matches('i') {
+            "" => 0,
+            "k" => 1,
+            "m" => 2,
+            "g" => 3,
+            "t" => 4,
+            "p" => 5,
+            _ => return None,
+        };
+        // In fio's own way 4k is 4096 and 4ki is 4000; in that of the standards it is the other way round.
+        let standard = self.get("kb_base") == Some("1000");
+        let base: u64 = if unit.contains('i') == standard { 1024 } else { 1000 };
+        number.checked_mul(base.checked_pow(power)?)
+    }
+
+    /// Bytes of one operation, and what was asked for where that are several sizes.
+    fn block(&self, op: Op) -> Result<u64, String> {
+        let asked = self.get("bs").or(self.get("blocksize")).unwrap_or("4k");
+        // Read, write, trim; one that is missing is as the one before.
+        let parts: Vec<&str> = asked.split(',').collect();
+        let part = if op == Op::Write { parts.get(1).filter(|part| !part.is_empty()).or(parts.first()) } else { parts.first() };
+        let several = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned"].iter().find_map(|name| self.get(name));
+        match (several, part.and_then(|part| self.size(part.trim()))) {
+            (None, Some(block)) => Ok(block),
+            (Some(several), _) => Err(several.into()),
+            (None, None) => Err(asked.into()),
+        }
+    }
+
+    fn backend(&self) -> Choice {
+        let engine = self.get("ioengine").unwrap_or("psync");
+        let known = |id: &str| BACKENDS.iter().any(|backend| backend.info().id == id);
+        let id = match engine {
+            "psync" => "pread".into(),
+            "sync" => "read".into(),
+            "io_uring" => "uring".into(),
+            // fio copies from and to its mapping.
+            "mmap" => "mmap-copy".into(),
+            "libaio" if known("aio") => "aio".into(),
+            other => {
+                let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+                format!("fio-{}", other.chars().filter(plain).take(40).collect::<String>())
+            }
+        };
+        let flags = [("sqthread_poll", "sqpoll"), ("fixedbufs", "fixed")];
+        let on = flags.into_iter().filter(|(option, _)| id == "uring" && self.is_on(option));
+        let options = on.map(|(_, name)| (name.to_string(), None)).collect();
+        Choice { id, options }
+    }
+
+    /// The order of the blocks and the share of reads; `None` for a job that only trims.
+    fn order(&self, block: u64, said: &mut Vec<String>) -> Option<(Pattern, Option<u8>)> {
+        let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
+        let (kind, more) = asked.split_once(':').map_or((asked, None), |(kind, more)| (kind, Some(more)));
+        let random = kind.starts_with("rand");
+        let mix = match kind.trim_start_matches("rand") {
+            "rw" | "readwrite" => Some(u8::try_from(self.number("rwmixread", 50)).unwrap_or(50).min(100)),
+            "read" | "write" => None,
+            "trim" => return None,
+            _ => {
+                said.push(format!("rw={asked}: only its reads and writes are kept"));
+                None
+            }
+        };
+        let skip = more.and_then(|more| match more.strip_prefix('-') {
+            Some(back) => self.size(back).map(|back| -i128::from(back)),
+            None => self.size(more).map(i128::from),
+        });
+        let step = skip.map(|skip| skip + i128::from(block));
+        let pattern = match (random, step) {
+            (true, _) => Pattern::Random,
+            (false, None) => Pattern::Seq,
+            (false, Some(step)) if step == -i128::from(block) => Pattern::Reverse,
+            (false, Some(step)) if step > i128::from(block) && step % i128::from(block) == 0 => {
+                Pattern::Stride(u64::try_from(step / i128::from(block)).unwrap_or(2))
+            }
+            (false, Some(_)) => {
+                said.push(format!("rw={asked}: shown as seq"));
+                Pattern::Seq
+            }
+        };
+        Some((pattern, mix))
+    }
+
+    fn sync(&self, said: &mut Vec<String>) -> Sync {
+        if ["sync", "dsync"].iter().any(|name| self.get(name).is_some_and(|value| !matches!(value, "0" | "none"))) {
+            return Sync::Each;
+        }
+        for name in ["fsync", "fdatasync"] {
+            match self.number(name, 0) {
+                0 => {}
+                1 => return Sync::Each,
+                count => said.push(format!("{name}={count}: shown as no sync")),
+            }
+        }
+        if self.is_on("end_fsync") || self.is_on("fsync_on_close") { Sync::End } else { Sync::None }
+    }
+
+    /// The job of one direction; `moved` are its bytes and operations, `None` where nothing moved.
+    pub fn job(&self, op: Op, threads: u32, moved: Option<(u64, u64)>) -> Read {
+        let mut said = Vec::new();
+        let mean = moved.filter(|(_, ops)| *ops > 0).map(|(bytes, ops)| (bytes / ops).max(1));
+        let block = self.block(op).unwrap_or_else(|asked| {
+            said.push(format!("blocks of several sizes ({asked}): their mean is shown"));
+            mean.unwrap_or(4096)
+        });
+        let (pattern, mix) = self.order(block, &mut said).unwrap_or((Pattern::Seq, None));
+        let direct = self.is_on("direct") || self.get("buffered") == Some("0");
+        let job = Job {
+            pattern,
+            block: block.clamp(1, Job::MAX_BLOCK),
+            count: None,
+            span: self.get("size").and_then(|size| self.size(size)).unwrap_or(0),
+            threads: threads.clamp(1, Job::MAX_THREADS),
+            depth: u32::try_from(self.number("iodepth", 1)).unwrap_or(1).clamp(1, Job::MAX_DEPTH),
+            direct,
+            sync: if op == Op::Write { self.sync(&mut said) } else { Sync::None },
+            mix,
+            ..Job::plain(self.backend(), op)
+        };
+        Read { job, said }
+    }
+
+    pub fn only_trims(&self) -> bool {
+        self.get("rw").or(self.get("readwrite")).is_some_and(|kind| matches!(kind, "trim" | "randtrim"))
+    }
+
+    /// The direction of a job that did nothing.
+    pub fn direction(&self) -> Op {
+        let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
+        if asked.starts_with("write") || asked.starts_with("randwrite") { Op::Write } else { Op::Read }
+    }
+
+    /// Threads of a job that has one entry: all of `numjobs`, which are reported together then. fio does not print
+    /// `group_reporting` among the options.
+    pub fn threads(&self) -> u32 {
+        u32::try_from(self.number("numjobs", 1)).unwrap_or(1).max(1)
+    }
+}

@@ -1,0 +1,93 @@
+//! The parts of fio's JSON that say something about a run. Everything else is skipped as it is read.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// Options as fio prints them: a flag may have no value.
+pub type Options = BTreeMap<String, Option<String>>;
+
+#[derive(Debug, Deserialize)]
+pub struct Output {
+    #[serde(rename = "fio version")]
+    pub version: String,
+    /// Seconds since 1970, at the end of the run.
+    #[serde(default)]
+    pub timestamp: u64,
+    #[serde(default, rename = "global options")]
+    pub global: Options,
+    #[serde(default)]
+    pub jobs: Vec<Job>,
+    /// In the place of `jobs` where fio ran on other machines.
+    #[serde(default)]
+    pub client_stats: Vec<Job>,
+    #[serde(default)]
+    pub disk_util: Vec<Disk>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Job {
+    pub jobname: String,
+    #[serde(default)]
+    pub groupid: u64,
+    #[serde(default)]
+    pub error: i32,
+    #[serde(default)]
+    pub hostname: String,
+    #[serde(default, rename = "job options")]
+    pub options: Options,
+    pub read: Direction,
+    pub write: Direction,
+    #[serde(default)]
+    pub trim: Direction,
+    /// Milliseconds, added up over what is reported together.
+    #[serde(default)]
+    pub job_runtime: u64,
+    /// Percent of it.
+    #[serde(default)]
+    pub usr_cpu: f64,
+    #[serde(default)]
+    pub sys_cpu: f64,
+    #[serde(default)]
+    pub minf: u64,
+    #[serde(default)]
+    pub majf: u64,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Direction {
+    pub io_bytes: u64,
+    pub total_ios: u64,
+    /// Milliseconds.
+    pub runtime: u64,
+    pub bw_bytes: u64,
+    pub clat_ns: Times,
+}
+
+/// Completion latencies, nanoseconds.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Times {
+    #[serde(rename = "N")]
+    pub count: u64,
+    pub mean: f64,
+    pub max: f64,
+    /// `99.900000` and so on.
+    pub percentile: BTreeMap<String, f64>,
+    /// Of `json+`: nanoseconds and how many.
+    pub bins: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Disk {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub read_ios: u64,
+    #[serde(default)]
+    pub write_ios: u64,
+    /// Percent of the time.
+    #[serde(default)]
+    pub util: f64,
+}

@@ -1,0 +1,89 @@
+//! Machines of five lab reports as sessions that come with iotui: shown, compared and exported like any other, never changed.
+//!
+//! A reference is one file in `assets/references/`: the tables of a report, as they stand there. Its figures are "as
+//! reported": one trial each, without samples, latencies or device bytes, and where the bytes came from is unknown.
+
+mod build;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use super::{Known, Listed, Session, State, probe};
+use crate::plan::ProbeCell;
+use crate::record::Unit;
+
+/// One reference: its id, and what lists say of it.
+#[derive(Debug)]
+pub struct Reference {
+    pub id: &'static str,
+    pub about: String,
+    /// The machine in a sentence: `the 2017 MacBook Pro`.
+    pub machine: String,
+    /// Course and year, as far as the report says.
+    pub source: String,
+    session: Session,
+}
+
+macro_rules! files {
+    ($($id:literal),+ $(,)?) => { &[$(($id, include_str!(concat!("../../../assets/references/", $id, ".toml")))),+] };
+}
+
+/// Id and text of each; the id is the name of its file.
+const FILES: &[(&str, &str)] = files!["macbook-2017", "m1-container", "m5d-metal", "ryzen-5900hs", "i7-8750h", "xeon-os"];
+
+/// All of them, in the order of lists.
+pub fn references() -> &'static [Reference] {
+    static ALL: LazyLock<Vec<Reference>> =
+        LazyLock::new(|| FILES.iter().filter_map(|(id, text)| build::reference(id, text).ok()).collect());
+    &ALL
+}
+
+/// The reference of that id.
+pub fn reference(id: &str) -> Option<&'static Reference> {
+    references().iter().find(|reference| reference.id == id)
+}
+
+/// Letters of an id that mean a reference: with fewer a slip of the hand would find one.
+const LEAST: usize = 4;
+
+/// The one reference that an id, or the start of one, means.
+pub(super) fn meant(text: &str) -> Option<&'static Reference> {
+    let mut meant = references().iter().filter(|reference| text.len() >= LEAST && reference.id.starts_with(text));
+    reference(text).or_else(|| meant.next().filter(|_| meant.next().is_none()))
+}
+
+impl Reference {
+    pub fn session(&self) -> Session {
+        self.session.clone()
+    }
+
+    /// As a list of sessions shows it.
+    pub fn listed(&self) -> Listed {
+        let cells = (self.session.plan.cells.len() + self.session.plan.probes.len()) as u64;
+        Listed {
+            id: self.id.into(),
+            name: String::new(),
+            target: self.about.clone(),
+            created: self.session.created.clone(),
+            seconds: None,
+            cells,
+            measured: Some(cells),
+            failed: 0,
+            verdict: self.session.worst().map(|worst| Some(worst).into()),
+            state: State::Reference,
+        }
+    }
+}
+
+/// What the references know of a probe's cell, but for the session that asks.
+pub(super) fn known(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Known> {
+    let others = references().iter().filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
+    let value = |reference: &Reference| {
+        let found = probe::measured(&reference.session, cell)?;
+        let value = found.value.filter(|_| unit.is_none_or(|unit| found.unit == Some(unit)))?;
+        Some(Known { session: reference.id.into(), value: value.summary.median })
+    };
+    others.filter_map(value).collect()
+}
