@@ -6,6 +6,7 @@ mod compare;
 mod csv;
 mod fio;
 mod gbench;
+mod html;
 mod json;
 pub mod jsonl;
 mod markdown;
@@ -58,7 +59,7 @@ pub struct Format {
 
 /// Every format, in the order in which lists show them; the first is the default.
 pub static FORMATS: &[Format] =
-    &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, svg::FORMAT, gbench::FORMAT, fio::FORMAT];
+    &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, html::FORMAT, svg::FORMAT, gbench::FORMAT, fio::FORMAT];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;
