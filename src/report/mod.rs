@@ -24,11 +24,14 @@ use crate::session::Session;
 
 pub use anonymous::{Names, anonymous};
 pub use atomic::{probe, to_file};
-pub use compare::table as comparison;
-pub use out::{Failed, Formats, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
+pub use compare::{COMPARISONS, ComparisonFormat, comparison_format};
+pub use out::{Failed, HEADING as OUTPUT, Ids, Out, When, ascii_only, comparisons, failed, formats, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
+
+/// The JSON Schema of a comparison as `json`; it refers to [`SCHEMA`].
+pub const COMPARISON_SCHEMA: &str = include_str!("../../assets/schema/iotui-compare-1.schema.json");
 
 /// What the place that a report is shown on can do. Formats for machines ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,16 @@
 
 use super::super::Look;
 use super::super::table::axes;
+use super::super::table::below::safe;
 use super::super::table::grid::{Column, Style};
 use super::bar::Scale;
-use super::safe;
 use crate::session::{Outcome, Pair, SummaryOf, times};
 use crate::stats::Ratio;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, aligned};
+
+/// The rank of the column of drawn intervals.
+pub const DRAWN: u8 = 2;
 
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
@@ -23,12 +26,12 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     columns.push(Column::numbers("95 %", "", 1, of(interval)));
     let scale = Scale::of(pairs);
     let bars = pairs.iter().map(|pair| scale.bar(pair.ratio.as_ref(), look.ascii)).collect();
-    columns.push(Column { unit: scale.title(), ..Column::words("", 2, bars) });
+    columns.push(Column { unit: scale.title(), ..Column::words("", DRAWN, bars) });
     let outcomes = pairs.iter().map(|pair| vec![(style(pair.outcome), pair.outcome.name().into())]).collect();
     columns.push(Column { cells: outcomes, ..Column::words("", 0, Vec::new()) });
     for column in &mut columns {
         // Bars are made for the place they are shown on.
-        if column.rank != 2 {
+        if column.rank != DRAWN {
             column.cells.iter_mut().flatten().for_each(|(_, piece)| *piece = safe(piece, look));
         }
     }
