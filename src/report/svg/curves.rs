@@ -1,5 +1,7 @@
 //! The curves of a picture: cells that differ in one axis only.
 
+use std::collections::HashMap;
+
 use super::super::table::axes;
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
@@ -67,12 +69,14 @@ pub fn curves(results: &[CellResult]) -> ((Axis, &'static str), Vec<Curve>) {
 
 /// Curves whose label is the same get what their jobs differ in.
 fn tell_apart(curves: &mut [(Job, Curve)]) {
-    let names: Vec<String> = curves.iter().map(|(_, curve)| curve.name.clone()).collect();
-    let twin = |curve: &Curve| names.iter().filter(|name| **name == curve.name).count() > 1;
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    curves.iter().for_each(|(_, curve)| *seen.entry(curve.name.clone()).or_default() += 1);
+    let twin = |curve: &Curve| seen.get(&curve.name).is_some_and(|count| *count > 1);
     let twins: Vec<Job> = curves.iter().filter(|(_, curve)| twin(curve)).map(|(job, _)| job.clone()).collect();
+    let varying: Vec<&axes::Axis> = axes::AXES.iter().filter(|axis| axis.varies(twins.iter())).collect();
     for (job, curve) in curves.iter_mut().filter(|(_, curve)| twin(curve)) {
-        let told = |axis: &&axes::Axis| axis.varies(twins.iter()) && !curve.name.contains(&(axis.value)(job));
-        let parts: Vec<String> = axes::AXES.iter().filter(told).map(|axis| format!(", {} {}", axis.name, (axis.value)(job))).collect();
+        let told = varying.iter().map(|axis| (axis.name, (axis.value)(job))).filter(|(_, value)| !curve.name.contains(value));
+        let parts: Vec<String> = told.map(|(name, value)| format!(", {name} {value}")).collect();
         curve.name += &parts.concat();
     }
 }
