@@ -200,6 +200,16 @@ fn sessions_are_compared() {
     assert!(!other["cells"].as_array().unwrap().iter().any(|pair| never(&pair["outcome"])), "{other}");
     home.cmd(&format!("sessions compare {id}")).assert().code(2).stdout("");
     home.cmd(&format!("sessions compare {id} nothing")).assert().code(1).stdout("").stderr(predicate::str::contains("no session"));
+    let wrong = home.cmd(&format!("sessions compare {id} {id} --format markdwn")).assert().code(2).stdout("");
+    wrong.stderr(predicate::str::contains("did you mean markdown"));
+    let (help, line) = (home.stdout("sessions compare --help"), format!("sessions compare {id} {golden} --format"));
+    for format in iotui::report::COMPARISONS {
+        assert!(help.contains(format.id), "{help}");
+        let text = home.stdout(&format!("{line} {}", format.id));
+        home.cmd(&format!("{line} {} -o out", format.id)).assert().success().stdout("");
+        assert_eq!(std::fs::read_to_string(home.path("out")).unwrap(), text, "{}", format.id);
+    }
+    assert!(home.stdout(&format!("{line} markdown")).starts_with("**B against A: "));
     home.cmd(&format!("sessions compare {id} {id} --format csv")).assert().code(2).stdout("");
 }
 

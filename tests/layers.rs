@@ -251,13 +251,20 @@ fn written(room: &str, words: &[&str]) -> usize {
 
 #[test]
 fn registries_list_everything_once() {
-    use iotui::{backend::BACKENDS, experiment::EXPERIMENTS, plan::PRESETS, report::FORMATS};
+    use iotui::{
+        backend::BACKENDS,
+        experiment::EXPERIMENTS,
+        plan::PRESETS,
+        report::{COMPARISONS, FORMATS},
+    };
     let ids: Vec<_> = BACKENDS.iter().map(|b| b.info().id).collect();
     assert_registry("backends", &ids, written("backend", &["impl", "Backend", "for"]));
     let ids: Vec<_> = EXPERIMENTS.iter().map(|e| e.id()).collect();
     assert_registry("experiments", &ids, written("experiment", &["impl", "Experiment", "for"]));
     let ids: Vec<_> = FORMATS.iter().map(|f| f.id).collect();
     assert_registry("formats", &ids, written("report", &["const", "FORMAT", ":", "Format"]));
+    let ids: Vec<_> = COMPARISONS.iter().map(|f| f.id).collect();
+    assert_registry("formats of a comparison", &ids, written("report/compare", &["const", "FORMAT", ":", "ComparisonFormat"]));
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
     let files = fs::read_dir(root().join("assets/presets")).unwrap();
     assert_registry("presets", &ids, files.count());

@@ -78,7 +78,7 @@ impl Held {
     }
 
     fn text(&self, look: &Look) -> String {
-        let comparison = self.comparison.as_ref().map_or(String::new(), |comparison| report::comparison(comparison, look));
+        let comparison = self.comparison.as_ref().map_or(String::new(), |comparison| report::comparison_text(comparison, look));
         let ruling = self.ruling.as_ref().map_or(String::new(), |ruling| format!("\n{}", report::ruling(ruling, look)));
         format!("\n{comparison}{ruling}")
     }

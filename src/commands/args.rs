@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::report::{Formats, Out};
+use crate::report::{COMPARISONS, OUTPUT, Out, When, comparisons, formats};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
@@ -45,8 +45,11 @@ pub enum Sessions {
         base: String,
         #[arg(required = true)]
         others: Vec<String>,
+        /// Leave out host name, user, folders and file names
+        #[arg(long)]
+        anonymous: bool,
         #[command(flatten)]
-        out: Out,
+        to: CompareTo,
     },
     /// Write one for another program, or to paste: to stdout or into a file
     Export {
@@ -66,7 +69,7 @@ pub enum Sessions {
 #[derive(Debug, clap::Args)]
 pub struct ExportTo {
     /// How the data is written
-    #[arg(long, value_name = "FORMAT", value_parser = Formats)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: String,
 
     /// Write the data into FILE, whole or not at all
@@ -80,4 +83,24 @@ pub struct ExportTo {
     /// Only ASCII characters
     #[arg(long)]
     pub ascii: bool,
+}
+
+/// Where a comparison goes, and as what.
+#[derive(Debug, clap::Args)]
+pub struct CompareTo {
+    /// How the data is written
+    #[arg(long, value_name = "FORMAT", default_value = COMPARISONS[0].id, value_parser = comparisons(), help_heading = OUTPUT)]
+    pub format: String,
+
+    /// Write the data into FILE, whole or not at all
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub output: Option<PathBuf>,
+
+    /// Only ASCII characters
+    #[arg(long, help_heading = OUTPUT)]
+    pub ascii: bool,
+
+    /// When to colour the table
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = OUTPUT)]
+    pub color: When,
 }

@@ -6,4 +6,4 @@ pub mod host;
 pub mod list;
 pub mod sessions;
 
-pub use args::{ExportTo, Generate, Lists, Sessions};
+pub use args::{CompareTo, ExportTo, Generate, Lists, Sessions};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ExportTo, Sessions};
+use super::{CompareTo, ExportTo, Sessions};
 use crate::report::{self, Out, When, failed, say};
 use crate::session::{self, Listed, Session, SessionError};
 use crate::units;
@@ -20,7 +20,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never };
             show_one(&dir, session, *anonymous, &out)?;
         }
-        Sessions::Compare { base, others, out } => compare(&dir, base, others, out)?,
+        Sessions::Compare { base, others, anonymous, to } => compare(&dir, [base].into_iter().chain(others), *anonymous, to)?,
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;
@@ -47,11 +47,17 @@ fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Resul
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 
-fn compare(dir: &Path, base: &str, others: &[String], out: &Out) -> anyhow::Result<()> {
-    let one = |text: &String| session::open(dir, text).map(|(session, _)| session).map_err(failed);
-    let sessions: Vec<Session> = std::iter::once(&base.to_string()).chain(others).map(one).collect::<anyhow::Result<_>>()?;
+fn compare<'a>(dir: &Path, texts: impl Iterator<Item = &'a String>, anonymous: bool, to: &CompareTo) -> anyhow::Result<()> {
+    let CompareTo { format, output, ascii, color } = to;
+    let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: *color };
+    let format = report::comparison_format(format)?;
+    let one = |text: &String| {
+        let (session, _) = session::open(dir, text).map_err(failed)?;
+        Ok(if anonymous { report::anonymous(&session) } else { session })
+    };
+    let sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
     let Some(comparison) = session::compare(&sessions) else { return Ok(()) };
-    out.text_or_json(|| report::comparison(&comparison, &out.look()), &comparison)
+    out.write(|to| (format.write)(&comparison, &out.look(), to))
 }
 
 /// A session that cannot be found or opened: exit 1 (design §3.4).

@@ -49,8 +49,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(&results, &probes).text, &look)))
 }
 
-fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
-    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+/// A table of these columns, with a line of titles and units above.
+pub fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
     let title =
         |column: &Column| escaped(format!("{} {}", column.title, column.unit.split_whitespace().collect::<Vec<_>>().join(" ")).trim());
     writeln!(out, "{}", line(columns.iter().map(title).collect()))?;
@@ -63,8 +63,13 @@ fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
+/// One line of a table; its cells are escaped.
+pub fn line(cells: Vec<String>) -> String {
+    format!("| {} |", cells.join(" | "))
+}
+
 /// `text` as nothing but text, at the start of a line too.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let mut before = ' ';

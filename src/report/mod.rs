@@ -6,6 +6,7 @@ mod compare;
 mod csv;
 mod fio;
 mod gbench;
+mod html;
 mod json;
 pub mod jsonl;
 mod markdown;
@@ -23,11 +24,14 @@ use crate::session::Session;
 
 pub use anonymous::{Names, anonymous};
 pub use atomic::{probe, to_file};
-pub use compare::{ruling, table as comparison};
-pub use out::{Failed, Formats, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
+pub use compare::{COMPARISONS, ComparisonFormat, comparison_format, comparison_text, ruling};
+pub use out::{Failed, HEADING as OUTPUT, Ids, Out, When, ascii_only, comparisons, failed, formats, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
+
+/// The JSON Schema of a comparison as `json`; it refers to [`SCHEMA`].
+pub const COMPARISON_SCHEMA: &str = include_str!("../../assets/schema/iotui-compare-1.schema.json");
 
 /// What the place that a report is shown on can do. Formats for machines ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +62,7 @@ pub struct Format {
 
 /// Every format, in the order in which lists show them; the first is the default.
 pub static FORMATS: &[Format] =
-    &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, svg::FORMAT, gbench::FORMAT, fio::FORMAT];
+    &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, html::FORMAT, svg::FORMAT, gbench::FORMAT, fio::FORMAT];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
-use super::{FORMATS, Look, to_file};
+use super::{COMPARISONS, FORMATS, Look, to_file};
 
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";
@@ -16,7 +16,7 @@ pub const HEADING: &str = "Output";
 #[derive(Debug, Clone, clap::Args)]
 pub struct Out {
     /// How the data is written
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = Formats, help_heading = HEADING)]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = formats(), help_heading = HEADING)]
     pub format: String,
 
     /// Write the data into FILE, whole or not at all
@@ -39,11 +39,21 @@ pub enum When {
     Never,
 }
 
-/// Offers the ids of [`FORMATS`] to help and completion. What is no id is refused later, with the nearest one.
+/// Offers the ids of a registry to help and completion. What is no id is refused later, with the nearest one.
 #[derive(Debug, Clone, Copy)]
-pub struct Formats;
+pub struct Ids(fn() -> Vec<&'static str>);
 
-impl TypedValueParser for Formats {
+/// The ids of [`FORMATS`].
+pub fn formats() -> Ids {
+    Ids(|| FORMATS.iter().map(|format| format.id).collect())
+}
+
+/// The ids of [`COMPARISONS`].
+pub fn comparisons() -> Ids {
+    Ids(|| COMPARISONS.iter().map(|format| format.id).collect())
+}
+
+impl TypedValueParser for Ids {
     type Value = String;
 
     fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
@@ -51,7 +61,7 @@ impl TypedValueParser for Formats {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(FORMATS.iter().map(|format| PossibleValue::new(format.id))))
+        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
     }
 }
 

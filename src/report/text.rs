@@ -22,6 +22,12 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters that are none.
+pub fn xml(text: &str) -> String {
+    let text: String = clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 /// `text` in ASCII only: a twin where there is one, else the character's escape.
 pub fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

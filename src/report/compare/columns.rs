@@ -2,13 +2,16 @@
 
 use super::super::Look;
 use super::super::table::axes;
+use super::super::table::below::safe;
 use super::super::table::grid::{Column, Style};
 use super::bar::Scale;
-use super::safe;
 use crate::session::{Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::stats::Ratio;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, aligned};
+
+/// The rank of the column of drawn intervals.
+pub const DRAWN: u8 = 2;
 
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
@@ -49,7 +52,7 @@ fn judged(ratios: &[Option<Ratio>], outcomes: &[Outcome], letter: &str, look: &L
     vec![
         Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))),
         Column::numbers("95 %", "", 1, of(interval)),
-        Column { unit: scale.title(), ..Column::words("", 2, bars) },
+        Column { unit: scale.title(), ..Column::words("", DRAWN, bars) },
         Column { cells: outcomes, ..Column::words("", 0, Vec::new()) },
     ]
 }
@@ -57,7 +60,7 @@ fn judged(ratios: &[Option<Ratio>], outcomes: &[Outcome], letter: &str, look: &L
 fn made_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for column in &mut columns {
         // Bars are made for the place they are shown on.
-        if column.rank != 2 {
+        if column.rank != DRAWN {
             column.cells.iter_mut().flatten().for_each(|(_, piece)| *piece = safe(piece, look));
         }
     }

@@ -3,7 +3,7 @@
 use super::super::Look;
 use super::super::table::below::Page;
 use super::super::table::grid::Style;
-use super::LISTED;
+use super::table::LISTED;
 use crate::session::{Ruling, times};
 
 /// The ruling as lines.

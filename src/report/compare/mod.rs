@@ -1,123 +1,47 @@
-//! Sessions against each other, for people: what else differs, a line per cell with its interval around 1, and the sum.
+//! Sessions against each other, in each format. A new one is one file and its entry in [`COMPARISONS`].
 
 mod bar;
 mod columns;
 mod gate;
+mod json;
+mod markdown;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use gate::ruling;
 
+use std::io::{self, Write};
+
 use super::Look;
-use super::table::axes;
-use super::table::below::{Page, safe};
-use super::table::grid::{self, Style};
-use super::text;
-use crate::plan::{Job, ProbeCell};
-use crate::session::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
+use crate::plan::{Unknown, nearest};
+use crate::session::Comparison;
 
-/// Cells without a partner that are listed; the rest is counted.
-const LISTED: usize = 20;
-
-/// The whole comparison as lines.
-pub fn table(comparison: &Comparison, look: &Look) -> String {
-    let mut page = Page { look, lines: Vec::new() };
-    let others = comparison.others.iter().map(|other| &other.side);
-    for side in std::iter::once(&comparison.base).chain(others) {
-        page.paragraph(&format!("{}  ", side.letter), Style::Bold, &about(side));
-    }
-    for other in &comparison.others {
-        versus(&mut page, other);
-    }
-    page.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+/// One format of a comparison: how it is asked for, and how it is written.
+pub struct ComparisonFormat {
+    pub id: &'static str,
+    /// One line for lists and help.
+    pub about: &'static str,
+    /// Without the dot.
+    pub extension: &'static str,
+    pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
-fn about(side: &Side) -> String {
-    let name = if side.name.is_empty() { String::new() } else { format!("{} ", side.name) };
-    let session = if side.session.is_empty() { "not saved".into() } else { format!("({})", side.session) };
-    let parts = [name + &session, side.created.clone(), side.host.clone(), side.target.clone()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+/// Every format of a comparison, in the order in which lists show them; the first is the default.
+pub static COMPARISONS: &[ComparisonFormat] = &[table::FORMAT, json::FORMAT, markdown::FORMAT];
+
+/// A comparison as people read it.
+pub fn comparison_text(comparison: &Comparison, look: &Look) -> String {
+    let mut out = Vec::new();
+    // Memory takes every byte.
+    let _ = (COMPARISONS[0].write)(comparison, look, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
-fn versus(page: &mut Page, versus: &Versus) {
-    page.gap();
-    differences(page, &versus.differences, &versus.side.letter);
-    page.gap();
-    if !versus.cells.is_empty() {
-        cells(page, versus);
-    }
-    let of_jobs = versus.cells.iter().map(|pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
-    reasons(page, of_jobs);
-    alone(page, &versus.alone, Job::label);
-    probes(page, versus);
-    page.gap();
-    page.plain(&versus.text);
-}
-
-fn differences(page: &mut Page, differences: &[Difference], letter: &str) {
-    if differences.is_empty() {
-        return page.plain(&format!("A and {letter} have settings, host, kernel, file and warnings in common."));
-    }
-    page.plain(&format!("What differs between A and {letter}:"));
-    let wide = differences.iter().map(|d| text::width(&mark(d))).max().unwrap_or(0).min(page.look.width / 2);
-    for difference in differences {
-        let body = format!("{} | {}", difference.base, difference.other);
-        page.paragraph(&text::left(&mark(difference), wide), Style::Dim, &body);
-    }
-}
-
-fn mark(difference: &Difference) -> String {
-    format!("  {:<8}  {}  ", difference.about, difference.what)
-}
-
-fn cells(page: &mut Page, versus: &Versus) {
-    let look = page.look;
-    let (order, breaks) = axes::order_of(&versus.cells.iter().map(|pair| &pair.cell).collect::<Vec<_>>());
-    let pairs: Vec<&Pair> = order.into_iter().map(|at| &versus.cells[at]).collect();
-    let constants = axes::constants_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>(), true);
-    if !constants.is_empty() {
-        page.paragraph("cells  ", Style::Dim, &constants);
-        page.gap();
-    }
-    let columns = columns::columns(&pairs, &versus.side.letter, look);
-    let columns = if grid::squeezes(&columns, look.width) { columns } else { grid::fit(columns, look.width) };
-    page.lines.extend(grid::lines(&columns, &breaks, look.width, look.color));
-}
-
-/// Why pairs are not judged, equal reasons together.
-fn reasons<'a>(page: &mut Page, pairs: impl Iterator<Item = (Outcome, Option<&'a str>, String)>) {
-    page.gap();
-    let mut told: Vec<(Outcome, &str, Vec<String>)> = Vec::new();
-    for (outcome, reason, label) in pairs.filter(|(outcome, ..)| matches!(outcome, Outcome::Wrong | Outcome::Failed)) {
-        let why = reason.unwrap_or("a side has no figure");
-        match told.iter_mut().find(|(known, reason, _)| *known == outcome && *reason == why) {
-            Some((.., having)) => having.push(label),
-            None => told.push((outcome, why, vec![label])),
-        }
-    }
-    for (outcome, why, having) in told {
-        let more = if having.len() > 1 { format!(", and {} more", having.len() - 1) } else { String::new() };
-        page.paragraph(&format!("{}: ", outcome.name()), Style::Red, &format!("{}{more}: {why}", having[0]));
-    }
-}
-
-fn probes(page: &mut Page, versus: &Versus) {
-    if !versus.probes.is_empty() {
-        page.gap();
-        let columns = grid::fit(columns::probed(&versus.probes, &versus.side.letter, page.look), page.look.width);
-        page.lines.extend(grid::lines(&columns, &vec![false; versus.probes.len()], page.look.width, page.look.color));
-    }
-    reasons(page, versus.probes.iter().map(|pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label())));
-    alone(page, &versus.probes_alone, ProbeCell::label);
-}
-
-fn alone<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {
-    page.gap();
-    for cell in alone.iter().take(LISTED) {
-        let why = cell.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-        page.paragraph(&format!("only in {}: ", cell.only_in), Style::Dim, &format!("{}{why}", label(&cell.cell)));
-    }
-    if alone.len() > LISTED {
-        page.plain(&format!("and {} more cells that only one of them measured", alone.len() - LISTED));
-    }
+/// The format of a comparison of that name.
+///
+/// # Errors
+/// There is none of that name.
+pub fn comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
+    COMPARISONS.iter().find(|f| f.id == id).ok_or_else(|| nearest("format of a comparison", id, COMPARISONS.iter().map(|f| f.id)))
 }

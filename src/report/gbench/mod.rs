@@ -1,8 +1,8 @@
 //! The JSON of Google Benchmark, as its `compare.py` and the trackers of continuous integration read it.
 //!
 //! One entry per counted trial and, from two on, their mean, median and standard deviation; times are those of one operation,
-//! over all threads. A failed cell is an entry with its error. A cell that was not measured is told in the context only: an
-//! entry without a time would be read as the fastest ever.
+//! over all threads. A cell that failed or was not measured is told in the context only: an entry of 0 ns, as Google Benchmark
+//! writes for one that failed, is read as the fastest ever by trackers, and takes the overall mean from `compare.py`.
 
 mod probed;
 
@@ -24,15 +24,18 @@ pub const FORMAT: Format =
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);
     let names = Names::of(&session.plan.cells);
-    let mut benchmarks = Vec::new();
+    let (mut benchmarks, mut failed) = (Vec::new(), Vec::new());
     for (family, result) in results.iter().enumerate() {
-        entries(&mut benchmarks, family, result, &names);
+        match counted(result) {
+            Ok(trials) => entries(&mut benchmarks, family, result, &trials, &names),
+            Err(why) => failed.push(format!("{}: {}", names.name(&result.cell), text::clean(why))),
+        }
     }
     let probes = session::probes(session);
     for (index, probe) in probes.iter().enumerate() {
-        probed::entries(&mut benchmarks, results.len() + index, probe);
+        probed::entries(&mut benchmarks, &mut failed, results.len() + index, probe);
     }
-    let document = json!({ "context": context(session, &probes, &names), "benchmarks": benchmarks });
+    let document = json!({ "context": context(session, &probes, &names, &failed), "benchmarks": benchmarks });
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
 }
@@ -66,7 +69,7 @@ impl Names {
     }
 }
 
-fn context(session: &Session, probes: &[ProbeResult], names: &Names) -> Value {
+fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[String]) -> Value {
     let host: &Host = &session.host;
     let skipped = session::skipped(session);
     let mut skipped: Vec<String> = skipped.iter().map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason))).collect();
@@ -85,6 +88,7 @@ fn context(session: &Session, probes: &[ProbeResult], names: &Names) -> Value {
         "library_version": env!("CARGO_PKG_VERSION"),
         "library_build_type": if cfg!(debug_assertions) { "debug" } else { "release" },
         "json_schema_version": 1,
+        "failed": failed,
         "skipped": skipped,
     })
 }
@@ -112,8 +116,6 @@ struct Entry<'a> {
     threads: u32,
     #[serde(flatten)]
     aggregate: Option<Aggregate>,
-    #[serde(flatten)]
-    error: Option<Failure>,
     iterations: u64,
     real_time: f64,
     cpu_time: f64,
@@ -131,27 +133,29 @@ struct Aggregate {
     aggregate_unit: &'static str,
 }
 
-#[derive(Serialize, Clone)]
-struct Failure {
-    error_occurred: bool,
-    error_message: String,
-}
-
-fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Names) {
-    let run_name = names.name(&result.cell);
+/// The trials that the figures are made from, or why there are none.
+fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
     let trials: Vec<&Trial> =
         result.counted().into_iter().filter_map(|i| result.trials.get(i)).map(|t| &**t).filter(|t| t.ops > 0).collect();
+    match result.error.as_deref() {
+        Some(why) => Err(why),
+        None if trials.is_empty() => Err("no operation was done"),
+        None => Ok(trials),
+    }
+}
+
+fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, trials: &[&Trial], names: &Names) {
+    let run_name = names.name(&result.cell);
     let plain = Entry {
         name: run_name.clone(),
         family_index: family,
         per_family_instance_index: 0,
         run_name: &run_name,
         run_type: "iteration",
-        repetitions: trials.len().max(1),
+        repetitions: trials.len(),
         repetition_index: None,
         threads: result.cell.threads,
         aggregate: None,
-        error: None,
         iterations: 0,
         real_time: 0.0,
         cpu_time: 0.0,
@@ -160,11 +164,6 @@ fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Na
         items_per_second: 0.0,
         label: label(&result.warnings),
     };
-    let failure = result.error.as_deref().or(trials.is_empty().then_some("no operation was done"));
-    if let Some(why) = failure {
-        let error = Some(Failure { error_occurred: true, error_message: text::clean(why) });
-        return list.extend(serde_json::to_value(Entry { error, repetition_index: Some(0), ..plain }));
-    }
     for (index, trial) in trials.iter().enumerate() {
         let entry = Entry {
             repetition_index: Some(index),
@@ -178,7 +177,7 @@ fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, names: &Na
         list.extend(serde_json::to_value(entry));
     }
     if trials.len() > 1 {
-        list.extend(AGGREGATES.iter().filter_map(|of| aggregate(&plain, &trials, result, *of)));
+        list.extend(AGGREGATES.iter().filter_map(|of| aggregate(&plain, trials, result, *of)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{AGGREGATES, Aggregate, Entry, Failure, label};
+use super::{AGGREGATES, Aggregate, Entry, label};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::text;
@@ -15,8 +15,8 @@ pub fn name(cell: &ProbeCell) -> String {
     text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
 }
 
-/// The entries of a probe. A rate is the time of one byte or operation; a size is no time, and has no entry.
-pub fn entries(list: &mut Vec<Value>, family: usize, probe: &ProbeResult) {
+/// The entries of a probe; one that failed is told in `failed`. A rate is the time of one byte or operation; a size is no time, and has no entry.
+pub fn entries(list: &mut Vec<Value>, failed: &mut Vec<String>, family: usize, probe: &ProbeResult) {
     let run_name = name(&probe.cell);
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
@@ -31,7 +31,6 @@ pub fn entries(list: &mut Vec<Value>, family: usize, probe: &ProbeResult) {
         repetition_index: Some(0),
         threads: 1,
         aggregate: None,
-        error: None,
         iterations: 0,
         real_time: 0.0,
         cpu_time: 0.0,
@@ -42,8 +41,7 @@ pub fn entries(list: &mut Vec<Value>, family: usize, probe: &ProbeResult) {
     };
     let failure = probe.error.as_deref().or(values.is_empty().then_some("nothing was measured"));
     if let Some(why) = failure {
-        let error = Some(Failure { error_occurred: true, error_message: text::clean(why) });
-        return list.extend(serde_json::to_value(Entry { error, ..plain }));
+        return failed.push(format!("{run_name}: {}", text::clean(why)));
     }
     if unit == Unit::Bytes {
         return;

@@ -1,5 +1,8 @@
 //! The curves of a picture: cells that differ in one axis only.
 
+use std::collections::HashMap;
+
+use super::super::table::axes;
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::session::{Axis, CellResult};
@@ -8,6 +11,8 @@ use crate::session::{Axis, CellResult};
 pub type Span = (f64, f64, f64);
 
 pub struct Point {
+    /// Which of the results it is.
+    pub of: usize,
     pub at: f64,
     pub rate: Option<Span>,
     pub latency: Option<Span>,
@@ -18,8 +23,9 @@ pub struct Curve {
     pub name: String,
     pub bytes: bool,
     pub points: Vec<Point>,
-    color: &'static str,
-    dashed: bool,
+    pub color: &'static str,
+    /// Cold curves are dashed, so that colour tells the way alone.
+    pub dashed: bool,
 }
 
 /// Told from each other, and at least 3:1 from the light and the dark background.
@@ -30,14 +36,9 @@ impl Curve {
         self.points.iter().any(|point| point.wrong)
     }
 
-    /// Cold curves are dashed, so that colour tells the way alone.
     pub fn stroke(&self) -> String {
         let dash = if self.dashed { " stroke-dasharray=\"6 4\"" } else { "" };
         format!("stroke=\"{}\" stroke-width=\"2\" fill=\"none\"{dash}", self.color)
-    }
-
-    pub fn color(&self) -> &'static str {
-        self.color
     }
 }
 
@@ -49,7 +50,7 @@ pub fn curves(results: &[CellResult]) -> ((Axis, &'static str), Vec<Curve>) {
     let bytes = results.iter().filter(|r| r.operations.is_some()).all(|r| r.throughput.is_some());
     let mut known: Vec<(Job, Curve)> = Vec::new();
     let mut ways: Vec<Job> = Vec::new();
-    for result in results.iter().filter(|r| r.error.is_none()) {
+    for (of, result) in results.iter().enumerate().filter(|(_, r)| r.error.is_none()) {
         let job = axis.0.without(&result.cell);
         let at = known.iter().position(|(other, _)| *other == job).unwrap_or_else(|| {
             let way = Job { cache: Cache::AsIs, ..job.clone() };
@@ -58,11 +59,26 @@ pub fn curves(results: &[CellResult]) -> ((Axis, &'static str), Vec<Curve>) {
             known.push((job.clone(), new(&job, axis.0, bytes, COLORS[color % COLORS.len()])));
             known.len() - 1
         });
-        known[at].1.points.push(point(result, axis.0, bytes));
+        known[at].1.points.push(point(of, result, axis.0, bytes));
     }
+    tell_apart(&mut known);
     let mut curves: Vec<Curve> = known.into_iter().map(|(_, curve)| curve).collect();
     curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.at.total_cmp(&b.at)));
     (axis, curves)
+}
+
+/// Curves whose label is the same get what their jobs differ in.
+fn tell_apart(curves: &mut [(Job, Curve)]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    curves.iter().for_each(|(_, curve)| *seen.entry(curve.name.clone()).or_default() += 1);
+    let twin = |curve: &Curve| seen.get(&curve.name).is_some_and(|count| *count > 1);
+    let twins: Vec<Job> = curves.iter().filter(|(_, curve)| twin(curve)).map(|(job, _)| job.clone()).collect();
+    let varying: Vec<&axes::Axis> = axes::AXES.iter().filter(|axis| axis.varies(twins.iter())).collect();
+    for (job, curve) in curves.iter_mut().filter(|(_, curve)| twin(curve)) {
+        let told = varying.iter().map(|axis| (axis.name, (axis.value)(job))).filter(|(_, value)| !curve.name.contains(value));
+        let parts: Vec<String> = told.map(|(name, value)| format!(", {name} {value}")).collect();
+        curve.name += &parts.concat();
+    }
 }
 
 fn new(job: &Job, axis: Axis, bytes: bool, color: &'static str) -> Curve {
@@ -72,11 +88,11 @@ fn new(job: &Job, axis: Axis, bytes: bool, color: &'static str) -> Curve {
     Curve { name, bytes, points: Vec::new(), color, dashed: job.cache == Cache::Cold }
 }
 
-fn point(result: &CellResult, axis: Axis, bytes: bool) -> Point {
+fn point(of: usize, result: &CellResult, axis: Axis, bytes: bool) -> Point {
     let rate = if bytes { result.throughput } else { result.operations }.map(|of| of.summary);
     let rate = rate.map(|s| (s.low.unwrap_or(s.median), s.median, s.high.unwrap_or(s.median)));
     let latency = result.latency.and_then(|l| l.p50.map(|p50| (p50, p50, l.p99.unwrap_or(p50))));
     let whole = |span: &Span| span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|v| v.is_finite());
     let wrong = result.warnings.iter().any(|w| w.severity == Severity::Wrong);
-    Point { at: axis.of(&result.cell).max(1) as f64, rate: rate.filter(whole), latency: latency.filter(whole), wrong }
+    Point { of, at: axis.of(&result.cell).max(1) as f64, rate: rate.filter(whole), latency: latency.filter(whole), wrong }
 }

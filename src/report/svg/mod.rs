@@ -2,10 +2,13 @@
 //!
 //! The picture paints its own background and turns with the reader's colour scheme; the colours of curves are told from both.
 
-mod curves;
+pub(super) mod curves;
 mod panel;
+pub(super) mod scale;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(super) use tests::contrast;
 
 use std::io::{self, Write};
 
@@ -73,11 +76,5 @@ fn counted(cells: usize) -> String {
 
 fn words(out: &mut dyn Write, class: &str, x: f64, y: f64, body: &str) -> io::Result<()> {
     let fill = if class == "t" { "#24292f" } else { "#57606a" };
-    writeln!(out, "<text class=\"{class}\" fill=\"{fill}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(body))
-}
-
-/// Text between tags: XML has no control characters, and no characters that are none.
-fn escaped(body: &str) -> String {
-    let body: String = text::clean(body).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
-    body.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    writeln!(out, "<text class=\"{class}\" fill=\"{fill}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", text::xml(body))
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::curves::{Curve, Point, Span};
+use super::scale::Scale;
 use super::{LEFT, PLOT, words};
 use crate::session::Axis;
 use crate::units::column::{self, Unit};
@@ -20,49 +21,18 @@ pub struct Panel<'a> {
     pub place: Place,
 }
 
-/// Values above this ratio are drawn on a logarithmic scale, the others from 0.
-const WIDE: f64 = 20.0;
-
-/// What the panel shows: the ends of both axes.
-struct Scale {
-    first: f64,
-    last: f64,
-    low: f64,
-    high: f64,
-    log: bool,
-}
-
-impl Scale {
-    fn x(&self, at: f64) -> f64 {
-        let wide = (self.last / self.first).log2();
-        let share = if wide > 0.0 { (at / self.first).log2() / wide } else { 0.5 };
-        LEFT + 12.0 + share.clamp(0.0, 1.0) * (PLOT - 24.0)
-    }
-
-    fn share(&self, value: f64) -> f64 {
-        let share = if self.log { (value / self.low).ln() / (self.high / self.low).ln() } else { value / self.high };
-        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
-    }
-}
-
 impl Panel<'_> {
     fn scale(&self) -> Option<Scale> {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let values: Vec<Span> = points().filter_map(self.value).collect();
-        let most = |items: &mut dyn Iterator<Item = f64>| items.fold(0.0, f64::max);
-        let least = |items: &mut dyn Iterator<Item = f64>| items.fold(f64::MAX, f64::min);
-        if values.is_empty() {
-            return None;
-        }
-        let high = most(&mut values.iter().map(|v| v.2.max(v.1)));
-        let low = least(&mut values.iter().map(|v| v.1));
-        let log = high / low > WIDE;
-        let (first, last) = (least(&mut points().map(|p| p.at)), most(&mut points().map(|p| p.at)));
-        Some(Scale { first, last, low: if log { low / 1.2 } else { 0.0 }, high: high * if log { 1.2 } else { 1.05 }, log })
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        Scale::of(&points.map(|point| (point.at, (self.value)(point))).collect::<Vec<_>>())
     }
 
     fn y(&self, scale: &Scale, value: f64) -> f64 {
-        self.place.top + self.place.height * (1.0 - scale.share(value))
+        self.place.top + self.place.height * (1.0 - scale.up(value))
+    }
+
+    fn x(scale: &Scale, at: f64) -> f64 {
+        LEFT + 12.0 + scale.across(at) * (PLOT - 24.0)
     }
 
     pub fn draw(&self, out: &mut dyn Write, title: &str) -> io::Result<()> {
@@ -96,20 +66,20 @@ impl Panel<'_> {
         ticks.dedup();
         let every = ticks.len().div_ceil(9).max(1);
         for at in ticks.iter().step_by(every) {
-            words(out, "s", scale.x(*at) - 18.0, top + height + 16.0, &self.axis.show(*at as u64))?;
+            words(out, "s", Self::x(scale, *at) - 18.0, top + height + 16.0, &self.axis.show(*at as u64))?;
         }
         Ok(())
     }
 
     fn curve(&self, out: &mut dyn Write, scale: &Scale, curve: &Curve) -> io::Result<()> {
         let points: Vec<(f64, Span, bool)> =
-            curve.points.iter().filter_map(|point| Some((scale.x(point.at), (self.value)(point)?, point.wrong))).collect();
+            curve.points.iter().filter_map(|point| Some((Self::x(scale, point.at), (self.value)(point)?, point.wrong))).collect();
         let place = |(x, span, _): &(f64, Span, bool)| format!("{x:.1},{:.1}", self.y(scale, span.1));
         if points.len() > 1 {
             let all: Vec<String> = points.iter().map(place).collect();
             writeln!(out, "<polyline points=\"{}\" {}/>", all.join(" "), curve.stroke())?;
         }
-        let color = curve.color();
+        let color = curve.color;
         for (x, span, wrong) in &points {
             let (low, y, high) = (self.y(scale, span.0), self.y(scale, span.1), self.y(scale, span.2));
             writeln!(out, "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{low:.1}\" y2=\"{high:.1}\" stroke=\"{color}\"/>")?;

@@ -32,7 +32,7 @@ fn hostile_names_stay_text() {
 }
 
 /// The contrast of two colours as WCAG 2 has it.
-fn contrast(a: &str, b: &str) -> f64 {
+pub fn contrast(a: &str, b: &str) -> f64 {
     let part = |hex: &str| {
         let value = f64::from(u8::from_str_radix(hex, 16).unwrap()) / 255.0;
         if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }

@@ -47,7 +47,7 @@ pub fn safe(body: &str, look: &Look) -> String {
 }
 
 /// `read 4 KiB cold, and 5 more`, or `every cell`.
-fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
+pub fn cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
     let count = jobs.len();
     match (jobs.next(), count) {
         (None, _) => String::new(),
@@ -77,13 +77,13 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
 }
 
 /// With its full stop.
-pub(super) fn sentence(body: &str) -> String {
+pub fn sentence(body: &str) -> String {
     let body = body.trim();
     if body.is_empty() || body.ends_with(['.', '!', '?']) { body.into() } else { format!("{body}.") }
 }
 
 /// Texts with what they apply to, equal texts together.
-fn merged<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
+pub fn merged<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
     let mut merged: Vec<(&str, Vec<T>)> = Vec::new();
     for (text, item) in items {
         match merged.iter_mut().find(|(known, _)| *known == text) {
@@ -105,6 +105,11 @@ pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     for (reason, jobs) in merged(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
         page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)));
     }
+    cut(page, rows);
+}
+
+/// Cells with a trial that was stopped before its end.
+pub fn cut(page: &mut Page, rows: &[&CellResult]) {
     // The warning of that name says it already.
     let untold = |row: &&&CellResult| row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut");
     let cut: Vec<&Job> = rows.iter().filter(untold).map(|row| &row.cell).collect();

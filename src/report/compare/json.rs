@@ -1,0 +1,19 @@
+//! The whole comparison as one JSON document, for programs.
+
+use std::io::{self, Write};
+
+use super::super::Look;
+use super::ComparisonFormat;
+use crate::session::Comparison;
+
+pub const FORMAT: ComparisonFormat = ComparisonFormat {
+    id: "json",
+    about: "one document; assets/schema/iotui-compare-1.schema.json describes it",
+    extension: "json",
+    write,
+};
+
+fn write(comparison: &Comparison, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, comparison)?;
+    writeln!(out)
+}

@@ -1,0 +1,85 @@
+//! Below the table: warnings with evidence and remedy, what failed or was not measured, how the run ended.
+
+use std::io::{self, Write};
+
+use super::super::Look;
+use super::super::table::below::{self, cells, merged, sentence};
+use super::super::table::findings::{Finding, sign};
+use super::super::text::xml;
+use super::Page;
+use crate::record::Severity;
+
+pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    if page.findings.0.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<section aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<ol class=\"findings\">")?;
+    for (index, Finding { warning, cells: having }) in page.findings.0.iter().enumerate() {
+        let (name, about) = match warning.severity {
+            Severity::Wrong => ("wrong", "wrong: the number is not what it says it is"),
+            Severity::Misleading => ("misleading", "misleading: the number is right and easily misread"),
+            Severity::Note => ("note", "note: the number stands"),
+        };
+        let mark = match warning.severity {
+            Severity::Note => "note".into(),
+            severity => format!("{}{}", sign(severity, false).0, index + 1),
+        };
+        let message = xml(&sentence(&warning.message));
+        writeln!(out, "<li class=\"{name}\"><h3><span class=\"mark\" title=\"{about}\">{mark}</span> {message}</h3>")?;
+        let cells = cells(having.iter().map(|row| &row.cell), page.rows.len());
+        writeln!(out, "<p class=\"quiet\"><code>{}</code> {}</p>\n<dl>", xml(&warning.id), xml(&cells))?;
+        let evidence = if having.len() > 1 { "Evidence, in the first" } else { "Evidence" };
+        for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy)] {
+            if !body.trim().is_empty() {
+                writeln!(out, "<dt>{label}</dt><dd>{}</dd>", xml(&sentence(body)))?;
+            }
+        }
+        writeln!(out, "</dl></li>")?;
+    }
+    writeln!(out, "</ol>\n</section>")
+}
+
+/// What failed and what was not measured, equal reasons together.
+pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let failed = merged(page.rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell))));
+    let skipped = merged(page.skipped.iter().map(|skipped| (skipped.reason.as_str(), &skipped.cell)));
+    if failed.is_empty() && skipped.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<section aria-labelledby=\"gaps\">\n<h2 id=\"gaps\">Not measured</h2>\n<ul class=\"findings\">")?;
+    for (class, mark, all, list) in [("wrong", "✖ failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)] {
+        for (reason, jobs) in list {
+            let which = xml(&cells(jobs.into_iter(), all));
+            writeln!(
+                out,
+                "<li class=\"{class}\"><h3><span class=\"mark\">{mark}</span> {which}</h3><p>{}</p></li>",
+                xml(&sentence(reason))
+            )?;
+        }
+    }
+    writeln!(out, "</ul>\n</section>")
+}
+
+/// How the run ended, what it noted, and what the page is.
+pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    // No line of a page is broken by its width.
+    let look = Look { width: usize::MAX / 2, ..Look::default() };
+    let mut lines = below::Page { look: &look, lines: Vec::new() };
+    below::cut(&mut lines, &page.rows);
+    below::whole(&mut lines, page.session, &page.rows);
+    below::ending(&mut lines, page.session);
+    let lines: Vec<&String> = lines.lines.iter().filter(|line| !line.is_empty()).collect();
+    if !lines.is_empty() {
+        writeln!(out, "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul class=\"notes\">")?;
+        for line in lines {
+            writeln!(out, "<li>{}</li>", xml(line))?;
+        }
+        writeln!(out, "</ul>\n</section>")?;
+    }
+    writeln!(
+        out,
+        "<footer>\n<p>Measured and written by iotui {}. This page is whole: it loads nothing, and holds every trial as JSON \
+         (<code>#iotui-data</code>, as <code>--format json</code> writes it).</p>\n</footer>",
+        env!("CARGO_PKG_VERSION")
+    )
+}

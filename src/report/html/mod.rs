@@ -1,0 +1,106 @@
+//! A page: one file that a browser opens, with charts to read out, a table that sorts, and the data themselves inside.
+//!
+//! It loads nothing and could load nothing: its own policy forbids every request, and of all scripts lets run the one that it
+//! names by its hash, so that no name of a file becomes one. Without scripts it shows the same. It is well-formed as XML too.
+
+mod below;
+mod chart;
+mod charts;
+mod data;
+mod table;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod timeline;
+mod top;
+
+use std::io::{self, Write};
+
+use super::svg::curves::{Curve, curves};
+use super::table::{axes, findings::Findings};
+use super::{Format, Look, text};
+use crate::plan::Skipped;
+use crate::session::{self, Answer, Axis, CellResult, Session};
+
+pub const FORMAT: Format =
+    Format { id: "html", about: "a page with charts to read out and a table that sorts, in one file", extension: "html", write };
+
+pub(super) const STYLE: &str = include_str!("../../../assets/html/page.css");
+pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
+
+/// SHA-256 of what stands between the tags of the style and of the script, as the policy names them; a test makes them anew.
+const STYLE_HASH: &str = "sha256-ay32V+1Na5uqysHL/nGhvAgsjwVdmvBmWdoLql0zoYc=";
+const SCRIPT_HASH: &str = "sha256-WLGonL7fVaK74+ckpvFGiPBZHrVCJ6Gh6Tnhnpy/URk=";
+
+/// Series that are drawn; more could not be told apart.
+const MOST: usize = 48;
+
+/// What the sections of the page show.
+struct Page<'a> {
+    session: &'a Session,
+    results: &'a [CellResult],
+    /// The results in the order of the table, and before which of them a gap helps.
+    rows: Vec<&'a CellResult>,
+    breaks: Vec<bool>,
+    findings: Findings<'a>,
+    skipped: Vec<Skipped>,
+    answer: Answer,
+    axis: (Axis, &'static str),
+    curves: Vec<Curve>,
+    more_curves: usize,
+}
+
+impl<'a> Page<'a> {
+    fn of(session: &'a Session, results: &'a [CellResult]) -> Page<'a> {
+        let (rows, breaks) = axes::ordered(results);
+        let findings = Findings::of(&rows);
+        let (axis, mut curves) = curves(results);
+        let more_curves = curves.len().saturating_sub(MOST);
+        curves.truncate(MOST);
+        let (skipped, answer) = (session::skipped(session), session::answer(results));
+        Page { session, results, rows, breaks, findings, skipped, answer, axis, curves, more_curves }
+    }
+
+    /// What the page is called: the session's name, or what it is of.
+    fn name(&self) -> &str {
+        [self.session.name.as_str(), self.session.id.as_str(), "a run"].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+    }
+}
+
+type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
+
+/// From the top down; a section that has nothing to show writes nothing.
+const SECTIONS: [Section; 7] = [top::write, charts::write, table::write, below::warnings, below::gaps, top::conditions, below::notes];
+
+fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let results = session::results(session);
+    let page = Page::of(session, &results);
+    let (style, script) = (style(), script());
+    writeln!(
+        out,
+        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_HASH}'; \
+         script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n<meta name=\"generator\" content=\"iotui {}\"/>\n\
+         <title>{} · iotui</title>\n<style>{style}</style>\n</head>\n<body>\n<main>",
+        env!("CARGO_PKG_VERSION"),
+        text::xml(page.name()),
+    )?;
+    for section in SECTIONS {
+        section(&page, out)?;
+    }
+    writeln!(out, "</main>")?;
+    data::write(&page, out)?;
+    writeln!(out, "<script>{script}</script>\n</body>\n</html>")
+}
+
+/// What stands between the tags: the hashes are of this.
+fn style() -> String {
+    format!("\n{STYLE}")
+}
+
+/// A script has characters that XML reads as tags.
+fn script() -> String {
+    format!("//<![CDATA[\n{SCRIPT}//]]>")
+}

@@ -1,0 +1,151 @@
+use base64::{Engine, engine::general_purpose::STANDARD};
+use roxmltree::{Document, Node, ParsingOptions};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::super::sample;
+use super::super::svg::contrast;
+use super::*;
+use crate::plan::TargetSpec;
+use crate::record::Severity;
+
+fn show(session: &Session) -> String {
+    let mut out = Vec::new();
+    write(session, &Look::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn parse(text: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn all<'a, 'i>(page: &'a Document<'i>, name: &'a str, class: &'a str) -> Vec<Node<'a, 'i>> {
+    let has = move |node: &Node| node.attribute("class").unwrap_or_default().split(' ').any(|c| c == class) || class.is_empty();
+    page.descendants().filter(|node| node.tag_name().name() == name && has(node)).collect()
+}
+
+fn sessions() -> Vec<(&'static str, Session)> {
+    sample::all().into_iter().chain([("every", sample::every())]).collect()
+}
+
+#[test]
+fn every_page_is_xml_with_a_row_and_a_point_per_result() {
+    for (name, session) in sessions() {
+        let text = show(&session);
+        let page = parse(&text);
+        let results = session::results(&session);
+        let rows = all(&page, "tbody", "").first().map_or(0, |body| body.children().filter(Node::is_element).count());
+        assert_eq!(rows, results.len(), "{name}");
+        let chart = |id: &str| page.descendants().find(|node| node.attribute("id") == Some(id));
+        let dots =
+            |id: &str| chart(id).map_or(0, |c| c.descendants().filter(|n| n.attribute("class").unwrap_or("").starts_with("dot")).count());
+        assert_eq!(dots("chart-operations"), results.iter().filter(|r| r.operations.is_some() && r.error.is_none()).count(), "{name}");
+        assert_eq!(dots("chart-throughput"), results.iter().filter(|r| r.throughput.is_some() && r.error.is_none()).count(), "{name}");
+        let trials: usize = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).sum();
+        assert!([0, trials].contains(&dots("chart-time")), "{name}");
+        let shown = text.split("<script").next().unwrap();
+        assert!(!shown.contains("NaN") && !shown.contains("inf%"), "{name}");
+        let ids: Vec<&str> = page.descendants().filter_map(|node| node.attribute("id")).collect();
+        assert!(ids.iter().all(|id| ids.iter().filter(|other| other == &id).count() == 1), "{name}: an id stands twice in {ids:?}");
+        for link in all(&page, "a", "") {
+            assert!(ids.contains(&link.attribute("href").unwrap().trim_start_matches('#')), "{name}: {link:?}");
+        }
+        assert!(!ids.iter().any(|id| id.starts_with("chart-")) || !all(&page, "ul", "legend").is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_page_holds_the_whole_document() {
+    for (name, session) in sessions() {
+        let text = show(&session);
+        let page = parse(&text);
+        let data = page.descendants().find(|node| node.attribute("id") == Some("iotui-data")).unwrap();
+        let got: Value = serde_json::from_str(data.text().unwrap()).unwrap();
+        assert_eq!(got, serde_json::to_value(session::document(&session)).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let mut session = sample::every();
+    let evil = "</script></title><script>alert(1)</script><!--]]>&amp;\u{1b}\u{7f}\u{85}\u{202e}\u{2028}\u{ffff}\u{e0001}\"'";
+    session.name = evil.into();
+    session.notes.push(evil.into());
+    session.plan.target = TargetSpec::File { path: format!("/data/{evil}").into(), size: 1 << 20 };
+    session.errors[4] = Some(evil.into());
+    session.plan.skipped[0].reason = evil.into();
+    sample::warn(&mut session, 0, "odd", Severity::Wrong, [evil, evil, evil]);
+    let text = show(&session);
+    let page = parse(&text);
+    assert_eq!(all(&page, "script", "").len(), 2);
+    assert_eq!(text.matches("<script").count(), 2);
+    assert_eq!((text.matches("</script").count(), text.matches("<!--").count(), text.matches("alert(1)</").count()), (2, 0, 0));
+    assert!(!text.contains(|c: char| c != '\n' && c.is_control() || matches!(c, '\u{202e}' | '\u{2028}' | '\u{ffff}' | '\u{e0001}')));
+    let data = page.descendants().find(|node| node.attribute("id") == Some("iotui-data")).unwrap();
+    let got: Value = serde_json::from_str(data.text().unwrap()).unwrap();
+    assert_eq!(got["skipped"][0]["reason"], evil);
+    assert!(all(&page, "h1", "")[0].text().unwrap().starts_with("</script></title><script>alert(1)"));
+}
+
+#[test]
+fn the_policy_names_the_style_and_the_script_and_nothing_else() {
+    let text = show(&sample::every());
+    let page = parse(&text);
+    let hash = |tag: &str| {
+        let between = text.rsplit_once(&format!("<{tag}>")).unwrap().1.split_once(&format!("</{tag}>")).unwrap().0;
+        format!("sha256-{}", STANDARD.encode(Sha256::digest(between)))
+    };
+    assert_eq!((STYLE_HASH, SCRIPT_HASH), (hash("style").as_str(), hash("script").as_str()));
+    let policy = all(&page, "meta", "").into_iter().find_map(|m| m.attribute("http-equiv").and(m.attribute("content"))).unwrap();
+    let wanted = format!("default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'");
+    assert_eq!(policy, wanted);
+    // Names of XML are no addresses; a style on an element would be refused by the policy.
+    let names = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"];
+    let rest = names.iter().fold(text.clone(), |text, name| text.replace(name, ""));
+    assert!(!rest.contains("//www") && !rest.contains("http:") && !rest.contains("https:") && !rest.contains("url("));
+    assert!(page.descendants().all(|node| node.attribute("style").is_none() && node.attribute("src").is_none()));
+}
+
+/// The value of a variable in the part of the style that begins with `from`.
+fn color<'a>(from: &str, name: &str) -> &'a str {
+    let part = STYLE.split_once(from).unwrap().1.split_once('}').unwrap().0;
+    let light = STYLE.split_once('}').unwrap().0;
+    let find = |part: &'a str| part.lines().find_map(|line| line.trim().strip_prefix(&format!("--{name}: ")));
+    find(part).or_else(|| find(light)).unwrap().trim_end_matches(';')
+}
+
+#[test]
+fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
+    for scheme in [":root {", "(prefers-color-scheme: dark) {"] {
+        for ground in ["back", "card"] {
+            let ground = color(scheme, ground);
+            for text in ["text", "quiet", "accent", "wrong", "misleading", "sound"] {
+                let seen = contrast(color(scheme, text), ground);
+                assert!(seen >= 4.5, "{scheme} {text} on {ground}: {seen}");
+            }
+        }
+        for share in ["device", "cache", "hole", "unknown"] {
+            assert!(contrast(color(scheme, share), color(scheme, "card")) >= 3.0, "{scheme} {share}");
+        }
+        for curve in super::super::svg::curves::COLORS {
+            assert!(contrast(curve, color(scheme, "card")) >= 3.0, "{scheme} {curve}");
+        }
+    }
+}
+
+#[test]
+fn many_series_and_trials_are_thinned_and_it_is_said() {
+    let cells = (0..60).map(|i| crate::plan::Job { span: (i + 1) << 20, ..sample::job("read", 4096, crate::plan::Cache::Cold) });
+    let mut session = sample::session(cells.collect());
+    for cell in 0..60 {
+        sample::measure(&mut session, cell, 80, sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None });
+    }
+    let text = show(&session);
+    let page = parse(&text);
+    assert_eq!(all(&page, "ul", "legend")[0].children().filter(Node::is_element).count(), MOST);
+    assert!(text.contains("12 more series are left out here"));
+    assert!(text.contains("one of 2 is drawn"));
+    // They differ in the span only, and their names say so.
+    assert!(text.contains("<span>read cold, span 1 MiB</span>") && text.contains("<span>read cold, span 48 MiB</span>"), "{text}");
+}

@@ -1,0 +1,120 @@
+//! Every trial over the time of the run, against the median of its cell: a machine that drifts or is disturbed shows.
+
+use super::Page;
+use super::chart::{Chart, Dot, Series, Tick};
+use crate::record::Trial;
+use crate::session::CellResult;
+use crate::units::{self, show_count, show_nanos, show_rate};
+
+/// Trials that are drawn; of more, evenly spread ones.
+const MOST: usize = 3000;
+
+/// One trial: when it began, in seconds, its share of the cell's median, and where it belongs.
+struct At<'a> {
+    seconds: f64,
+    share: f64,
+    curve: usize,
+    result: &'a CellResult,
+    trial: &'a Trial,
+}
+
+/// `None` where no cell has two trials: each would be its own median.
+pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
+    let all = trials(page);
+    if !all.iter().any(|at| at.result.counted().len() > 1) {
+        return None;
+    }
+    let last = all.iter().map(|at| at.seconds).fold(0.0, f64::max);
+    let far = all.iter().map(|at| at.share.log2().abs()).fold(0.1, f64::max).min(6.0) * 1.1;
+    let (across, down) =
+        (|seconds: f64| 2.0 + 96.0 * seconds / last.max(1e-9), |share: f64| 50.0 - 50.0 * (share.log2() / far).clamp(-1.0, 1.0));
+    let every = all.len().div_ceil(MOST).max(1);
+    let mut series: Vec<Series> = Vec::new();
+    for (index, curve) in page.curves.iter().enumerate() {
+        let dots = all.iter().step_by(every).filter(|at| at.curve == index).map(|at| Dot {
+            x: across(at.seconds),
+            y: down(at.share),
+            whisker: None,
+            hollow: at.trial.short,
+            says: says(at),
+        });
+        let dots: Vec<Dot> = dots.collect();
+        if !dots.is_empty() {
+            series.push(Series { index, name: &curve.name, color: curve.color, dashed: curve.dashed, joined: false, dots });
+        }
+    }
+    let thin = if every > 1 { format!("; one of {every} is drawn") } else { String::new() };
+    let short = if all.iter().any(|at| at.trial.short) { "; a hollow one was cut short" } else { "" };
+    Some(Chart {
+        id: "time",
+        title: "Trials over time".into(),
+        about: format!("each against the median of its cell, logarithmic{short}{thin}"),
+        across: seconds(last).into_iter().map(|(value, label)| Tick { at: across(value), label, strong: false }).collect(),
+        up: shares(far).into_iter().map(|(share, label)| Tick { at: down(share), label, strong: share == 1.0 }).collect(),
+        series,
+        wide: true,
+    })
+}
+
+/// The trials of all cells that have a curve, in the order in which they ran.
+fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
+    let mut all = Vec::new();
+    for (curve, point) in page.curves.iter().enumerate().flat_map(|(index, curve)| curve.points.iter().map(move |p| (index, p))) {
+        let Some(result) = page.results.get(point.of) else { continue };
+        let rate = |trial: &Trial| if result.throughput.is_some() { trial.throughput() } else { trial.operations() };
+        let Some(median) = result.throughput.or(result.operations).map(|of| of.summary.median) else { continue };
+        for trial in &result.trials {
+            let share = rate(trial) / median;
+            if share.is_finite() && share > 0.0 {
+                all.push(At { seconds: trial.evidence.started as f64 / 1e9, share, curve, result, trial });
+            }
+        }
+    }
+    // A session that does not say when has its rounds at least.
+    if all.iter().all(|at| at.seconds == 0.0) {
+        all.iter_mut().for_each(|at| at.seconds = at.trial.round.into());
+    }
+    let first = all.iter().map(|at| at.seconds).fold(f64::MAX, f64::min);
+    all.iter_mut().for_each(|at| at.seconds -= first);
+    all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    all
+}
+
+fn says(at: &At) -> Vec<String> {
+    let rate = match at.result.throughput {
+        Some(_) => show_rate(at.trial.throughput()),
+        None => format!("{}/s", show_count(at.trial.operations())),
+    };
+    let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} of the median", at.share)];
+    lines.push(format!("round {}, {:.1} s into the run, took {}", at.trial.round, at.seconds, show_nanos(at.trial.nanos as f64)));
+    lines.extend(at.trial.short.then(|| "cut short".into()));
+    lines
+}
+
+/// Round times: 0, and a few more up to the last.
+fn seconds(last: f64) -> Vec<(f64, String)> {
+    let steps = [0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21_600.0, 86_400.0];
+    let step = steps.into_iter().find(|step| last / step <= 8.0).unwrap_or(last / 4.0);
+    let show = |value: f64| {
+        if value < 100.0 {
+            format!("{} s", (value * 100.0).round() / 100.0)
+        } else {
+            units::show_wait(std::time::Duration::from_secs_f64(value))
+        }
+    };
+    (0..=8).map(|i| f64::from(i) * step).filter(|value| *value <= last).map(|value| (value, show(value))).collect()
+}
+
+/// Ratios on both sides of 1, as far as `far` powers of two.
+fn shares(far: f64) -> Vec<(f64, String)> {
+    let steps: &[f64] = match far {
+        ..0.2 => &[1.05, 1.1],
+        0.2..0.5 => &[1.1, 1.25],
+        0.5..1.2 => &[1.25, 1.5, 2.0],
+        1.2..3.0 => &[1.5, 2.0, 4.0],
+        _ => &[2.0, 8.0, 32.0],
+    };
+    let inside = steps.iter().filter(|step| step.log2() < far);
+    let both = inside.flat_map(|step| [(*step, format!("{step} x")), (1.0 / step, format!("1/{step} x"))]);
+    std::iter::once((1.0, "median".to_string())).chain(both).collect()
+}

@@ -1,0 +1,97 @@
+//! The head of the page: what was measured, the answer, the figures that count, and the conditions.
+
+use std::io::{self, Write};
+
+use super::super::table::conditions;
+use super::super::text::xml;
+use super::Page;
+use crate::host::{self, Item};
+use crate::record::Severity;
+use crate::session::{Best, SummaryOf, times};
+use crate::units::{show_count, show_rate};
+
+pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let session = page.session;
+    writeln!(out, "<header>\n<p class=\"brand\">iotui</p>\n<h1>{}</h1>", xml(page.name()))?;
+    writeln!(out, "<p class=\"when\"><time>{}</time></p>", xml(&session.created))?;
+    for (label, body) in conditions::conditions(session, &page.rows, false).iter().take(2) {
+        writeln!(out, "<p class=\"what\"><b>{label}</b> {}</p>", xml(body))?;
+    }
+    writeln!(out, "</header>\n<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Answer</h2>")?;
+    writeln!(out, "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">", xml(&page.answer.text))?;
+    for best in page.answer.best.iter().chain(&page.answer.also) {
+        fastest(best, out)?;
+    }
+    if let Some(cost) = &page.answer.cold_cost {
+        let what = format!("warm against cold; cold is {}", show_rate(cost.throughput));
+        tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
+    }
+    trust(page, out)?;
+    writeln!(out, "</ul>\n</section>")
+}
+
+fn tile(out: &mut dyn Write, class: &str, title: &str, figure: &str, about: &str) -> io::Result<()> {
+    writeln!(out, "<li class=\"tile {class}\"><h3>{title}</h3><p class=\"figure\">{}</p><p>{}</p></li>", xml(figure), xml(about))
+}
+
+fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |of: Option<SummaryOf>, show: fn(f64) -> String| of.map(|of| show(of.summary.median));
+    let calls = |value| format!("{}/s", show_count(value));
+    let Some(figure) = shown(best.throughput, show_rate).or_else(|| shown(best.operations, calls)) else { return Ok(()) };
+    let title = if best.throughput.is_some() { format!("Fastest {}", best.cell.op) } else { "Fastest call".into() };
+    let even = match best.no_difference.len() {
+        0 => String::new(),
+        1 => "; no difference to 1 other".into(),
+        n => format!("; no difference to {n} others"),
+    };
+    let (class, about) = match &best.wrong {
+        Some(why) => ("wrong", format!("{}; ✖ {why}", best.cell.label())),
+        None => ("", format!("{}{even}", best.cell.label())),
+    };
+    tile(out, class, &title, &figure, &about)
+}
+
+/// How many results can be taken as they are.
+fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let worst = |severity| page.rows.iter().filter(|row| row.warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
+    let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
+    let failed = page.rows.iter().filter(|row| row.error.is_some()).count();
+    let all = page.rows.len();
+    let sound = all.saturating_sub(wrong + misleading + failed);
+    let parts = [
+        (wrong, "✖", "not what the number says it is"),
+        (misleading, "▲", "easily misread"),
+        (failed, "✖", "failed"),
+        (page.skipped.len(), "–", "not measured"),
+    ];
+    let told: Vec<String> =
+        parts.iter().filter(|(count, ..)| *count > 0).map(|(count, mark, what)| format!("{mark} {count} {what}")).collect();
+    let class = if wrong + failed > 0 { "wrong" } else { ["sound", "misleading"][usize::from(misleading > 0)] };
+    let about = if told.is_empty() { "nothing was found that takes from the figures".into() } else { told.join(", ") };
+    tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
+}
+
+/// Everything that was held constant, and the machine.
+pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<section aria-labelledby=\"conditions\">\n<h2 id=\"conditions\">Conditions</h2>\n<dl>")?;
+    for (label, body) in conditions::conditions(page.session, &page.rows, false) {
+        row(out, label, &body)?;
+    }
+    writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
+    for item in host::of_host(&page.session.host) {
+        match item {
+            Item::Row { label, value } => row(out, label, &value)?,
+            Item::Section(title) => writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?,
+            Item::Table { rows, .. } => {
+                for line in rows.iter().skip(1) {
+                    row(out, "", &line.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))?;
+                }
+            }
+        }
+    }
+    writeln!(out, "</dl>\n</details>\n</section>")
+}
+
+fn row(out: &mut dyn Write, label: &str, body: &str) -> io::Result<()> {
+    if body.trim().is_empty() { Ok(()) } else { writeln!(out, "<dt>{}</dt><dd>{}</dd>", xml(label), xml(body)) }
+}

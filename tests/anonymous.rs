@@ -1,0 +1,96 @@
+//! `--anonymous`: no format of a run tells the host, the user, a folder or a file.
+
+mod common;
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use common::{Home, QUICK, is_root, output, skip};
+use iotui::report::FORMATS;
+
+/// Gives the command a host name of its own, where that is allowed.
+fn on_host(command: &mut Command, name: &'static str) {
+    // SAFETY: between fork and exec only two system calls, on memory that lives as long as the program.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::unshare(libc::CLONE_NEWUTS) == 0 {
+                libc::sethostname(name.as_ptr().cast(), name.len());
+            }
+            Ok(())
+        });
+    }
+}
+
+/// The words that may not appear, in small letters.
+fn secrets(home: &Home) -> Vec<String> {
+    let unique = home.home().parent().unwrap().file_name().unwrap().to_string_lossy().to_lowercase();
+    let host = nix::unistd::gethostname().unwrap().to_string_lossy().to_lowercase();
+    let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten().map(|user| user.name.to_lowercase());
+    // Short names and `root` are parts of other words.
+    let telling = |name: &String| name.len() > 5;
+    ["secret".to_string(), unique].into_iter().chain([host].into_iter().chain(user).filter(telling)).collect()
+}
+
+/// What it wrote to stdout, and into `-o` where that was asked for.
+fn run(home: &Home, line: &str) -> String {
+    let mut command = home.std(line);
+    command.env("USER", "secretuser").env("LOGNAME", "secretuser");
+    on_host(&mut command, "secrethost");
+    let ran = output(&mut command);
+    assert_eq!(ran.status.code(), Some(0), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
+    let file = std::fs::read_to_string(home.path("out")).unwrap_or_default();
+    String::from_utf8(ran.stdout).unwrap() + &file
+}
+
+fn telling(home: &Home, text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    secrets(home).into_iter().filter(|secret| text.contains(secret)).collect()
+}
+
+#[test]
+fn no_format_of_a_run_tells_whose_it_is() {
+    let home = Home::new();
+    let dir = home.home().join(".config/iotui/presets");
+    std::fs::create_dir_all(&dir).unwrap();
+    let preset = "about = \"secret\"\ndoc = \"\"\nexperiment = \"sweep\"\n[settings]\nbackend = \"read,mmap,uring\"\nblock-size = \"4k\"\n";
+    std::fs::write(dir.join("secretpreset.toml"), preset).unwrap();
+    std::fs::create_dir(home.path("secretfolder")).unwrap();
+    let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
+    // A block larger than the span is skipped, and told with its reason.
+    let plan = format!("--batch -p secretpreset -b read,mmap,uring,seek -s 4k,4m {QUICK} --save secretname");
+    for format in FORMATS.iter().map(|format| format.id) {
+        for what in
+            [file.as_str(), "--dir secretfolder --size 1m", "-o out secretfolder/secretfile.bin", "--dry-run secretfolder/secretfile.bin"]
+        {
+            if what.starts_with("--dry-run") && format != "json" && format != "table" {
+                continue;
+            }
+            let line = format!("{plan} --format {format} {what}");
+            let text = run(&home, &format!("{line} --anonymous"));
+            assert!(text.len() > 100, "{line}: {text}");
+            assert_eq!(telling(&home, &text), Vec::<String>::new(), "{line}:\n{text}");
+        }
+    }
+    // Without it they are told, so this test would see them.
+    let told = telling(&home, &run(&home, &format!("{plan} --format json {file}")));
+    assert!(told.len() > 1, "{told:?}");
+    let named = run(&home, &format!("{plan} --format gbench {file}"));
+    if is_root() { assert!(named.contains("secrethost"), "{named}") } else { skip("no host name of our own") }
+}
+
+#[test]
+fn no_comparison_tells_whose_runs_they_are() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("secretfolder")).unwrap();
+    let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
+    let other = home.file("secretfolder/secretother.bin", 1 << 20).display().to_string();
+    for (name, file) in [("secretone", &file), ("secrettwo", &other)] {
+        run(&home, &format!("--batch -b read -s 4k {QUICK} --save {name} {file}"));
+    }
+    for format in iotui::report::COMPARISONS.iter().map(|format| format.id) {
+        let line = format!("sessions compare secretone secrettwo --format {format}");
+        let (told, hidden) = (run(&home, &line), run(&home, &format!("{line} --anonymous")));
+        assert!(told.contains("secretone") && told.contains("secretother"), "{told}");
+        assert_eq!(telling(&home, &hidden), Vec::<String>::new(), "{line}:\n{hidden}");
+    }
+}
