@@ -6,17 +6,27 @@ pub mod meter;
 pub mod order;
 pub mod work;
 
+mod advice;
+mod copy_range;
 mod error;
+mod getpid;
+mod map_unmap;
 mod mmap;
 mod null;
 mod pread;
+mod preadv2;
 mod read;
+mod readv;
 mod seek;
+mod sendfile;
+mod simd_copy;
+mod splice;
 mod stdio;
 mod target;
 #[cfg(test)]
 pub mod testing;
 mod uring;
+mod wide;
 
 pub use error::{BackendError, IoFault, Unsupported};
 pub use target::Target;
@@ -49,8 +59,24 @@ pub trait Lane {
 }
 
 /// Every backend, in the order of lists.
-pub static BACKENDS: &[&dyn Backend] =
-    &[&null::Null, &read::Read, &pread::Pread, &stdio::Stdio, &mmap::Mmap, &mmap::MmapCopy, &uring::Uring, &seek::Seek];
+pub static BACKENDS: &[&dyn Backend] = &[
+    &null::Null,
+    &read::Read,
+    &pread::Pread,
+    &readv::Readv,
+    &preadv2::Preadv2,
+    &stdio::Stdio,
+    &mmap::Mmap,
+    &mmap::MmapCopy,
+    &simd_copy::SimdCopy,
+    &uring::Uring,
+    &sendfile::Sendfile,
+    &splice::Splice,
+    &copy_range::CopyRange,
+    &seek::Seek,
+    &getpid::Getpid,
+    &map_unmap::MapUnmap,
+];
 
 /// The backend of that name.
 pub fn backend(id: &str) -> Result<&'static dyn Backend, Unknown> {

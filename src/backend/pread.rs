@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -30,7 +30,7 @@ impl Backend for Pread {
             depth: Depth::Synchronous,
             direct: true,
             cached: true,
-            options: &[LIBC],
+            options: &[LIBC, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 
@@ -41,11 +41,12 @@ impl Backend for Pread {
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let align = target.align(job);
         let lane = PreadLane {
-            file: target.open(job)?,
+            file: target.open_advised(job)?,
             buffer: lane_buffer(job, align, lane)?,
             mask: align as usize - 1,
             write: job.op == Op::Write,
             libc: job.backend.has("libc"),
+            will_need: job.backend.has(advice::WILL_NEED.name),
         };
         Ok(Box::new(lane))
     }
@@ -58,6 +59,7 @@ struct PreadLane {
     mask: usize,
     write: bool,
     libc: bool,
+    will_need: bool,
 }
 
 impl PreadLane {
@@ -100,6 +102,7 @@ impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         work.rounds_up(self.mask as u32);
         tell_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

@@ -9,13 +9,20 @@ use std::os::fd::AsRawFd;
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
 use crate::sys::threads;
 
 pub struct Uring;
+
+const SQPOLL: Opt = Opt {
+    name: "sqpoll",
+    value: None,
+    about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
+            its CPU time is counted",
+};
 
 impl Backend for Uring {
     fn info(&self) -> &'static Info {
@@ -31,12 +38,7 @@ impl Backend for Uring {
             depth: Depth::UpTo(4096),
             direct: true,
             cached: true,
-            options: &[Opt {
-                name: "sqpoll",
-                value: None,
-                about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
-                        its CPU time is counted",
-            }],
+            options: &[SQPOLL, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 
@@ -56,7 +58,7 @@ impl Backend for Uring {
 impl UringLane {
     fn open(target: &Target, job: &Job, lane: u32) -> Result<UringLane, BackendError> {
         let align = target.align(job);
-        let file = target.open(job)?;
+        let file = target.open_advised(job)?;
         let buffer = slots_buffer(job, align, job.depth, lane)?;
         let ring = ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
@@ -69,6 +71,7 @@ impl UringLane {
             write: job.op == Op::Write,
             polled: polled(job),
             alone: job.threads == 1,
+            will_need: job.backend.has(advice::WILL_NEED.name),
             fixed_file: false,
             fixed_buffer: false,
             refused: Vec::new(),
@@ -121,6 +124,7 @@ struct UringLane {
     polled: bool,
     /// No other lane has a polling thread.
     alone: bool,
+    will_need: bool,
     fixed_file: bool,
     fixed_buffer: bool,
     refused: Vec<String>,
@@ -279,6 +283,7 @@ impl Lane for UringLane {
         }
         work.rounds_up(self.mask);
         tell_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
         // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());

@@ -8,7 +8,7 @@ use super::prepare::{Ready, prepare};
 use super::target::Bench;
 use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
-use crate::plan::{Cache, Job, Op, Pattern};
+use crate::plan::{Cache, Job, Moves, Op, Pattern};
 use crate::record::{Evidence, Prepared, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
@@ -114,7 +114,8 @@ fn counted(lanes: &[LaneDone], spec: &Spec) -> Trial {
     let short = lanes.iter().any(|l| l.tally.passes < spec.passes && l.share.quota > 0);
     let whole = spec.count >= spec.job.blocks();
     // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of its own.
-    let folded = (spec.job.xor && !short).then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
+    let seen = spec.backend.info().moves == Moves::Data;
+    let folded = (spec.job.xor && seen && !short).then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
         bytes: sum(|l| l.tally.bytes),
         ops: sum(|l| l.tally.ops),
@@ -141,7 +142,7 @@ fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origi
     // A lane without a block is not at work; many of them would outweigh one operation.
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
-    let moves = spec.backend.info().moves == crate::plan::Moves::Data;
+    let moves = spec.backend.info().moves_bytes();
     for lane in lanes {
         let pass = pass_bytes(lane, 0, lane.share.quota);
         let rest = pass_bytes(lane, lane.tally.passes, lane.tally.rest);

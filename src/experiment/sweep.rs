@@ -210,7 +210,8 @@ fn sensible(info: &Info, mut job: Job) -> Job {
         job.op = Op::Seek;
     }
     if info.moves == Moves::Nothing {
-        job.cache = Cache::AsIs;
+        // What only maps a file and touches it finds it cached or not.
+        job.cache = if info.cached { job.cache } else { Cache::AsIs };
         job.direct = false;
         job.xor = false;
         job.sync = Sync::None;
@@ -235,6 +236,9 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.direct && !info.direct {
         return Some(format!("{id} cannot do direct I/O"));
     }
+    if job.xor && info.moves == Moves::Inside {
+        return Some(format!("{id} hands no data to the program, so there is nothing to fold: leave out --xor, or use pread"));
+    }
     if job.direct && job.cache == Cache::Warm {
         return Some("direct I/O does not read the cache: warm makes no sense".into());
     }
@@ -249,7 +253,7 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
 
 /// The backends that really do this.
 fn able(infos: &[&'static Info], op: Op) -> String {
-    let able = infos.iter().filter(|i| i.ops.contains(&op) && (op == Op::Seek || i.moves == Moves::Data));
+    let able = infos.iter().filter(|i| i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
     able.map(|i| i.id).collect::<Vec<_>>().join(", ")
 }
 
@@ -275,7 +279,7 @@ fn writes(job: &Job, asked: &Asked) -> Option<String> {
 fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     let buffers = match info.moves {
         Moves::Data => job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into()),
-        Moves::Nothing => 0,
+        Moves::Inside | Moves::Nothing => 0,
     };
     (buffers > available).then(|| {
         format!(

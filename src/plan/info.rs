@@ -7,6 +7,8 @@ use super::Op;
 pub enum Moves {
     /// Bytes between a file and memory.
     Data,
+    /// Bytes that the kernel moves on by itself: none reaches the program, so there is nothing to fold.
+    Inside,
     /// No bytes: only the cost of the call (or of iotui itself) is measured.
     Nothing,
 }
@@ -49,6 +51,11 @@ pub struct Info {
 }
 
 impl Info {
+    /// Whether an operation carries bytes at all.
+    pub fn moves_bytes(&self) -> bool {
+        self.moves != Moves::Nothing
+    }
+
     pub fn max_depth(&self) -> u32 {
         match self.depth {
             Depth::Synchronous => 1,

@@ -171,6 +171,8 @@ pub enum Note {
     UringPlain(String),
     /// A kernel thread worked for the lane, and its CPU time is not known.
     HelperUncounted,
+    /// The file system can share blocks between files instead of copying them.
+    Cloned,
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
 }

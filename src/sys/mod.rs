@@ -2,8 +2,10 @@
 
 pub mod block;
 pub mod buffer;
+pub mod calls;
 pub mod cet;
 pub mod clock;
+pub mod clone;
 pub mod cold;
 pub mod direct;
 pub mod disk;

@@ -288,6 +288,7 @@ prop_compose! {
                 2 => vec![Note::UringPlain(note)],
                 3 => vec![Note::FileChanged(note)],
                 4 => vec![Note::HelperUncounted],
+                5 => vec![Note::Cloned],
                 _ => vec![],
             },
         }

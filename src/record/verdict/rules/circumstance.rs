@@ -20,6 +20,8 @@ pub(super) const HELPER_UNCOUNTED: Rule =
 
 pub(super) const UNEVEN_START: Rule = rule(0, "uneven-start", "threads did not start together", uneven_start);
 
+pub(super) const CLONED: Rule = rule(0, "cloned", "blocks were shared between files instead of copied", cloned);
+
 /// The trials that carry a note.
 fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
     let count = evidence.which(|t| t.evidence.notes.iter().any(&is)).len();
@@ -92,5 +94,15 @@ fn uneven_start(evidence: &CellEvidence) -> Option<Warning> {
         format!("threads started {} apart, {} of the trial", show_nanos(most.evidence.skew_nanos as f64), show_share(uneven(most))),
         evidence.of_trials(bad.len()),
         "use a longer --trial-time, or no more --threads than there are CPUs",
+    )
+}
+
+fn cloned(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| *note == Note::Cloned)?;
+    CLONED.warn(
+        Severity::Misleading,
+        format!("{} can share blocks between files, so nothing need have been copied: the rate is that of metadata", evidence.fs()),
+        format!("a first piece was shared (FICLONERANGE) {trials}"),
+        "measure reading with --backend pread, or copying on a file system without reflinks",
     )
 }

@@ -172,5 +172,12 @@ pub static TRUST: &[Example] = &[
         |c| c.trial(1).evidence.notes.push(Noted::HelperUncounted),
         |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
     ),
+    example(
+        "cloned",
+        Misleading,
+        cold,
+        |c| c.trial(1).evidence.notes.push(Noted::Cloned),
+        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
+    ),
     example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 6_000_000, |c| c.trial(0).evidence.skew_nanos = 2_000_000),
 ];

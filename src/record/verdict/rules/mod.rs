@@ -69,6 +69,7 @@ pub static RULES: &[Rule] = &[
     circumstance::SMALL_PAGES,
     circumstance::HELPER_UNCOUNTED,
     circumstance::UNEVEN_START,
+    circumstance::CLONED,
     depth::POPULATED_MORE,
 ];
 
