@@ -43,7 +43,7 @@ impl Backend for CopyRange {
         if std::fs::metadata(&target.path).is_ok_and(|meta| !meta.is_file()) {
             return Err(Unsupported("copy_file_range copies between regular files, and this is a device".into()));
         }
-        let free = statvfs(&dir).map(|found| found.blocks_available() as u64 * found.fragment_size() as u64);
+        let free = statvfs(&dir).map(|found| found.blocks_available().saturating_mul(found.fragment_size()));
         if let Some(free) = free.ok().filter(|free| *free < job.span) {
             let (need, free) = (show_bytes(job.span), show_bytes(free));
             return Err(Unsupported(format!(

@@ -7,6 +7,7 @@ pub mod order;
 pub mod work;
 
 mod advice;
+mod aio;
 mod copy_range;
 mod error;
 mod getpid;
@@ -25,6 +26,7 @@ mod stdio;
 mod target;
 #[cfg(test)]
 pub mod testing;
+mod tokio;
 mod uring;
 mod wide;
 
@@ -70,6 +72,8 @@ pub static BACKENDS: &[&dyn Backend] = &[
     &mmap::MmapCopy,
     &simd_copy::SimdCopy,
     &uring::Uring,
+    &aio::Aio,
+    &tokio::Tokio,
     &sendfile::Sendfile,
     &splice::Splice,
     &copy_range::CopyRange,

@@ -185,7 +185,7 @@ impl UringLane {
         // SAFETY: the only handle on the queue while it lives. One for all entries: each would load and store its ends.
         let mut queue = unsafe { self.ring.submission_shared() };
         let common = self.fixed_buffer && self.fixed_file && !self.write;
-        while let Some(request) = rest.pop().or_else(|| fill(free, work)) {
+        while let Some(request) = rest.pop().or_else(|| work.fill(free)) {
             let (at, len) = self.part(request);
             // The common entry is built in place: from a choice of eight it would go through memory, stalled twice.
             // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
@@ -261,14 +261,6 @@ impl Drop for UringLane {
             unsafe { ManuallyDrop::drop(&mut self.buffer) };
         }
     }
-}
-
-/// The next request for a free slot; the slot stays free when there is none.
-#[inline(always)]
-fn fill(free: &mut Vec<u32>, work: &mut Work) -> Option<Request> {
-    let request = work.next(*free.last()?)?;
-    free.pop();
-    Some(request)
 }
 
 /// The kernel has no room at the moment, or a signal came: what completes meanwhile makes room.

@@ -149,6 +149,14 @@ impl<'a> Work<'a> {
         Some(Request { offset, len, slot, at: 0 })
     }
 
+    /// The next request for the last of these free slots; the slot stays free when there is none.
+    #[inline(always)]
+    pub fn fill(&mut self, free: &mut Vec<u32>) -> Option<Request> {
+        let request = self.next(*free.last()?)?;
+        free.pop();
+        Some(request)
+    }
+
     #[cold]
     #[inline(never)]
     fn next_pass(&mut self) -> bool {

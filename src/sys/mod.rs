@@ -1,5 +1,6 @@
 //! Kernel facts and calls.
 
+pub mod aio;
 pub mod block;
 pub mod buffer;
 pub mod calls;
