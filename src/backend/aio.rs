@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, reading_buffer, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
@@ -30,6 +30,7 @@ impl Backend for Aio {
             depth: Depth::UpTo(4096),
             direct: true,
             cached: true,
+            mixes: true,
             options: &[],
         }
     }
@@ -45,9 +46,9 @@ impl Backend for Aio {
             context: Context::new(job.depth).map_err(|error| refusal(&error))?,
             file: target.open(job)?,
             buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane)?),
+            into: ManuallyDrop::new(reading_buffer(job, align, job.depth, lane)?),
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
             mask: align - 1,
-            write: job.op == Op::Write,
             operations: ManuallyDrop::new(vec![Operation::default(); job.depth as usize]),
             queue: Vec::with_capacity(job.depth as usize),
             events: vec![Event::default(); job.depth as usize],
@@ -70,11 +71,12 @@ struct AioLane {
     file: File,
     /// Given back in `drop`, with `operations`, when the kernel uses them no more.
     buffer: ManuallyDrop<Buffer>,
+    /// As `buffer`, where reads and writes are mixed: what the reads fill.
+    into: ManuallyDrop<Option<Buffer>>,
     /// Bytes from one slot's buffer to the next.
     stride: usize,
     /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
     mask: u32,
-    write: bool,
     /// One for each slot.
     operations: ManuallyDrop<Vec<Operation>>,
     /// Those to be begun.
@@ -94,17 +96,22 @@ fn passes(result: isize) -> bool {
 impl AioLane {
     #[inline(always)]
     fn prepare(&mut self, request: Request) {
-        let Request { offset, len, slot, at, .. } = request;
-        let buffer = self.buffer.at(slot as usize * self.stride + at as usize);
-        let len = if self.write { len } else { (len + self.mask) & !self.mask };
+        let Request { offset, len, slot, at, write } = request;
+        let place = slot as usize * self.stride + at as usize;
+        let buffer = match &*self.into {
+            Some(into) if !write => into.at(place),
+            _ => self.buffer.at(place),
+        };
+        let len = if write { len } else { (len + self.mask) & !self.mask };
         let operation = &mut self.operations[slot as usize];
-        *operation = Operation::new(slot.into(), self.write, self.file.as_raw_fd(), buffer, len as usize, offset);
+        *operation = Operation::new(slot.into(), write, self.file.as_raw_fd(), buffer, len as usize, offset);
         self.queue.push(operation);
     }
 
     /// Hands a result in; what is left of a short operation goes to `rest`, the slot of one that is over to `free`.
     #[inline(always)]
     fn over(&self, slot: u32, result: isize, calls: u32, work: &mut Work, (free, rest): (&mut Vec<u32>, &mut Vec<Request>)) {
+        // The data of a mix is never folded.
         match work.done(slot, result, calls, self.buffer.at(slot as usize * self.stride)) {
             None => free.push(slot),
             Some(request) => rest.push(request),
@@ -198,6 +205,7 @@ impl Drop for AioLane {
             // SAFETY: dropped once, here; neither the kernel nor anything else uses them afterwards.
             unsafe {
                 ManuallyDrop::drop(&mut self.buffer);
+                ManuallyDrop::drop(&mut self.into);
                 ManuallyDrop::drop(&mut self.operations);
             }
         }

@@ -33,6 +33,7 @@ impl Backend for CopyRange {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: &[],
         }
     }

@@ -21,6 +21,7 @@ impl Backend for Getpid {
             depth: Depth::Synchronous,
             direct: false,
             cached: false,
+            mixes: false,
             options: &[],
         }
     }

@@ -30,6 +30,7 @@ impl Backend for MapUnmap {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: &[Opt { name: "touch", value: None, about: "reads one byte of every page of the block while it is mapped" }],
         }
     }

@@ -38,6 +38,7 @@ impl Backend for Mmap {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: OPTIONS,
         }
     }
@@ -64,6 +65,7 @@ impl Backend for MmapCopy {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: OPTIONS,
         }
     }

@@ -65,21 +65,21 @@ pub static BACKENDS: &[&dyn Backend] = &[
     &null::Null,
     &read::Read,
     &pread::Pread,
-    &readv::Readv,
-    &preadv2::Preadv2,
     &stdio::Stdio,
     &mmap::Mmap,
     &mmap::MmapCopy,
-    &simd_copy::SimdCopy,
     &uring::Uring,
+    &seek::Seek,
+    &readv::Readv,
+    &preadv2::Preadv2,
+    &simd_copy::SimdCopy,
     &aio::Aio,
-    &tokio::Tokio,
     &sendfile::Sendfile,
     &splice::Splice,
     &copy_range::CopyRange,
-    &seek::Seek,
-    &getpid::Getpid,
+    &tokio::Tokio,
     &map_unmap::MapUnmap,
+    &getpid::Getpid,
 ];
 
 /// The backend of that name.
@@ -99,6 +99,11 @@ fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, 
     let size = usize::try_from(len).unwrap_or(usize::MAX);
     let buffer = if job.op == Op::Write { Buffer::random(size, order::mix(u64::from(lane))) } else { Buffer::new(size) };
     buffer.map_err(|error| BackendError::Memory { len, error })
+}
+
+/// A second buffer for what is read where reads and writes are mixed, so that what is written stays as it was.
+fn reading_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Option<Buffer>, BackendError> {
+    job.mix.map(|_| slots_buffer(&Job { op: Op::Read, ..job.clone() }, align, slots, lane)).transpose()
 }
 
 /// The one buffer of a synchronous lane.

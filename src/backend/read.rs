@@ -28,6 +28,7 @@ impl Backend for Read {
             depth: Depth::Synchronous,
             direct: true,
             cached: true,
+            mixes: false,
             options: &[LIBC, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }

@@ -33,6 +33,7 @@ impl Backend for Readv {
             depth: Depth::Synchronous,
             direct: true,
             cached: true,
+            mixes: false,
             options: &[
                 Opt { name: "parts", value: Some("N"), about: "so many vectors, 1 to 1024" },
                 advice::SEQUENTIAL,

@@ -30,6 +30,7 @@ impl Backend for Sendfile {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: &[
                 Opt { name: "socket", value: None, about: "to a Unix stream socket, whose other end is read in the same thread" },
                 advice::SEQUENTIAL,

@@ -29,6 +29,7 @@ impl Backend for Splice {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: &[advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }

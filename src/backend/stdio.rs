@@ -27,6 +27,7 @@ impl Backend for Stdio {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: &[
                 Opt { name: "buf", value: Some("SIZE"), about: "a stream buffer of this size (setvbuf)" },
                 advice::SEQUENTIAL,

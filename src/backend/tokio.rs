@@ -37,6 +37,7 @@ impl Backend for Tokio {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: &[advice::SEQUENTIAL, advice::RANDOM],
         }
     }

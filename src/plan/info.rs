@@ -47,6 +47,8 @@ pub struct Info {
     pub direct: bool,
     /// The result depends on the page cache, so cold and warm differ.
     pub cached: bool,
+    /// Reads and writes can be mixed in one lane.
+    pub mixes: bool,
     pub options: &'static [Opt],
 }
 

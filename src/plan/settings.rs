@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::job::PatternError;
-use super::{Cache, Choice, ChoiceError, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
+use super::{Cache, Choice, ChoiceError, CpuCache, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
 use crate::units::{self, UnitError};
 
 /// How long one trial should take: calibration doubles the count until it takes at least `low`.
@@ -41,6 +41,9 @@ pub struct Settings {
     pub xor: Option<bool>,
     pub size: Option<Range>,
     pub sync: Option<Sync>,
+    /// Percentages of reads.
+    pub mix: Option<Range>,
+    pub cpu_cache: Option<Vec<CpuCache>>,
     pub trials: Option<u32>,
     pub budget: Option<Duration>,
     pub trial_time: Option<TrialTime>,
@@ -106,15 +109,22 @@ fn block_sizes(text: &str) -> Result<Option<Range>, SettingError> {
     if text.trim() == "auto" { Ok(None) } else { Ok(Some(Range::parse(text, RangeOf::Bytes)?)) }
 }
 
-fn caches(text: &str) -> Result<Vec<Cache>, SettingError> {
-    let mut caches: Vec<Cache> = Vec::new();
+fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(text: &str) -> Result<Vec<T>, SettingError> {
+    let mut names: Vec<T> = Vec::new();
     for item in text.split(',') {
-        let cache = item.parse()?;
-        if !caches.contains(&cache) {
-            caches.push(cache);
+        let name = item.parse()?;
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    Ok(caches)
+    Ok(names)
+}
+
+/// `70`, `70%`, `0,30,50`, `0..100+25`.
+fn percents(text: &str) -> Result<Range, SettingError> {
+    let plain: String = text.chars().filter(|c| *c != '%').collect();
+    let range = Range::parse(&plain, RangeOf::Count)?;
+    if range.values.iter().all(|v| *v <= 100) { Ok(range) } else { bad(text, "a percentage of reads from 0 to 100") }
 }
 
 fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {
@@ -269,7 +279,7 @@ impl Settings {
             Some('c'),
             Some("cold,warm,asis"),
             cache,
-            caches,
+            some_names::<Cache>,
             |v| join(v),
             "Page cache before a trial [default: cold,warm; asis with --direct and for writes]"
         ),
@@ -292,6 +302,24 @@ impl Settings {
             |t: &str| t.parse::<Sync>(),
             |v| v.to_string(),
             "When a write must reach the device: never, at the end (fdatasync), each time (O_DSYNC) [default: none]"
+        ),
+        setting!(
+            "mix",
+            None,
+            Some("READ%"),
+            mix,
+            percents,
+            Range::to_string,
+            "Reads and writes mixed, so many percent of them reads, on a file that iotui makes: 70 or 0,30,50,70,100 [default: not mixed]"
+        ),
+        setting!(
+            "cpu-cache",
+            None,
+            Some("keep,flush"),
+            cpu_cache,
+            some_names::<CpuCache>,
+            |v| join(v),
+            "Caches of the CPUs before a trial: as they are, or emptied, where a trial then is one pass at most [default: keep]"
         ),
         setting!(
             "trials",
@@ -411,6 +439,8 @@ mod tests {
             ("xor", ""),
             ("size", "100m"),
             ("sync", "end"),
+            ("mix", "0,70"),
+            ("cpu-cache", "keep,flush"),
             ("trials", "3"),
             ("budget", "9s"),
             ("trial-time", "5s..15s"),

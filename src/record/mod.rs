@@ -10,6 +10,6 @@ mod warning;
 pub use event::{End, Event, Phase, Progress};
 pub use latency::Latency;
 pub use sample::{LaneSample, Sample};
-pub use trial::{Evidence, Note, Prepared, Residency, Trial, Xor};
+pub use trial::{CacheFlush, Evidence, Note, Prepared, Residency, Trial, Xor};
 pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};
 pub use warning::{Severity, Warning};

@@ -8,6 +8,7 @@ pub mod cet;
 pub mod clock;
 pub mod clone;
 pub mod cold;
+pub mod cpu_cache;
 pub mod direct;
 pub mod disk;
 pub mod extents;

@@ -6,6 +6,7 @@ mod direct;
 mod faults;
 pub(super) mod faulty;
 mod latency;
+mod mixed;
 mod pause;
 mod shrink;
 mod stop;

@@ -104,6 +104,7 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
             Some(format!("{}: no data reaches the program, so there is nothing to fold", given.names()))
         }
         "sync" if text != Sync::None.name() && given.op() != Op::Write => Some("sync is for writes: set Operation to write".into()),
+        "mix" if given.exists => Some("iotui writes only to files that it makes itself: choose the scratch file".into()),
         "depth" => depth(text, given),
         "size" => size(text, given),
         "count" => count(text, given),

@@ -70,6 +70,7 @@ pub static RULES: &[Rule] = &[
     circumstance::HELPER_UNCOUNTED,
     circumstance::UNEVEN_START,
     circumstance::CLONED,
+    circumstance::NOT_FLUSHED,
     depth::POPULATED_MORE,
 ];
 

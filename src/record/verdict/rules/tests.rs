@@ -70,6 +70,7 @@ fn what_users_read_names_existing_options_only() {
     const OPTIONS: &[&str] = &[
         "--direct",
         "--cold",
+        "--cpu-cache",
         "--cache",
         "--threads",
         "--size",
