@@ -45,7 +45,9 @@ impl Backend for CopyRange {
             return Err(Unsupported("copy_file_range copies between regular files, and this is a device".into()));
         }
         let free = statvfs(&dir).map(|found| found.blocks_available().saturating_mul(found.fragment_size()));
-        if let Some(free) = free.ok().filter(|free| *free < job.span) {
+        // Before a scratch file is filled, its own room is free too.
+        let missing = std::fs::metadata(&target.path).map_or(0, |meta| job.span.saturating_sub(meta.len()));
+        if let Some(free) = free.ok().filter(|free| *free < job.span.saturating_add(missing)) {
             let (need, free) = (show_bytes(job.span), show_bytes(free));
             return Err(Unsupported(format!(
                 "a copy of {need} is to be made in {}, which has {free} free: use a smaller --size",

@@ -115,8 +115,8 @@ fn written_down(
 /// Empties the CPU caches when every lane is open; `None` where that cannot be shown.
 fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     // Mapping what is not in memory would read it.
-    let resident = ready.cached.is_some_and(|c| c.resident >= job.span) && !job.direct;
-    let found = cpu_cache::flush(resident.then_some((&bench.file, job.span))).ok()?;
+    let resident = job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span);
+    let found = cpu_cache::flush(resident.then_some((&bench.file, job.span)).filter(|_| !job.direct)).ok()?;
     Some(CacheFlush { before_nanos: found.before, after_nanos: found.after, flushed_bytes: found.bytes })
 }
 

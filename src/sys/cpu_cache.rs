@@ -26,6 +26,8 @@ pub struct Flushed {
     pub bytes: u64,
 }
 
+/// The most memory that is taken to push out what the caches hold.
+const MOST_PUSHED: u64 = 512 << 20;
 /// A line of 64 bytes is the least that any cache here holds; flushing a larger one twice does no harm.
 const LINE: usize = 64;
 /// Pages of one chain: their translations fit into the first level of any TLB.
@@ -38,7 +40,7 @@ const MOST_LINES: u64 = 2 << 30;
 /// Empties the CPU caches of the first bytes of a file, all of which are in the page cache; of everything where there is no such file.
 ///
 /// A cached file is mapped and each of its lines flushed (clflushopt, clflush, dc civac), which every CPU obeys. Else a buffer of
-/// four times the last cache is read, which empties what CPUs share and the caller's own.
+/// four times the last cache (at most 512 MiB) is read, which empties what CPUs share and the caller's own.
 ///
 /// # Errors
 /// Of mmap(2), or of the memory for the buffer.
@@ -70,7 +72,7 @@ fn flush_lines(file: &File, len: u64) -> io::Result<Flushed> {
 fn push_out() -> io::Result<Flushed> {
     // In its own memory: what is sampled must not be what pushes it out.
     let sampled = Buffer::new(4 * PAGES * CHAINS * page_size() as usize)?;
-    let others = Buffer::new(usize::try_from(4 * last_cache()).unwrap_or(usize::MAX))?;
+    let others = Buffer::new(usize::try_from((4 * last_cache()).min(MOST_PUSHED)).unwrap_or(usize::MAX))?;
     let sample = Sample::of(sampled.ptr(), sampled.len());
     let before = sample.used();
     let read_all = || {
