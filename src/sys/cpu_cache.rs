@@ -101,12 +101,13 @@ struct Sample {
 
 impl Sample {
     fn of(start: *const u8, len: usize) -> Sample {
-        let (page, mut count) = (page_size() as usize, 0u64);
-        let mut one = || {
-            count += 1;
-            start.wrapping_add((mix(count) % (len / page) as u64) as usize * page)
-        };
-        Sample { chains: (0..CHAINS).map(|_| (0..PAGES).map(|_| one()).collect()).collect() }
+        let page = page_size() as usize;
+        let pages = (len / page).max(1);
+        // No page twice: the second time it would have been loaded already. One by chance of each of as many equal parts.
+        let (each, chains) = (pages.min(PAGES), (pages / PAGES).clamp(1, CHAINS));
+        let part = pages / (each * chains);
+        let one = |index: usize| start.wrapping_add((index * part + (mix(index as u64) % part as u64) as usize) * page);
+        Sample { chains: (0..chains).map(|chain| (0..each).map(|n| one(n * chains + chain)).collect()).collect() }
     }
 
     /// Time of a load when its line was just used: the least of some, since whoever else uses the CPU makes it longer.

@@ -24,6 +24,21 @@ fn a_flushed_file_comes_from_memory_again_and_is_as_it_was() {
 }
 
 #[test]
+fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
+    let page = page_size() as usize;
+    for pages in [1, 2, 31, 32, 33, 100, 512, 513, 5000] {
+        let start = std::ptr::without_provenance::<u8>(1 << 30);
+        let sample = Sample::of(start, pages * page + 77);
+        let mut found: Vec<usize> = sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
+        assert!(!found.is_empty() && found.iter().all(|at| *at < pages), "{pages}");
+        let count = found.len();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), count, "{pages}");
+    }
+}
+
+#[test]
 fn without_a_flush_the_same_loads_stay_fast() {
     let buffer = Buffer::new(1 << 20).unwrap();
     let sample = Sample::of(buffer.ptr(), buffer.len());
