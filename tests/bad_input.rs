@@ -148,6 +148,14 @@ fn combinations_that_cannot_be() {
     for (line, words) in [
         ("-b pread -q 32", &["depth 32", "synchronous", "--depth 1 or -b uring"][..]),
         ("-b mmap --direct", &["mmap cannot do direct I/O"]),
+        ("-b splice --xor", &["splice hands no data to the program", "leave out --xor"]),
+        ("-b read --mix 50", &["read cannot mix reads and writes", "pread, uring, aio can"]),
+        ("-b pread --mix 50 --xor", &["leave out --xor or --mix"]),
+        ("--mix 50 --op read", &["--mix reads and writes: leave out --op"]),
+        ("--mix 101", &["percentage of reads from 0 to 100"]),
+        ("--cpu-cache wash", &["unknown CPU cache state"]),
+        ("-b pread+sequential+random", &["the opposite"]),
+        ("-b readv+parts=1025", &["at most 1024"]),
         ("-b read --direct -c warm", &["warm", "--direct"]),
         ("-b mmap --op write", &["mmap cannot write", "mmap-copy"]),
         ("-b seek --op write --size 1m", &["seek cannot write"]),
@@ -155,7 +163,7 @@ fn combinations_that_cannot_be() {
         ("--sync end", &["--sync is for writes", "--op write"]),
         ("--save a --no-save", &["--no-save"]),
     ] {
-        let line = if line.contains("--op write") { line.to_string() } else { format!("data.bin {line}") };
+        let line = if line.contains("--op write") || line.contains("--mix") { line.to_string() } else { format!("data.bin {line}") };
         refused(&home, &line, words);
     }
     let direct = fs::OpenOptions::new().read(true).custom_flags_direct().open(home.path("data.bin"));

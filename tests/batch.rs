@@ -322,6 +322,38 @@ fn trials_come_in_rounds_whose_order_the_seed_decides() {
 }
 
 #[test]
+fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
+    let home = Home::new();
+    let document = home.json(&format!("--batch --dir . --size 1m --mix 0,50,100 -b pread,uring,aio,read -s 4k --count 0 {QUICK}"));
+    let results = document["results"].as_array().unwrap();
+    assert!(results.len() >= 3 && results.iter().all(|r| r["error"].is_null() && r["cell"]["op"] == "write"), "{document}");
+    for result in results {
+        let (trial, percent) = (&result["trials"][0], result["cell"]["mix"].as_u64().unwrap());
+        let (bytes, written) = (trial["bytes"].as_u64().unwrap(), trial["evidence"]["written"].as_u64().unwrap());
+        // Binomial: of 256 operations 128 read, standard deviation 8.
+        let (low, high) = match percent {
+            0 => (bytes, bytes),
+            100 => (0, 0),
+            _ => (bytes / 4, bytes * 3 / 4),
+        };
+        assert!(bytes == 1 << 20 && (low..=high).contains(&written), "{written} of {bytes} at {percent} %");
+        assert!(trial["xor"].is_null());
+    }
+    assert!(document["skipped"].to_string().contains("read cannot mix"), "{}", document["skipped"]);
+    home.file("data.bin", 1 << 20);
+    let document = home.json(&format!("--batch data.bin --cpu-cache keep,flush -b pread -s 64k -c cold,warm {QUICK}"));
+    for result in document["results"].as_array().unwrap() {
+        let (trial, flush) = (&result["trials"][0], result["cell"]["cpu_cache"] == "flush");
+        let loads = &trial["evidence"]["cpu_cache"];
+        assert_eq!(loads["after_nanos"].as_f64().is_some_and(|nanos| nanos > 0.0), flush, "{trial}");
+        assert!(!flush || trial["passes"].as_u64().unwrap() <= 1, "{trial}");
+        let cached = result["cell"]["cache"] == "warm";
+        assert!(!flush || (loads["flushed_bytes"].as_u64().unwrap() > 0) == cached, "{trial}");
+    }
+    assert_eq!(document["results"].as_array().unwrap().len(), 4);
+}
+
+#[test]
 fn a_new_file_is_kept_where_it_was_named() {
     let home = Home::new();
     let document = home.json(&format!("--batch --op write new.bin --size 1m -s 4k,64k {QUICK}"));

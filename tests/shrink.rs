@@ -22,7 +22,7 @@ const TRIALS: usize = 12;
 
 /// All backends that move data, and options that take another way.
 fn movers() -> String {
-    let movers = BACKENDS.iter().map(|b| b.info()).filter(|info| info.moves == Moves::Data && info.id != "null");
+    let movers = BACKENDS.iter().map(|b| b.info()).filter(|info| info.moves != Moves::Nothing && info.id != "null");
     let mut names: Vec<&str> = movers.map(|info| info.id).collect();
     names.extend(["mmap+populate", "pread+libc", "stdio+buf=64k"]);
     names.join(",")

@@ -6,7 +6,7 @@ use iotui::backend::meter::Timed;
 use iotui::backend::order::Share;
 use iotui::backend::work::{Assignment, Published};
 use iotui::backend::{Backend, Lane, Target, Work, backend, drive, fold};
-use iotui::plan::{Cache, Choice, CpuCache, Job, Moves, Op, Pattern, Sync};
+use iotui::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
 use iotui::sys::clock::{Clock, monotonic_nanos};
 use iotui::sys::threads::unshare_files;
 
@@ -50,7 +50,7 @@ impl Open {
             share: Share::of(&self.job, 0, count, 1),
             passes: 1,
             depth: self.job.depth,
-            moves: self.backend.info().moves == Moves::Data,
+            moves: self.backend.info().moves_bytes(),
             call: self.backend.info().title,
             fold: self.job.xor.then(fold::widest),
             timed,

@@ -22,6 +22,10 @@ pub enum BackendError {
     Memory { len: u64, error: io::Error },
     #[error("io_uring: {step}: {error}")]
     Ring { step: &'static str, error: io::Error },
+    #[error("io_getevents: {0}")]
+    Aio(#[source] io::Error),
+    #[error("tokio's runtime: {0}")]
+    Runtime(#[source] io::Error),
     #[error("fflush: {0}")]
     Flush(#[source] io::Error),
     #[error("fdatasync: {0}")]

@@ -6,7 +6,7 @@ use std::fs::File;
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
@@ -15,15 +15,15 @@ use crate::sys::guard::{self, Guard};
 pub struct Mmap;
 pub struct MmapCopy;
 
-const OPTIONS: &[Opt] = &[
-    Opt {
-        name: "populate",
-        value: None,
-        about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work; \
-                of all of a lane's part where the order jumps",
-    },
-    Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" },
-];
+pub(super) const OPTIONS: &[Opt] = &[POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
+
+pub(super) const POPULATE: Opt = Opt {
+    name: "populate",
+    value: None,
+    about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work; \
+            of all of a lane's part where the order jumps",
+};
+pub(super) const HUGE: Opt = Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" };
 
 impl Backend for Mmap {
     fn info(&self) -> &'static Info {
@@ -38,6 +38,7 @@ impl Backend for Mmap {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: OPTIONS,
         }
     }
@@ -64,6 +65,7 @@ impl Backend for MmapCopy {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
+            mixes: false,
             options: OPTIONS,
         }
     }
@@ -79,7 +81,8 @@ impl Backend for MmapCopy {
 }
 
 /// Advice is probed on a page of our own: what the kernel does not know it refuses there too.
-fn check_options(job: &Job) -> Result<(), Unsupported> {
+pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
+    advice::check(job)?;
     if job.op == Op::Write && job.sync == Sync::Each {
         return Err(Unsupported("stores into a mapping wait for nothing: --sync each cannot be had; use --sync end, or pread".into()));
     }
@@ -96,34 +99,52 @@ fn check_options(job: &Job) -> Result<(), Unsupported> {
     Ok(())
 }
 
+/// Told about the mapping before any of it is timed.
+const TOLD: [(Opt, Advice); 3] = [(HUGE, Advice::HugePage), (advice::SEQUENTIAL, Advice::Sequential), (advice::RANDOM, Advice::Random)];
+
 /// The span as memory, guarded against a file that shrinks. Fields drop in order: the guard before the mapping.
-struct Mapping {
-    guard: Guard,
-    map: MmapRaw,
+pub(super) struct Mapping {
+    pub guard: Guard,
+    pub map: MmapRaw,
     populate: Option<Advice>,
+    will_need: bool,
 }
 
 impl Mapping {
-    fn new(file: &File, job: &Job) -> Result<Mapping, BackendError> {
+    pub fn new(file: &File, job: &Job) -> Result<Mapping, BackendError> {
         guard::install().map_err(BackendError::Map)?;
         let write = job.op == Op::Write;
         let mut options = MmapOptions::new();
         let len = usize::try_from(job.span).map_err(|_| BackendError::Map(std::io::ErrorKind::OutOfMemory.into()))?;
         options.len(len);
         let map = if write { options.map_raw(file) } else { options.map_raw_read_only(file) }.map_err(BackendError::Map)?;
-        if job.backend.has("huge") {
-            map.advise(Advice::HugePage).map_err(BackendError::Map)?;
+        for (_, advice) in TOLD.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
+            map.advise(advice).map_err(BackendError::Map)?;
         }
         // SAFETY: the range is this mapping, which is dropped after the guard.
         let guard = unsafe { Guard::new(map.as_ptr(), len, write) }.map_err(BackendError::Map)?;
         let advice = if write { Advice::PopulateWrite } else { Advice::PopulateRead };
-        Ok(Mapping { guard, map, populate: job.backend.has("populate").then_some(advice) })
+        Ok(Mapping {
+            guard,
+            map,
+            populate: job.backend.has(POPULATE.name).then_some(advice),
+            will_need: job.backend.has(advice::WILL_NEED.name),
+        })
     }
 
     /// Timed: it is the reading, where it is asked for. From the first byte that the lane will visit to the last, which
     /// is more than it visits where a count ends an order that jumps: the warning `populated-more`.
-    fn populate(&self, work: &mut Work) {
-        let (Some(advice), range) = (self.populate, work.reach()) else { return };
+    pub fn prepare(&self, work: &mut Work) {
+        if self.will_need {
+            self.advise(Advice::WillNeed, work);
+        }
+        if let Some(advice) = self.populate {
+            self.advise(advice, work);
+        }
+    }
+
+    fn advise(&self, advice: Advice, work: &mut Work) {
+        let range = work.reach();
         if range.is_empty() {
             return;
         }
@@ -139,7 +160,7 @@ impl Mapping {
         }
     }
 
-    fn fault(&self, at: u64) -> BackendError {
+    pub fn fault(&self, at: u64) -> BackendError {
         BackendError::Mapped { offset: self.guard.first_fault().unwrap_or(at) }
     }
 }
@@ -150,7 +171,7 @@ struct InPlace {
 
 impl Lane for InPlace {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.map.populate(work);
+        self.map.prepare(work);
         let base = self.map.map.as_ptr();
         while let Some(request) = work.next(0) {
             work.fold(0, base.wrapping_add(request.offset as usize));
@@ -172,7 +193,7 @@ struct Copying {
 
 impl Lane for Copying {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.map.populate(work);
+        self.map.prepare(work);
         let (base, buffer, guard, write) = (self.map.map.as_mut_ptr(), self.buffer.ptr(), &self.map.guard, self.write);
         let result = each(work, buffer, 0, |request| {
             let mapped = base.wrapping_add(request.offset as usize);

@@ -6,17 +6,29 @@ pub mod meter;
 pub mod order;
 pub mod work;
 
+mod advice;
+mod aio;
+mod copy_range;
 mod error;
+mod getpid;
+mod map_unmap;
 mod mmap;
 mod null;
 mod pread;
+mod preadv2;
 mod read;
+mod readv;
 mod seek;
+mod sendfile;
+mod simd_copy;
+mod splice;
 mod stdio;
 mod target;
 #[cfg(test)]
 pub mod testing;
+mod tokio;
 mod uring;
+mod wide;
 
 pub use error::{BackendError, IoFault, Unsupported};
 pub use target::Target;
@@ -49,8 +61,26 @@ pub trait Lane {
 }
 
 /// Every backend, in the order of lists.
-pub static BACKENDS: &[&dyn Backend] =
-    &[&null::Null, &read::Read, &pread::Pread, &stdio::Stdio, &mmap::Mmap, &mmap::MmapCopy, &uring::Uring, &seek::Seek];
+pub static BACKENDS: &[&dyn Backend] = &[
+    &null::Null,
+    &read::Read,
+    &pread::Pread,
+    &stdio::Stdio,
+    &mmap::Mmap,
+    &mmap::MmapCopy,
+    &uring::Uring,
+    &seek::Seek,
+    &readv::Readv,
+    &preadv2::Preadv2,
+    &simd_copy::SimdCopy,
+    &aio::Aio,
+    &sendfile::Sendfile,
+    &splice::Splice,
+    &copy_range::CopyRange,
+    &tokio::Tokio,
+    &map_unmap::MapUnmap,
+    &getpid::Getpid,
+];
 
 /// The backend of that name.
 pub fn backend(id: &str) -> Result<&'static dyn Backend, Unknown> {
@@ -69,6 +99,11 @@ fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, 
     let size = usize::try_from(len).unwrap_or(usize::MAX);
     let buffer = if job.op == Op::Write { Buffer::random(size, order::mix(u64::from(lane))) } else { Buffer::new(size) };
     buffer.map_err(|error| BackendError::Memory { len, error })
+}
+
+/// A second buffer for what is read where reads and writes are mixed, so that what is written stays as it was.
+fn reading_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Option<Buffer>, BackendError> {
+    job.mix.map(|_| slots_buffer(&Job { op: Op::Read, ..job.clone() }, align, slots, lane)).transpose()
 }
 
 /// The one buffer of a synchronous lane.

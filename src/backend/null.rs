@@ -19,6 +19,7 @@ impl Backend for Null {
             depth: Depth::Synchronous,
             direct: false,
             cached: false,
+            mixes: false,
             options: &[],
         }
     }

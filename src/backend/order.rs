@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::plan::{Job, Pattern};
+use crate::plan::{Job, Op, Pattern};
 
 /// One lane's share of a job: which blocks of the span are its own, and how many of them one pass visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Share {
     pub quota: u64,
     pub pattern: Pattern,
     pub seed: u64,
+    /// Percentage of the operations that read: 100, 0, or between where reads and writes are mixed.
+    pub reads: u8,
 }
 
 impl Share {
@@ -36,6 +38,7 @@ impl Share {
             quota: part(count.min(blocks)),
             pattern: job.pattern,
             seed: mix(seed ^ mix(lane)),
+            reads: job.mix.unwrap_or(if job.op == Op::Write { 0 } else { 100 }),
         }
     }
 
@@ -73,6 +76,23 @@ impl Share {
             Pattern::Random => Kind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass))),
         };
         Order { kind, first: self.first, blocks: self.blocks }
+    }
+
+    /// Whether operation `index` of pass `pass` writes: by chance where reads and writes are mixed, and always the same.
+    #[inline(always)]
+    pub fn writes(&self, pass: u64, index: u64) -> bool {
+        match self.reads {
+            100.. => false,
+            0 => true,
+            percent => mix(mix(self.seed ^ mix(!pass)).wrapping_add(index)) % 100 >= u64::from(percent),
+        }
+    }
+
+    /// Bytes that the first `ops` operations of pass `pass` write.
+    pub fn written(&self, pass: u64, ops: u64) -> u64 {
+        let order = self.order(pass);
+        let writes = (0..ops.min(self.quota)).filter(|index| self.writes(pass, *index));
+        writes.map(|index| self.len_at(order.block(index) * self.block)).sum()
     }
 
     /// Bytes of the first `ops` operations of pass `pass`, for an exact replay: calls `each(offset, len)`.
@@ -236,6 +256,22 @@ mod tests {
         let runs = 1 + first.windows(2).filter(|w| (w[0] < 500) != (w[1] < 500)).count();
         assert!((420..=580).contains(&runs), "{runs} runs");
         assert!(first.windows(2).filter(|w| w[1] == w[0] + 1).count() < 20);
+    }
+
+    #[test]
+    fn a_mix_is_reproducible_differs_by_pass_and_keeps_its_share() {
+        let job = Job { span: 4096 * 10_000 - 1, block: 4096, op: Op::Write, mix: Some(70), ..testing::job() };
+        let share = Share::of(&job, 0, u64::MAX, 5);
+        let writes = |pass| (0..10_000).filter(|index| share.writes(pass, *index)).collect::<Vec<u64>>();
+        assert!(writes(0) == writes(0) && writes(0) != writes(1));
+        // Binomial: 3000 expected, standard deviation 46.
+        assert!((2800..3200).contains(&writes(0).len()), "{}", writes(0).len());
+        let odd = u64::from(share.writes(0, 9999));
+        assert_eq!(share.written(0, u64::MAX), writes(0).len() as u64 * 4096 - odd);
+        for (op, mix, of_all) in [(Op::Write, Some(0), 1), (Op::Write, Some(100), 0), (Op::Write, None, 1), (Op::Read, None, 0)] {
+            let share = Share::of(&Job { op, mix, ..job.clone() }, 0, u64::MAX, 5);
+            assert_eq!(share.written(0, u64::MAX), of_all * job.span);
+        }
     }
 
     #[test]

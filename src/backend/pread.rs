@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, reading_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -30,7 +30,8 @@ impl Backend for Pread {
             depth: Depth::Synchronous,
             direct: true,
             cached: true,
-            options: &[LIBC],
+            mixes: true,
+            options: &[LIBC, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 
@@ -41,11 +42,13 @@ impl Backend for Pread {
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let align = target.align(job);
         let lane = PreadLane {
-            file: target.open(job)?,
+            file: target.open_advised(job)?,
             buffer: lane_buffer(job, align, lane)?,
             mask: align as usize - 1,
             write: job.op == Op::Write,
+            into: reading_buffer(job, align, 1, lane)?,
             libc: job.backend.has("libc"),
+            will_need: job.backend.has(advice::WILL_NEED.name),
         };
         Ok(Box::new(lane))
     }
@@ -57,13 +60,29 @@ struct PreadLane {
     /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
     mask: usize,
     write: bool,
+    /// Where reads and writes are mixed, what the reads fill.
+    into: Option<Buffer>,
     libc: bool,
+    will_need: bool,
 }
 
 impl PreadLane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
-        if self.write {
+        if let Some(into) = &self.into {
+            let round = |len: u32| (len as usize + mask) & !mask;
+            each(work, std::ptr::null(), 1, |r| {
+                let at = r.at as usize;
+                // SAFETY: each buffer holds the largest block, rounded up.
+                unsafe {
+                    if r.write {
+                        raw::pwrite::<FILL>(fd, buffer.at(at), r.len as usize, r.offset)
+                    } else {
+                        raw::pread::<FILL>(fd, into.at(at), round(r.len), r.offset)
+                    }
+                }
+            })
+        } else if self.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             each(work, buffer.ptr(), 1, |r| unsafe { raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset) })
         } else {
@@ -74,15 +93,17 @@ impl PreadLane {
     }
 
     fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
-        each(work, buffer.ptr(), 1, |r| {
-            let (at, offset) = (buffer.at(r.at as usize), r.offset as libc::off64_t);
-            // SAFETY: the buffer holds the largest block, rounded up.
+        let (fd, from, mask, mixed) = (self.file.as_raw_fd(), &self.buffer, self.mask, self.into.is_some());
+        let into = self.into.as_ref().unwrap_or(from);
+        let data = if mixed { std::ptr::null() } else { from.ptr() };
+        each(work, data, 1, |r| {
+            let (offset, write) = (r.offset as libc::off64_t, if mixed { r.write } else { self.write });
+            // SAFETY: each buffer holds the largest block, rounded up.
             let result = unsafe {
-                if self.write {
-                    libc::pwrite64(fd, at.cast(), r.len as usize, offset)
+                if write {
+                    libc::pwrite64(fd, from.at(r.at as usize).cast(), r.len as usize, offset)
                 } else {
-                    libc::pread64(fd, at.cast(), (r.len as usize + mask) & !mask, offset)
+                    libc::pread64(fd, into.at(r.at as usize).cast(), (r.len as usize + mask) & !mask, offset)
                 }
             };
             or_errno(result)
@@ -100,6 +121,7 @@ impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         work.rounds_up(self.mask as u32);
         tell_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use super::drive::each_counted;
 use super::pread::{LIBC, or_errno};
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -28,7 +28,8 @@ impl Backend for Read {
             depth: Depth::Synchronous,
             direct: true,
             cached: true,
-            options: &[LIBC],
+            mixes: false,
+            options: &[LIBC, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 
@@ -39,11 +40,12 @@ impl Backend for Read {
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let align = target.align(job);
         let lane = ReadLane {
-            file: target.open(job)?,
+            file: target.open_advised(job)?,
             buffer: lane_buffer(job, align, lane)?,
             mask: align as usize - 1,
             write: job.op == Op::Write,
             libc: job.backend.has("libc"),
+            will_need: job.backend.has(advice::WILL_NEED.name),
             position: 0,
         };
         Ok(Box::new(lane))
@@ -57,6 +59,7 @@ struct ReadLane {
     mask: usize,
     write: bool,
     libc: bool,
+    will_need: bool,
     position: u64,
 }
 
@@ -119,6 +122,7 @@ impl Lane for ReadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         work.rounds_up(self.mask as u32);
         tell_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

@@ -23,6 +23,7 @@ impl Backend for Seek {
             depth: Depth::Synchronous,
             direct: false,
             cached: false,
+            mixes: false,
             options: &[],
         }
     }

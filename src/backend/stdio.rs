@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use super::pread::or_errno;
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, lane_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
@@ -27,11 +27,17 @@ impl Backend for Stdio {
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
-            options: &[Opt { name: "buf", value: Some("SIZE"), about: "a stream buffer of this size (setvbuf)" }],
+            mixes: false,
+            options: &[
+                Opt { name: "buf", value: Some("SIZE"), about: "a stream buffer of this size (setvbuf)" },
+                advice::SEQUENTIAL,
+                advice::RANDOM,
+            ],
         }
     }
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+        advice::check(job)?;
         if job.op == Op::Write && job.sync == Sync::Each {
             return Err(Unsupported(
                 "fwrite(3) gathers blocks before it writes: --sync each cannot be had; use --sync end, or pread".into(),
@@ -41,7 +47,7 @@ impl Backend for Stdio {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let file = target.open(job)?;
+        let file = target.open_advised(job)?;
         // Not "r+": with it glibc reads a block of the file at each fseek. fdopen never truncates.
         let mode = if job.op == Op::Write { c"w" } else { c"r" };
         // SAFETY: the descriptor is open in that mode and handed over with its ownership.

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use super::{BackendError, Unsupported};
+use super::{BackendError, Unsupported, advice};
 use crate::plan::{Job, Op, Sync};
 
 /// The file that is measured, as lanes open it: each its own file description, since two threads on one cost
@@ -40,6 +40,13 @@ impl Target {
         OpenOptions::new().read(true).write(write).custom_flags(flags).open(&self.path).map_err(BackendError::Open)
     }
 
+    /// As [`Target::open`], and the kernel is told of the order where the job says so.
+    pub(super) fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
+        let file = self.open(job)?;
+        advice::tell(&file, job)?;
+        Ok(file)
+    }
+
     /// What offsets and lengths of the job's I/O must be multiples of: 1 without direct I/O.
     pub fn align(&self, job: &Job) -> u32 {
         if job.direct { self.direct_align.unwrap_or(512).max(1) } else { 1 }
@@ -47,6 +54,7 @@ impl Target {
 
     /// The reasons that hold for every backend which moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
+        advice::check(job)?;
         if !job.direct {
             return Ok(());
         }

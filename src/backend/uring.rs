@@ -9,13 +9,20 @@ use std::os::fd::AsRawFd;
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, slots_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
 use crate::sys::threads;
 
 pub struct Uring;
+
+const SQPOLL: Opt = Opt {
+    name: "sqpoll",
+    value: None,
+    about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
+            its CPU time is counted",
+};
 
 impl Backend for Uring {
     fn info(&self) -> &'static Info {
@@ -31,12 +38,8 @@ impl Backend for Uring {
             depth: Depth::UpTo(4096),
             direct: true,
             cached: true,
-            options: &[Opt {
-                name: "sqpoll",
-                value: None,
-                about: "a kernel thread takes submissions: system calls only wait for completions, or wake it up after 50 ms; \
-                        its CPU time is counted",
-            }],
+            mixes: true,
+            options: &[SQPOLL, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 
@@ -56,8 +59,9 @@ impl Backend for Uring {
 impl UringLane {
     fn open(target: &Target, job: &Job, lane: u32) -> Result<UringLane, BackendError> {
         let align = target.align(job);
-        let file = target.open(job)?;
+        let file = target.open_advised(job)?;
         let buffer = slots_buffer(job, align, job.depth, lane)?;
+        let into = reading_buffer(job, align, job.depth, lane)?;
         let ring = ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
             ring,
@@ -65,10 +69,12 @@ impl UringLane {
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
             mask: align - 1,
             buffer: ManuallyDrop::new(buffer),
+            into: ManuallyDrop::new(into),
             flying: 0,
             write: job.op == Op::Write,
             polled: polled(job),
             alone: job.threads == 1,
+            will_need: job.backend.has(advice::WILL_NEED.name),
             fixed_file: false,
             fixed_buffer: false,
             refused: Vec::new(),
@@ -110,6 +116,8 @@ struct UringLane {
     file: File,
     /// Given back in `drop`, when nothing writes into it any more.
     buffer: ManuallyDrop<Buffer>,
+    /// As `buffer`, where reads and writes are mixed: what the reads fill.
+    into: ManuallyDrop<Option<Buffer>>,
     /// Operations handed to the ring whose completion was not seen.
     flying: u32,
     /// Bytes from one slot's buffer to the next.
@@ -121,6 +129,7 @@ struct UringLane {
     polled: bool,
     /// No other lane has a polling thread.
     alone: bool,
+    will_need: bool,
     fixed_file: bool,
     fixed_buffer: bool,
     refused: Vec<String>,
@@ -138,9 +147,10 @@ impl UringLane {
             }
             Err(error) => self.refused.push(format!("file: {error}")),
         }
-        let part = libc::iovec { iov_base: self.buffer.ptr().cast(), iov_len: self.buffer.len() };
-        // SAFETY: `drop` keeps the buffer until nothing is in flight, for ever if need be.
-        match unsafe { submitter.register_buffers(&[part]) } {
+        let part = |buffer: &Buffer| libc::iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };
+        let parts: Vec<libc::iovec> = std::iter::once(&*self.buffer).chain(self.into.as_ref()).map(part).collect();
+        // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
+        match unsafe { submitter.register_buffers(&parts) } {
             Ok(()) => self.fixed_buffer = true,
             Err(_) if self.buffer.len() > MOST_REGISTERED => {
                 let len = crate::units::show_bytes(self.buffer.len() as u64);
@@ -154,17 +164,23 @@ impl UringLane {
     /// Where the request's bytes go, and how many to ask for.
     #[inline(always)]
     fn part(&self, request: Request) -> (*mut u8, u32) {
-        let at = self.buffer.at(request.slot as usize * self.stride + request.at as usize);
-        (at, if self.write { request.len } else { (request.len + self.mask) & !self.mask })
+        let place = request.slot as usize * self.stride + request.at as usize;
+        let at = match &*self.into {
+            Some(into) if !request.write => into.at(place),
+            _ => self.buffer.at(place),
+        };
+        (at, if request.write { request.len } else { (request.len + self.mask) & !self.mask })
     }
 
     /// The entry of any request.
     #[inline(never)]
-    fn entry(&self, Request { offset, slot, .. }: Request, (at, len): (*mut u8, u32)) -> squeue::Entry {
+    fn entry(&self, Request { offset, slot, write, .. }: Request, (at, len): (*mut u8, u32)) -> squeue::Entry {
         let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
-        let entry = match (self.write, self.fixed_buffer, self.fixed_file) {
-            (false, true, true) => opcode::ReadFixed::new(fixed, at, len, 0).offset(offset).build(),
-            (false, true, false) => opcode::ReadFixed::new(fd, at, len, 0).offset(offset).build(),
+        // The second registered buffer is for the reads of a mix.
+        let index = u16::from(self.into.is_some() && !write);
+        let entry = match (write, self.fixed_buffer, self.fixed_file) {
+            (false, true, true) => opcode::ReadFixed::new(fixed, at, len, index).offset(offset).build(),
+            (false, true, false) => opcode::ReadFixed::new(fd, at, len, index).offset(offset).build(),
             (false, false, true) => opcode::Read::new(fixed, at, len).offset(offset).build(),
             (false, false, false) => opcode::Read::new(fd, at, len).offset(offset).build(),
             (true, true, true) => opcode::WriteFixed::new(fixed, at, len, 0).offset(offset).build(),
@@ -180,8 +196,8 @@ impl UringLane {
     fn queue(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) -> bool {
         // SAFETY: the only handle on the queue while it lives. One for all entries: each would load and store its ends.
         let mut queue = unsafe { self.ring.submission_shared() };
-        let common = self.fixed_buffer && self.fixed_file && !self.write;
-        while let Some(request) = rest.pop().or_else(|| fill(free, work)) {
+        let common = self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none();
+        while let Some(request) = rest.pop().or_else(|| work.fill(free)) {
             let (at, len) = self.part(request);
             // The common entry is built in place: from a choice of eight it would go through memory, stalled twice.
             // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
@@ -217,6 +233,7 @@ impl UringLane {
         for done in self.ring.completion() {
             let slot = done.user_data() as u32;
             self.flying -= 1;
+            // The data of a mix is never folded.
             let data = self.buffer.at(slot as usize * self.stride);
             match work.done(slot, done.result() as isize, calls, data) {
                 None => free.push(slot),
@@ -254,17 +271,12 @@ impl Drop for UringLane {
         // still write, the memory is never given back.
         if self.drain() {
             // SAFETY: dropped once, here; nothing uses it afterwards.
-            unsafe { ManuallyDrop::drop(&mut self.buffer) };
+            unsafe {
+                ManuallyDrop::drop(&mut self.buffer);
+                ManuallyDrop::drop(&mut self.into);
+            }
         }
     }
-}
-
-/// The next request for a free slot; the slot stays free when there is none.
-#[inline(always)]
-fn fill(free: &mut Vec<u32>, work: &mut Work) -> Option<Request> {
-    let request = work.next(*free.last()?)?;
-    free.pop();
-    Some(request)
 }
 
 /// The kernel has no room at the moment, or a signal came: what completes meanwhile makes room.
@@ -279,6 +291,7 @@ impl Lane for UringLane {
         }
         work.rounds_up(self.mask);
         tell_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
         // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());

@@ -37,7 +37,7 @@ fn on_a_pipe(job: &Job) -> (UringLane, File) {
 }
 
 fn request(slot: u32) -> Request {
-    Request { offset: 0, len: BLOCK as u32, slot, at: 0 }
+    Request { offset: 0, len: BLOCK as u32, slot, at: 0, write: false }
 }
 
 fn push(lane: &mut UringLane, request: Request) -> bool {

@@ -23,6 +23,8 @@ pub struct Request {
     pub slot: u32,
     /// Where in the slot's buffer: above 0 only for the rest of a short operation.
     pub at: u32,
+    /// It writes; said for lanes that mix reads and writes.
+    pub write: bool,
 }
 
 /// What a lane has done so far, on a cache line of its own, for the sampler.
@@ -60,6 +62,7 @@ struct Slot {
     /// Vain tries in a row.
     retries: u32,
     later_pass: bool,
+    write: bool,
 }
 
 /// What a lane did.
@@ -144,9 +147,18 @@ impl<'a> Work<'a> {
         let offset = self.order.block(self.index) * self.given.share.block;
         let len = if self.given.moves { self.given.share.len_at(offset) as u32 } else { 0 };
         let start = self.meter.start(self.index);
-        self.slots[slot as usize] = Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0 };
+        let write = self.given.share.writes(self.pass, self.index);
+        self.slots[slot as usize] = Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0, write };
         self.index += 1;
-        Some(Request { offset, len, slot, at: 0 })
+        Some(Request { offset, len, slot, at: 0, write })
+    }
+
+    /// The next request for the last of these free slots; the slot stays free when there is none.
+    #[inline(always)]
+    pub fn fill(&mut self, free: &mut Vec<u32>) -> Option<Request> {
+        let request = self.next(*free.last()?)?;
+        free.pop();
+        Some(request)
     }
 
     #[cold]
@@ -230,8 +242,8 @@ impl<'a> Work<'a> {
             ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
         }
-        let Slot { offset, len, at, .. } = self.slots[slot as usize];
-        Some(Request { offset: offset + u64::from(at), len: len - at, slot, at })
+        let Slot { offset, len, at, write, .. } = self.slots[slot as usize];
+        Some(Request { offset: offset + u64::from(at), len: len - at, slot, at, write })
     }
 
     fn fail(&mut self, slot: u32, fault: IoFault) -> Option<Request> {

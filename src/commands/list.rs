@@ -88,7 +88,8 @@ fn backends() -> anyhow::Result<Vec<Entry>> {
         let mut entry = Entry { unavailable: check(info.id), ..plain(info.id, info.title, info.about) };
         for option in info.options {
             let value = option.value.map(|v| format!("={v}")).unwrap_or_default();
-            let asked = if option.value.is_some() { "=4096" } else { "" };
+            // 8 is a size as well as a number.
+            let asked = if option.value.is_some() { "=8" } else { "" };
             let unavailable = check(&format!("{}+{}{asked}", info.id, option.name));
             entry.options.push(Entry { unavailable, ..plain(&format!("{}+{}{value}", info.id, option.name), "", option.about) });
         }

@@ -6,7 +6,7 @@ use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::trial::{Stage, fixed_count, run};
 use crate::backend::meter::Timed;
-use crate::plan::{Cache, Op, Sync, TrialTime};
+use crate::plan::{Cache, CpuCache, Op, Sync, TrialTime};
 
 /// What calibration found.
 pub(super) struct Found {
@@ -63,7 +63,9 @@ fn next(count: u64, nanos: u64, low: u64) -> u64 {
 /// buffered write: its second pass would overwrite what no device has seen.
 fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
     let job = &cell.job;
-    let once = !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each));
+    // Only the first pass finds the CPU caches empty.
+    let flushed = job.cpu_cache == CpuCache::Flush;
+    let once = flushed || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each));
     if once { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
 }
 

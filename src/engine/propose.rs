@@ -55,7 +55,8 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
-    let write = presets.iter().any(|p| settings.op.or(p.settings.op) == Some(Op::Write));
+    let writes = |p: &Preset| settings.op.or(p.settings.op) == Some(Op::Write) || settings.mix.is_some() || p.settings.mix.is_some();
+    let write = presets.iter().any(writes);
     let op = settings.op.or(presets.iter().find_map(|p| p.settings.op)).unwrap_or(Op::Read);
     let size = settings.size.clone().or_else(|| presets.iter().find_map(|p| p.settings.size.clone()));
     let size = size.and_then(|range| range.values.iter().copied().max());

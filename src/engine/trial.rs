@@ -8,10 +8,11 @@ use super::prepare::{Ready, prepare};
 use super::target::Bench;
 use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
-use crate::plan::{Cache, Job, Op, Pattern};
-use crate::record::{Evidence, Prepared, Sample, Trial, Xor};
+use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern};
+use crate::record::{CacheFlush, Evidence, Prepared, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::cpu_cache;
 use crate::sys::memory::Memory;
 
 /// Where and when a trial runs.
@@ -55,14 +56,19 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
         limit: stage.limit,
     };
     let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
-    let mut before = Counters::default();
-    let ran = workers::run(&spec, &mut || before = Counters::now(&bench.file, bench.device), stage.cut, sample)?;
+    let (mut before, mut flushed) = (Counters::default(), None);
+    let mut at_go = || {
+        flushed = (job.cpu_cache == CpuCache::Flush).then(|| flush(bench, job, &ready));
+        before = Counters::now(&bench.file, bench.device);
+    };
+    let ran = workers::run(&spec, &mut at_go, stage.cut, sample)?;
     let after = Counters::now(&bench.file, bench.device);
     let cached_after = observe::cached(&bench.file, job.span, job.cache != Cache::AsIs);
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
         huge_page_cache,
+        cpu_cache: flushed.flatten(),
         ..Evidence::default()
     };
     Ok(written_down(stage, &spec, ran, (&before, &after), (ready, cached_after), evidence))
@@ -106,6 +112,14 @@ fn written_down(
     Took { trial, histogram, samples, per_op, busy }
 }
 
+/// Empties the CPU caches when every lane is open; `None` where that cannot be shown.
+fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
+    // Mapping what is not in memory would read it.
+    let resident = job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span);
+    let found = cpu_cache::flush(resident.then_some((&bench.file, job.span)).filter(|_| !job.direct)).ok()?;
+    Some(CacheFlush { before_nanos: found.before, after_nanos: found.after, flushed_bytes: found.bytes })
+}
+
 /// The figures of the trial: sums over its lanes.
 fn counted(lanes: &[LaneDone], spec: &Spec) -> Trial {
     let sum = |of: fn(&LaneDone) -> u64| lanes.iter().map(of).sum::<u64>();
@@ -114,7 +128,8 @@ fn counted(lanes: &[LaneDone], spec: &Spec) -> Trial {
     let short = lanes.iter().any(|l| l.tally.passes < spec.passes && l.share.quota > 0);
     let whole = spec.count >= spec.job.blocks();
     // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of its own.
-    let folded = (spec.job.xor && !short).then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
+    let seen = spec.backend.info().moves == Moves::Data && spec.job.mix.is_none();
+    let folded = (spec.job.xor && seen && !short).then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
         bytes: sum(|l| l.tally.bytes),
         ops: sum(|l| l.tally.ops),
@@ -141,7 +156,7 @@ fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origi
     // A lane without a block is not at work; many of them would outweigh one operation.
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
-    let moves = spec.backend.info().moves == crate::plan::Moves::Data;
+    let moves = spec.backend.info().moves_bytes();
     for lane in lanes {
         let pass = pass_bytes(lane, 0, lane.share.quota);
         let rest = pass_bytes(lane, lane.tally.passes, lane.tally.rest);
@@ -149,6 +164,7 @@ fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origi
         evidence.unique_bytes += if moves { first } else { 0 };
         evidence.planned_bytes += if moves { pass * lane.tally.passes + rest } else { 0 };
     }
+    evidence.written = spec.job.mix.map(|_| lanes.iter().map(written).sum());
     evidence.overlap_bytes = overlap(lanes);
     let (flying, waits) = lanes.iter().fold((0, 0), |all, l| (all.0 + l.tally.flying.0, all.1 + l.tally.flying.1));
     evidence.achieved_depth = (waits > 0).then(|| flying as f64 / waits as f64);
@@ -167,6 +183,12 @@ fn pass_bytes(lane: &LaneDone, pass: u64, ops: u64) -> u64 {
         bytes = bytes - share.block + share.span % share.block;
     }
     bytes
+}
+
+/// Bytes that a lane wrote where reads and writes are mixed: which operations did is known beforehand.
+fn written(lane: &LaneDone) -> u64 {
+    let whole: u64 = (0..lane.tally.passes).map(|pass| lane.share.written(pass, u64::MAX)).sum();
+    whole + lane.share.written(lane.tally.passes, lane.tally.rest)
 }
 
 /// Whether the first `ops` operations of a pass, not all of them, come to the lane's last block.

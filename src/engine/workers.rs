@@ -17,7 +17,7 @@ use crate::backend::meter::Timed;
 use crate::backend::order::Share;
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive, fold};
-use crate::plan::{Job, Moves, Op, Sync};
+use crate::plan::{Job, Op, Sync};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::threads;
@@ -181,7 +181,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
         share,
         passes: *passes,
         depth: job.depth,
-        moves: backend.info().moves == Moves::Data,
+        moves: backend.info().moves_bytes(),
         call: backend.info().title,
         fold: job.xor.then(fold::widest),
         timed: *timed,

@@ -88,6 +88,8 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         xor,
         size,
         sync,
+        mix,
+        cpu_cache,
         trials: _,
         budget: _,
         trial_time: _,
@@ -120,6 +122,8 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         ("xor", one(*xor, |job, xor| job.xor = xor)),
         ("size", range(size, bytes, |job, span| job.span = span)),
         ("sync", one(*sync, |job, sync| job.sync = sync)),
+        ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
+        ("cpu-cache", cpu_cache.as_ref().map(|list| values(list.clone(), ToString::to_string, |job, cache| job.cpu_cache = cache))),
     ];
     said.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
 }

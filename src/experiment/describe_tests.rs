@@ -2,7 +2,19 @@ use super::*;
 use crate::plan::{Cache, Depth, Moves, Op, preset};
 
 const fn info(id: &'static str, ops: &'static [Op], moves: Moves) -> Info {
-    Info { id, title: "", about: "", doc: "", moves, ops, depth: Depth::Synchronous, direct: true, cached: true, options: &[] }
+    Info {
+        id,
+        title: "",
+        about: "",
+        doc: "",
+        moves,
+        ops,
+        depth: Depth::Synchronous,
+        direct: true,
+        cached: true,
+        mixes: false,
+        options: &[],
+    }
 }
 
 /// What these tests name; an experiment knows no registry.

@@ -23,6 +23,8 @@ pub enum PlanError {
     Nothing,
     #[error("--sync is for writes: add --op write")]
     SyncRead,
+    #[error("--mix reads and writes: leave out --op")]
+    MixRead,
     #[error("--cache warm with --direct makes no sense: direct I/O does not read the cache; use --cache asis or cold")]
     WarmDirect,
 }

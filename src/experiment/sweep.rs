@@ -59,13 +59,15 @@ struct Axes {
     direct: bool,
     xor: bool,
     sync: Sync,
+    mixes: Vec<Option<u8>>,
+    cpu_caches: Vec<CpuCache>,
 }
 
 impl Axes {
     fn of(settings: &Settings, asked: &Asked) -> Result<Axes, PlanError> {
         let (direct, size) = (settings.direct.unwrap_or(false), asked.target.size());
         let backends = backends(settings, asked.infos)?;
-        let op = settings.op.unwrap_or_else(|| usual_op(backends.iter().map(|(_, info)| *info)));
+        let op = settings.op.unwrap_or_else(|| usual_op(settings, backends.iter().map(|(_, info)| *info)));
         let values = |range: &Option<Range>, default: &[u64]| range.as_ref().map_or(default.to_vec(), |r| r.values.clone());
         let axes = Axes {
             backends,
@@ -80,6 +82,8 @@ impl Axes {
             direct,
             xor: settings.xor.unwrap_or(false),
             sync: settings.sync.unwrap_or(Sync::None),
+            mixes: settings.mix.as_ref().map_or(vec![None], |r| r.values.iter().map(|percent| Some((*percent).min(100) as u8)).collect()),
+            cpu_caches: settings.cpu_cache.clone().unwrap_or_else(|| vec![CpuCache::Keep]),
         };
         axes.check(size)?;
         Ok(axes)
@@ -96,11 +100,15 @@ impl Axes {
         if self.op != Op::Write && self.sync != Sync::None {
             return Err(PlanError::SyncRead);
         }
+        if self.op != Op::Write && self.mixes != [None] {
+            return Err(PlanError::MixRead);
+        }
         if self.direct && self.caches == [Cache::Warm] {
             return Err(PlanError::WarmDirect);
         }
         let lens = [self.backends.len(), self.blocks.len(), self.counts.len(), self.threads.len(), self.depths.len()];
-        let all = lens.into_iter().chain([self.caches.len(), self.spans.len()]).fold(1u64, |all, len| all.saturating_mul(len as u64));
+        let more = [self.caches.len(), self.spans.len(), self.mixes.len(), self.cpu_caches.len()];
+        let all = lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
         if all > MOST_CELLS {
             return Err(PlanError::TooMany(all));
         }
@@ -112,12 +120,13 @@ impl Axes {
 
     /// Calls `take` for every combination; block sizes run fastest, so that a table reads downwards as a curve.
     fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
-        for cache in &self.caches {
-            for (backend, info) in &self.backends {
+        for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
+            for ((backend, info), mix) in self.backends.iter().flat_map(|b| self.mixes.iter().map(move |mix| (b, *mix))) {
                 for (threads, depth) in pairs(&self.threads, &self.depths) {
                     for (span, count) in pairs(&self.spans, &self.counts) {
                         for block in &self.blocks {
-                            take(info, self.job(backend, *cache, *block, (threads, depth), (span, count)));
+                            let job = self.job(backend, cache, *block, (threads, depth), (span, count));
+                            take(info, Job { mix, cpu_cache, ..job });
                         }
                     }
                 }
@@ -160,7 +169,10 @@ fn usual_backends(op: Op) -> &'static [&'static str] {
     }
 }
 
-fn usual_op(backends: impl IntoIterator<Item = &'static Info>) -> Op {
+fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Info>) -> Op {
+    if settings.mix.is_some() {
+        return Op::Write;
+    }
     let mut backends = backends.into_iter().peekable();
     let only_seek = backends.peek().is_some() && backends.all(|info| info.ops == [Op::Seek]);
     if only_seek { Op::Seek } else { Op::Read }
@@ -170,7 +182,7 @@ fn usual_op(backends: impl IntoIterator<Item = &'static Info>) -> Op {
 pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     let mut all = settings.clone();
     let known = backends(settings, infos).unwrap_or_default();
-    let op = *all.op.get_or_insert_with(|| usual_op(known.iter().map(|(_, info)| *info)));
+    let op = *all.op.get_or_insert_with(|| usual_op(settings, known.iter().map(|(_, info)| *info)));
     let direct = *all.direct.get_or_insert(false);
     all.backend.get_or_insert_with(|| Backends::These(known.into_iter().map(|(choice, _)| choice).collect()));
     all.block_size.get_or_insert_with(|| Range::list(&BLOCKS));
@@ -180,6 +192,7 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     all.cache.get_or_insert_with(|| default_caches(op, direct));
     all.xor.get_or_insert(false);
     all.sync.get_or_insert(Sync::None);
+    all.cpu_cache.get_or_insert_with(|| vec![CpuCache::Keep]);
     all
 }
 
@@ -192,6 +205,7 @@ fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice,
     let choices = match &settings.backend {
         Some(Backends::These(list)) => list.clone(),
         Some(Backends::All) => infos.iter().map(|i| plain(i.id)).collect(),
+        None if settings.mix.is_some() => ["pread", "uring"].into_iter().map(plain).collect(),
         None => usual_backends(settings.op.unwrap_or(Op::Read)).iter().map(|id| plain(id)).collect(),
     };
     let mut known = Vec::new();
@@ -210,10 +224,13 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.op = Op::Seek;
     }
     if info.moves == Moves::Nothing {
-        job.cache = Cache::AsIs;
+        // What only maps a file and touches it finds it cached or not.
+        job.cache = if info.cached { job.cache } else { Cache::AsIs };
         job.direct = false;
         job.xor = false;
         job.sync = Sync::None;
+        job.mix = None;
+        job.cpu_cache = CpuCache::Keep;
     }
     job
 }
@@ -235,6 +252,16 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.direct && !info.direct {
         return Some(format!("{id} cannot do direct I/O"));
     }
+    if job.mix.is_some() && !info.mixes {
+        let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
+        return Some(format!("{id} cannot mix reads and writes; {} can", able.join(", ")));
+    }
+    if job.mix.is_some() && job.xor {
+        return Some("an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix".into());
+    }
+    if job.xor && info.moves == Moves::Inside {
+        return Some(format!("{id} hands no data to the program, so there is nothing to fold: leave out --xor, or use pread"));
+    }
     if job.direct && job.cache == Cache::Warm {
         return Some("direct I/O does not read the cache: warm makes no sense".into());
     }
@@ -249,7 +276,7 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
 
 /// The backends that really do this.
 fn able(infos: &[&'static Info], op: Op) -> String {
-    let able = infos.iter().filter(|i| i.ops.contains(&op) && (op == Op::Seek || i.moves == Moves::Data));
+    let able = infos.iter().filter(|i| i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
     able.map(|i| i.id).collect::<Vec<_>>().join(", ")
 }
 
@@ -274,8 +301,12 @@ fn writes(job: &Job, asked: &Asked) -> Option<String> {
 
 fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     let buffers = match info.moves {
-        Moves::Data => job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into()),
-        Moves::Nothing => 0,
+        Moves::Data => {
+            let each = job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());
+            // What is read and what is written lie apart.
+            if job.mix.is_some() { each.saturating_mul(2) } else { each }
+        }
+        Moves::Inside | Moves::Nothing => 0,
     };
     (buffers > available).then(|| {
         format!(

@@ -121,6 +121,7 @@ mod tests {
         depth: Depth::Synchronous,
         direct: false,
         cached: true,
+        mixes: false,
         options: &[Opt { name: "buf", value: Some("SIZE"), about: "" }, Opt { name: "fast", value: None, about: "" }],
     };
 

@@ -7,6 +7,8 @@ use super::Op;
 pub enum Moves {
     /// Bytes between a file and memory.
     Data,
+    /// Bytes that the kernel moves on by itself: none reaches the program, so there is nothing to fold.
+    Inside,
     /// No bytes: only the cost of the call (or of iotui itself) is measured.
     Nothing,
 }
@@ -45,10 +47,17 @@ pub struct Info {
     pub direct: bool,
     /// The result depends on the page cache, so cold and warm differ.
     pub cached: bool,
+    /// Reads and writes can be mixed in one lane.
+    pub mixes: bool,
     pub options: &'static [Opt],
 }
 
 impl Info {
+    /// Whether an operation carries bytes at all.
+    pub fn moves_bytes(&self) -> bool {
+        self.moves != Moves::Nothing
+    }
+
     pub fn max_depth(&self) -> u32 {
         match self.depth {
             Depth::Synchronous => 1,

@@ -72,7 +72,15 @@ names! {
     }
 }
 
-names! { "CPU cache state" CpuCache { Keep = "keep" } }
+names! {
+    /// The caches of the CPUs before a trial.
+    "CPU cache state" CpuCache {
+        /// Left as they are.
+        Keep = "keep",
+        /// Emptied of the file's data, which is proved by how long loads take.
+        Flush = "flush",
+    }
+}
 
 /// The order in which blocks are visited; each visits every block once per pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -195,8 +203,10 @@ impl Job {
     /// The axes that tell cells of one session apart, for one line: `pread 4 KiB cold`.
     pub fn label(&self) -> String {
         let mut text = format!("{} {} {}", self.backend, units::show_bytes(self.block), self.cache);
-        if self.op != Op::Read {
-            text += &format!(" {}", self.op);
+        match self.mix {
+            Some(percent) => text += &format!(" {percent} % reads"),
+            None if self.op != Op::Read => text += &format!(" {}", self.op),
+            None => {}
         }
         if self.pattern != Pattern::Seq {
             text += &format!(" {}", self.pattern);
@@ -208,6 +218,9 @@ impl Job {
         }
         if self.direct {
             text += " direct";
+        }
+        if self.cpu_cache == CpuCache::Flush {
+            text += " flushed";
         }
         text
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::job::PatternError;
-use super::{Cache, Choice, ChoiceError, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
+use super::{Cache, Choice, ChoiceError, CpuCache, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
 use crate::units::{self, UnitError};
 
 /// How long one trial should take: calibration doubles the count until it takes at least `low`.
@@ -41,6 +41,9 @@ pub struct Settings {
     pub xor: Option<bool>,
     pub size: Option<Range>,
     pub sync: Option<Sync>,
+    /// Percentages of reads.
+    pub mix: Option<Range>,
+    pub cpu_cache: Option<Vec<CpuCache>>,
     pub trials: Option<u32>,
     pub budget: Option<Duration>,
     pub trial_time: Option<TrialTime>,
@@ -108,15 +111,22 @@ fn block_sizes(text: &str) -> Result<Option<Range>, SettingError> {
     if text.trim() == "auto" { Ok(None) } else { Ok(Some(Range::parse(text, RangeOf::Bytes)?)) }
 }
 
-fn caches(text: &str) -> Result<Vec<Cache>, SettingError> {
-    let mut caches: Vec<Cache> = Vec::new();
+fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(text: &str) -> Result<Vec<T>, SettingError> {
+    let mut names: Vec<T> = Vec::new();
     for item in text.split(',') {
-        let cache = item.parse()?;
-        if !caches.contains(&cache) {
-            caches.push(cache);
+        let name = item.parse()?;
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    Ok(caches)
+    Ok(names)
+}
+
+/// `70`, `70%`, `0,30,50`, `0..100+25`.
+fn percents(text: &str) -> Result<Range, SettingError> {
+    let plain: String = text.chars().filter(|c| *c != '%').collect();
+    let range = Range::parse(&plain, RangeOf::Count)?;
+    if range.values.iter().all(|v| *v <= 100) { Ok(range) } else { bad(text, "a percentage of reads from 0 to 100") }
 }
 
 fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {
@@ -271,7 +281,7 @@ impl Settings {
             Some('c'),
             Some("cold,warm,asis"),
             cache,
-            caches,
+            some_names::<Cache>,
             |v| join(v),
             "Page cache before a trial [default: cold,warm; asis with --direct and for writes]"
         ),
@@ -294,6 +304,24 @@ impl Settings {
             |t: &str| t.parse::<Sync>(),
             |v| v.to_string(),
             "When a write must reach the device: never, at the end (fdatasync), each time (O_DSYNC) [default: none]"
+        ),
+        setting!(
+            "mix",
+            None,
+            Some("READ%"),
+            mix,
+            percents,
+            Range::to_string,
+            "Reads and writes mixed, so many percent of them reads, on a file that iotui makes: 70 or 0,30,50,70,100 [default: not mixed]"
+        ),
+        setting!(
+            "cpu-cache",
+            None,
+            Some("keep,flush"),
+            cpu_cache,
+            some_names::<CpuCache>,
+            |v| join(v),
+            "Caches of the CPUs before a trial: as they are, or emptied, where a trial then is one pass at most [default: keep]"
         ),
         setting!(
             "trials",
@@ -405,75 +433,5 @@ impl Settings {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn set(pairs: &[(&str, &str)]) -> Settings {
-        let mut settings = Settings::default();
-        for (name, text) in pairs {
-            settings.set(name, text).unwrap_or_else(|e| panic!("{name} {text}: {e}"));
-        }
-        settings
-    }
-
-    #[test]
-    fn every_setting_goes_to_argv_and_back() {
-        let all = set(&[
-            ("backend", "read,stdio+buf=64k"),
-            ("block-size", "1k..8k"),
-            ("count", "0"),
-            ("op", "write"),
-            ("pattern", "stride:3"),
-            ("threads", "1,2"),
-            ("depth", "1..32"),
-            ("cache", "cold,asis"),
-            ("direct", "true"),
-            ("xor", ""),
-            ("size", "100m"),
-            ("sync", "end"),
-            ("trials", "3"),
-            ("budget", "9s"),
-            ("trial-time", "5s..15s"),
-            ("seed", "7"),
-            ("ceilings", "always"),
-            ("rated", "3500000000/s"),
-        ]);
-        let argv = all.argv();
-        let mut back = Settings::default();
-        let mut words = argv.iter();
-        while let Some(word) = words.next() {
-            let setting = Settings::ALL
-                .iter()
-                .find(|s| *word == format!("--{}", s.name) || s.short.is_some_and(|c| *word == format!("-{c}")))
-                .unwrap();
-            back.set(setting.name, if setting.value.is_some() { words.next().unwrap() } else { "" }).unwrap();
-        }
-        assert_eq!(back, all);
-        let mut said = Settings::default();
-        all.said().for_each(|(name, text)| said.set(name, &text).unwrap());
-        assert_eq!((said, all.said().count()), (all.clone(), Settings::ALL.len()));
-    }
-
-    #[test]
-    fn what_was_said_wins_over_defaults() {
-        let said = set(&[("op", "seek")]).or(&set(&[("op", "read"), ("seed", "1")]));
-        assert_eq!((said.op, said.seed), (Some(Op::Seek), Some(1)));
-    }
-
-    #[test]
-    fn bad_values_are_one_line_that_says_what_is_wanted() {
-        for (name, text, wanted) in [
-            ("threads", "0", "between 1 and 1024"),
-            ("trials", "0", "trials from 1"),
-            ("budget", "0s", "above 0"),
-            ("trial-time", "9s..1s", "backwards"),
-            ("seed", "-1", "a seed"),
-            ("op", "reed", "did you mean read"),
-            ("direct", "maybe", "true or false"),
-            ("blok-size", "1", "did you mean block-size"),
-        ] {
-            let error = Settings::default().set(name, text).unwrap_err().to_string();
-            assert!(error.contains(wanted) && !error.contains('\n'), "{name} {text}: {error}");
-        }
-    }
-}
+#[path = "settings_tests.rs"]
+mod tests;

@@ -14,6 +14,6 @@ pub use event::{End, Event, Phase, Progress};
 pub use latency::Latency;
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
-pub use trial::{Evidence, Note, Prepared, Residency, Trial, Xor};
+pub use trial::{CacheFlush, Evidence, Note, Prepared, Residency, Trial, Xor};
 pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};
 pub use warning::{Severity, Warning};

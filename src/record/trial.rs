@@ -130,7 +130,27 @@ pub struct Evidence {
     pub huge_page_cache: Option<u64>,
     /// How residency was found.
     pub residency: Option<Residency>,
+    /// That the CPU caches were emptied, where that was asked for.
+    pub cpu_cache: Option<CacheFlush>,
     pub notes: Vec<Note>,
+}
+
+/// What emptying the CPU caches did, as loads of the same bytes show.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CacheFlush {
+    /// Time of a load that depends on the one before, nanoseconds, when the bytes had just been used.
+    pub before_nanos: f64,
+    /// The same afterwards.
+    pub after_nanos: f64,
+    /// Bytes whose lines were written back and dropped one by one; 0 = pushed out by reading other memory.
+    pub flushed_bytes: u64,
+}
+
+impl CacheFlush {
+    /// Memory takes at least twice the time of any cache.
+    pub fn worked(&self) -> bool {
+        self.after_nanos >= 2.0 * self.before_nanos
+    }
 }
 
 /// How residency was found.
@@ -171,6 +191,8 @@ pub enum Note {
     UringPlain(String),
     /// A kernel thread worked for the lane, and its CPU time is not known.
     HelperUncounted,
+    /// The file system can share blocks between files instead of copying them.
+    Cloned,
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::Session;
+use crate::backend;
 use crate::plan::{Job, Op, Skipped};
 use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::stats::{self, Summary};
@@ -83,7 +84,9 @@ pub const CALLS_UNKNOWN: &str = "calls-unknown";
 
 /// Whether a job moves bytes, so that bytes per second say something about it.
 pub fn moves_data(job: &Job) -> bool {
-    job.op != Op::Seek && job.backend.id != "null"
+    // A session may name a way that this version does not know.
+    let moves = backend::backend(&job.backend.id).map_or(true, |backend| backend.info().moves_bytes());
+    job.op != Op::Seek && moves
 }
 
 /// The result of one cell from its trials.

@@ -106,17 +106,49 @@ impl Guard {
     pub unsafe fn new(start: *const u8, len: usize, writable: bool) -> io::Result<Self> {
         install()?;
         let page = PAGE.load(Ordering::Relaxed);
+        let guard = Self::vacant_for(writable)?;
+        let slot = guard.slot;
         let start = start as usize;
         let end = start.checked_add(len).and_then(|end| end.checked_next_multiple_of(page));
         let end = end.filter(|_| len > 0 && start != 0 && start.is_multiple_of(page));
         let end = end.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not the range of a mapping"))?;
+        slot.end.store(end, Ordering::Release);
+        slot.start.store(start, Ordering::Release);
+        Ok(guard)
+    }
+
+    /// A guard of no mapping yet, for one that maps read-only again and again: [`Guard::cover`] costs two stores.
+    ///
+    /// # Errors
+    /// As [`Guard::new`].
+    pub fn vacant() -> io::Result<Self> {
+        install()?;
+        Self::vacant_for(false)
+    }
+
+    fn vacant_for(writable: bool) -> io::Result<Self> {
         let free = |slot: &&Slot| slot.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         let slot = TABLE.iter().find(free).ok_or_else(|| io::Error::other(format!("all {SLOTS} guarded mappings are in use")))?;
         slot.fault.store(0, Ordering::Relaxed);
         slot.writable.store(writable, Ordering::Relaxed);
-        slot.end.store(end, Ordering::Release);
-        slot.start.store(start, Ordering::Release);
         Ok(Self { slot })
+    }
+
+    /// From now on it guards the `len` bytes from `start`, and the rest of their last page.
+    ///
+    /// # Safety
+    /// As for [`Guard::new`], until [`Guard::uncover`]; `start` is the address of a page and `len` is not 0.
+    #[inline(always)]
+    pub unsafe fn cover(&self, start: *const u8, len: usize) {
+        let end = (start as usize + len).next_multiple_of(PAGE.load(Ordering::Relaxed));
+        self.slot.end.store(end, Ordering::Release);
+        self.slot.start.store(start as usize, Ordering::Release);
+    }
+
+    /// Guards nothing any more; its flag stays as it is.
+    #[inline(always)]
+    pub fn uncover(&self) {
+        self.slot.start.store(0, Ordering::Release);
     }
 
     /// Whether a fault was caught: from then on the data is zeros. Costs one relaxed load.

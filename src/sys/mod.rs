@@ -1,11 +1,15 @@
 //! Kernel facts and calls.
 
+pub mod aio;
 pub mod bandwidth;
 pub mod block;
 pub mod buffer;
+pub mod calls;
 pub mod cet;
 pub mod clock;
+pub mod clone;
 pub mod cold;
+pub mod cpu_cache;
 pub mod direct;
 pub mod disk;
 pub mod extents;

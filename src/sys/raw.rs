@@ -73,6 +73,52 @@ unsafe fn call<const FILL: bool>(number: libc::c_long, a: usize, b: usize, c: us
     result
 }
 
+/// As [`call`], with the six arguments that a system call can have.
+/// # Safety
+/// `number` and its arguments must be a system call that is sound with them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    let result: isize;
+    if FILL {
+        // SAFETY: as in `call`.
+        unsafe {
+            std::arch::asm!(
+                ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
+                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+                lateout("rcx") _, lateout("r11") _,
+            );
+        }
+    } else {
+        // SAFETY: as in `call`.
+        unsafe {
+            std::arch::asm!(
+                "syscall",
+                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+                lateout("rcx") _, lateout("r11") _, options(nostack),
+            );
+        }
+    }
+    result
+}
+
+/// As [`call`], with the six arguments that a system call can have.
+/// # Safety
+/// `number` and its arguments must be a system call that is sound with them.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: as in `call`.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            in("x8") number, inlateout("x0") a => result, in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f, options(nostack),
+        );
+    }
+    result
+}
+
 /// Bytes read, or -errno.
 /// # Safety
 /// `to` must be writable for `len` bytes.

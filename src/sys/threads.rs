@@ -43,6 +43,11 @@ pub fn poller_nanos(alone: bool) -> Option<u64> {
     }
 }
 
+/// CPU time in nanoseconds of another thread of this process; `None` when it has ended.
+pub fn nanos_of(tid: nix::unistd::Pid) -> Option<u64> {
+    cpu_nanos(&Path::new("/proc/self/task").join(tid.to_string()))
+}
+
 /// Of a thread of this process, by its folder under /proc/self/task.
 fn cpu_nanos(task: &Path) -> Option<u64> {
     let tid: libc::clockid_t = task.file_name()?.to_str()?.parse().ok()?;

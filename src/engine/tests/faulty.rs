@@ -30,7 +30,7 @@ struct Inner {
 pub struct Faulty(Arc<Inner>);
 
 /// The request by which a lane asks the script whether it may open.
-pub const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0 };
+pub const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0, write: false };
 
 impl Faulty {
     /// Lives as long as the test binary, as a backend of the registry does.
@@ -63,6 +63,7 @@ impl Backend for Faulty {
             depth: Depth::UpTo(64),
             direct: false,
             cached: false,
+            mixes: false,
             options: &[],
         }
     }

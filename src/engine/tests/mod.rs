@@ -6,6 +6,7 @@ mod direct;
 mod faults;
 pub(super) mod faulty;
 mod latency;
+mod mixed;
 mod pause;
 mod shrink;
 mod stop;
@@ -28,12 +29,18 @@ pub(super) fn choices() -> Vec<Choice> {
     for info in BACKENDS.iter().map(|b| b.info()) {
         let with = |options: Vec<(String, Option<String>)>| Choice { id: info.id.into(), options };
         all.push(with(vec![]));
-        let values = |of: &crate::plan::Opt| of.value.map_or(vec![None], |_| vec![Some("100".to_string()), Some("64k".to_string())]);
+        let values = |of: &crate::plan::Opt| match of.value {
+            None => vec![None],
+            Some("N") => vec![Some("3".to_string()), Some("100".to_string())],
+            Some(_) => vec![Some("100".to_string()), Some("64k".to_string())],
+        };
         for option in info.options {
             all.extend(values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])));
         }
-        if info.options.len() > 1 {
-            all.push(with(info.options.iter().map(|o| (o.name.to_string(), values(o).pop().flatten())).collect()));
+        // All that can be had together: "in order" and "in no order" cannot.
+        let together: Vec<_> = info.options.iter().filter(|option| option.name != "random").collect();
+        if together.len() > 1 {
+            all.push(with(together.into_iter().map(|o| (o.name.to_string(), values(o).pop().flatten())).collect()));
         }
     }
     all

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::*;
-use crate::plan::Moves;
 
 fn readers() -> Vec<Choice> {
-    let reads = |c: &Choice| info(c).moves == Moves::Data && info(c).ops.contains(&Op::Read);
+    let reads = |c: &Choice| (info(c).moves_bytes() || c.has("touch")) && info(c).ops.contains(&Op::Read);
     choices().into_iter().filter(reads).collect()
 }
 

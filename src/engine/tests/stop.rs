@@ -41,8 +41,11 @@ fn a_cut_run_is_consistent_at_every_depth() {
             let ran = ran.unwrap_or_else(|error| panic!("{label}: {error}"));
             for lane in &ran.lanes {
                 let (ops, bytes, xor) = replayed(&lane.share, &lane.tally, &data);
-                let moves = info(&choice).moves == Moves::Data;
-                let want = if moves { (ops, bytes, xor) } else { (ops, 0, 0) };
+                let want = match info(&choice).moves {
+                    Moves::Data => (ops, bytes, xor),
+                    Moves::Inside => (ops, bytes, 0),
+                    Moves::Nothing => (ops, 0, 0),
+                };
                 assert_eq!((lane.tally.ops, lane.tally.bytes, lane.tally.folds[0]), want, "{label}");
                 assert!(lane.tally.passes < u64::MAX && lane.tally.rest <= lane.share.quota, "{label}: not short");
             }

@@ -1,6 +1,6 @@
 //! The counted system calls are those that strace sees.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::Command;
 
 use super::*;
@@ -8,7 +8,8 @@ use crate::plan::{Moves, Sync};
 use crate::sys::testing as child;
 
 const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
-const TRACED: &str = "read,write,pread64,pwrite64,lseek,io_uring_enter,madvise,fdatasync";
+const TRACED: &str = "read,write,pread64,pwrite64,preadv,pwritev,preadv2,pwritev2,lseek,io_uring_enter,madvise,fadvise64,fdatasync,\
+                      getpid,mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
 
 #[test]
 fn the_counted_calls_are_those_that_strace_sees() {
@@ -69,6 +70,7 @@ fn jobs() {
 fn seen(log: &str) -> HashMap<u64, u64> {
     let mut seen = HashMap::new();
     let mut now = None;
+    let mut maps = Maps::default();
     // stdio's own takings of the count, by thread: what follows the second is the closing of the stream.
     let mut takings: HashMap<&str, u32> = HashMap::new();
     for line in log.lines() {
@@ -78,10 +80,15 @@ fn seen(log: &str) -> HashMap<u64, u64> {
             let index: u64 = mark.split(',').next().unwrap().parse().unwrap();
             now = index.is_multiple_of(2).then_some(index);
             takings.clear();
+            maps = Maps::default();
             continue;
         }
         let ours = call.split_once('(').is_some_and(|(name, _)| TRACED.split(',').any(|traced| traced == name));
-        let advice = call.starts_with("madvise") && !call.contains("POPULATE");
+        let mapping = ["mmap(", "munmap(", "<... mmap resumed"].iter().any(|name| call.starts_with(name));
+        if mapping && !maps.ours(pid, call) {
+            continue;
+        }
+        let advice = call.starts_with("madvise") && !["POPULATE", "WILLNEED"].iter().any(|timed| call.contains(timed));
         // Looking for the polling thread comes after the window.
         let look = call.contains("/comm>");
         let Some(index) = now.filter(|_| ours && !advice && !look) else { continue };
@@ -92,4 +99,28 @@ fn seen(log: &str) -> HashMap<u64, u64> {
         }
     }
     seen
+}
+
+/// Blocks that are mapped and unmapped within a window; anything else is memory of threads, or a lane's end.
+#[derive(Default)]
+struct Maps<'a> {
+    /// Threads whose mmap of a file was not over when another thread made a call.
+    waiting: HashSet<&'a str>,
+    addresses: HashSet<&'a str>,
+}
+
+impl<'a> Maps<'a> {
+    /// Whether this line begins a call that maps a block, or one that takes it away again.
+    fn ours(&mut self, pid: &'a str, call: &'a str) -> bool {
+        if let Some(rest) = call.strip_prefix("munmap(") {
+            return self.addresses.remove(rest.split(',').next().unwrap_or_default());
+        }
+        let begins = call.starts_with("mmap(") && call.contains("MAP_SHARED");
+        if begins && call.contains("<unfinished") {
+            self.waiting.insert(pid);
+        } else if begins || (call.starts_with("<... mmap resumed") && self.waiting.remove(pid)) {
+            self.addresses.extend(call.rsplit_once(" = ").map(|(_, address)| address.trim()));
+        }
+        begins
+    }
 }

@@ -11,7 +11,7 @@ fn writers() -> Vec<Choice> {
 }
 
 /// The bytes that a lane writes from: one block for each slot.
-fn source(job: &Job, lane: usize) -> Vec<u8> {
+pub(super) fn source(job: &Job, lane: usize) -> Vec<u8> {
     let len = job.block as usize * job.depth as usize;
     Buffer::random(len, mix(lane as u64)).unwrap().copied(len)
 }

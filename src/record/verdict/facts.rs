@@ -2,7 +2,7 @@
 
 use super::super::{Residency, Trial};
 use super::CellEvidence;
-use crate::plan::{Cache, Moves, Op};
+use crate::plan::{Cache, Op};
 use crate::units;
 
 /// Share of the span that may be cached before a cold file counts as cached: what may be missing from a warm one.
@@ -11,9 +11,9 @@ const CACHED: f64 = 0.01;
 const CACHED_SAMPLED: f64 = 0.03;
 
 impl<'a> CellEvidence<'a> {
-    /// Whether bytes move at all; `null` and `seek` only make calls.
+    /// Whether bytes move at all; `null`, `seek` and `getpid` only make calls.
     pub(super) fn moves(&self) -> bool {
-        self.info.moves == Moves::Data && self.job.op != Op::Seek
+        self.info.moves_bytes() && self.job.op != Op::Seek
     }
 
     pub(super) fn reads(&self) -> bool {

@@ -19,6 +19,7 @@ pub const PREAD: Info = Info {
     depth: Depth::Synchronous,
     direct: true,
     cached: true,
+    mixes: false,
     options: &[],
 };
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::testing::*;
 use super::*;
 use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync};
-use crate::record::{Evidence, Note, Prepared, Residency};
+use crate::record::{CacheFlush, Evidence, Note, Prepared, Residency};
 
 /// One row: what a trial read, and what the verdict must be. Sizes in MiB.
 struct Row {
@@ -282,12 +282,14 @@ prop_compose! {
             write_bytes: o[2], unwritten_bytes: o[3], disk_read_bytes: o[4], disk_write_bytes: o[5],
             disk_requests: o[7], disk_depth: depth, steal_nanos: o[6], huge_page_cache: Some(n[12]),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
+            cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0, flushed_bytes: n[0] }),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],
                 2 => vec![Note::UringPlain(note)],
                 3 => vec![Note::FileChanged(note)],
                 4 => vec![Note::HelperUncounted],
+                5 => vec![Note::Cloned],
                 _ => vec![],
             },
         }

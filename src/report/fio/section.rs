@@ -30,7 +30,7 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
     if !target.may(job.op) {
         return vec![Line::Comment(format!("{label}: left out, it would write a file that was there before"))];
     }
-    if job.op == Op::Seek {
+    if job.op == Op::Seek || (!crate::session::moves_data(job) && job.backend.id != "null") {
         return vec![Line::Comment(format!("{label}: fio has no job of calls that move nothing"))];
     }
     let mut section = Section::default();
@@ -54,6 +54,12 @@ fn engine(section: &mut Section, job: &Job) {
         "mmap-copy" => ("mmap", None),
         "mmap" => ("mmap", Some("iotui touches mapped data (an XOR), fio copies it")),
         "uring" => ("io_uring", None),
+        "readv" => ("pvsync", Some("fio reads into one vector for each block")),
+        "preadv2" => ("pvsync2", None),
+        "simd-copy" => ("mmap", Some("fio copies with the C library's memcpy")),
+        "aio" => ("libaio", None),
+        "splice" => ("splice", Some("fio maps the pages of the pipe and looks at them, iotui drops them")),
+        "tokio" => ("psync", Some("fio has no asynchronous runtime: pread(2) is what it calls in the end")),
         "stdio" => ("psync", Some("fio has no fread(3): pread(2) is the nearest, without its buffer")),
         "null" => ("null", Some("no bytes move: fio's own cost")),
         _ => ("psync", Some("fio is not known to have this way: pread(2) instead")),
@@ -67,6 +73,10 @@ fn engine(section: &mut Section, job: &Job) {
             // fio always calls through the C library.
             ("libc", _) => {}
             ("sqpoll", "io_uring") => section.set("sqthread_poll", 1),
+            ("nowait", "pvsync2") => section.set("nowait", 1),
+            ("dontcache", "pvsync2") => section.set("uncached", 1),
+            ("sequential", _) => section.set("fadvise_hint", "sequential"),
+            ("random", _) => section.set("fadvise_hint", "random"),
             ("fixed", "io_uring") => section.set("fixedbufs", 1),
             (other, _) => section.say(format!("no option of fio: +{other}")),
         }

@@ -37,6 +37,12 @@ fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String>
     if name == "op" && settings.op != Some(Op::Write) && settings.sync.is_some_and(|sync| sync != Sync::None) {
         settings.sync = None;
     }
+    // A mix both reads and writes.
+    match name {
+        "op" if settings.op != Some(Op::Write) => settings.mix = None,
+        "mix" => settings.op = Some(Op::Write),
+        _ => {}
+    }
     Ok(changed(model))
 }
 

@@ -58,6 +58,12 @@ impl Given<'_> {
         self.op() == Op::Seek || (!chosen.is_empty() && chosen.iter().all(|info| info.moves == Moves::Nothing))
     }
 
+    /// No chosen backend hands data to the program.
+    fn hands_over_nothing(&self) -> bool {
+        let chosen = self.chosen();
+        !chosen.is_empty() && chosen.iter().all(|info| info.moves != Moves::Data)
+    }
+
     /// The bytes of the target that are used at most.
     pub fn span(&self) -> Option<u64> {
         let said = self.settings.size.as_ref().and_then(|range| range.values.iter().copied().max());
@@ -77,7 +83,7 @@ pub fn backend(info: &Info, given: &Given) -> Option<String> {
     if let Some((_, why)) = given.unavailable.iter().find(|(id, _)| *id == info.id) {
         return Some(format!("not here: {why}"));
     }
-    if given.is_direct() && !info.direct && info.moves == Moves::Data {
+    if given.is_direct() && !info.direct && info.moves_bytes() {
         return Some(format!("{} cannot do direct I/O: switch Direct off", info.id));
     }
     let least = given.settings.depth.as_ref().and_then(|range| range.values.iter().copied().min()).unwrap_or(1);
@@ -94,7 +100,11 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
         "cache" => cache(text.parse().ok()?, given),
         "direct" if text == "true" => direct(given),
         "xor" if text == "true" && given.moves_nothing() => Some("no data is moved: there is nothing to fold".into()),
+        "xor" if text == "true" && given.hands_over_nothing() => {
+            Some(format!("{}: no data reaches the program, so there is nothing to fold", given.names()))
+        }
         "sync" if text != Sync::None.name() && given.op() != Op::Write => Some("sync is for writes: set Operation to write".into()),
+        "mix" if given.exists => Some("iotui writes only to files that it makes itself: choose the scratch file".into()),
         "depth" => depth(text, given),
         "size" => size(text, given),
         "count" => count(text, given),

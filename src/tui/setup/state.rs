@@ -162,6 +162,7 @@ impl Setup {
                 // A named file is there to be read.
                 self.settings.unset("op");
                 self.settings.unset("sync");
+                self.settings.unset("mix");
             }
         }
         self

@@ -1,9 +1,10 @@
 //! Circumstances that the engine noted.
 
 use super::{Rule, rule};
+use crate::plan::CpuCache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;
-use crate::record::{Note, Severity, Trial, Warning};
+use crate::record::{CacheFlush, Note, Severity, Trial, Warning};
 use crate::units::{show_nanos, show_share};
 
 pub(super) const FILE_CHANGED: Rule = rule(0, "file-changed", "the file changed while it was measured", file_changed);
@@ -19,6 +20,10 @@ pub(super) const HELPER_UNCOUNTED: Rule =
     rule(0, "helper-uncounted", "CPU time of a kernel thread that worked for the cell is not counted", helper_uncounted);
 
 pub(super) const UNEVEN_START: Rule = rule(0, "uneven-start", "threads did not start together", uneven_start);
+
+pub(super) const CLONED: Rule = rule(0, "cloned", "blocks were shared between files instead of copied", cloned);
+
+pub(super) const NOT_FLUSHED: Rule = rule(0, "not-flushed", "the CPU caches were to be emptied and were not", not_flushed);
 
 /// The trials that carry a note.
 fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
@@ -93,4 +98,30 @@ fn uneven_start(evidence: &CellEvidence) -> Option<Warning> {
         evidence.of_trials(bad.len()),
         "use a longer --trial-time, or no more --threads than there are CPUs",
     )
+}
+
+fn cloned(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = noted(evidence, |note| *note == Note::Cloned)?;
+    CLONED.warn(
+        Severity::Misleading,
+        format!("{} can share blocks between files, so nothing need have been copied: the rate is that of metadata", evidence.fs()),
+        format!("a first piece was shared (FICLONERANGE) {trials}"),
+        "measure reading with --backend pread, or copying on a file system without reflinks",
+    )
+}
+
+fn not_flushed(evidence: &CellEvidence) -> Option<Warning> {
+    if evidence.job.cpu_cache != CpuCache::Flush || !evidence.moves() {
+        return None;
+    }
+    let bad = evidence.which(|t| !t.evidence.cpu_cache.is_some_and(|flush| flush.worked()));
+    let trials = evidence.of_trials(bad.len());
+    let facts = match bad.first()?.evidence.cpu_cache {
+        Some(CacheFlush { before_nanos, after_nanos, .. }) => {
+            format!("a load took {} before and {} after, {trials}", show_nanos(before_nanos), show_nanos(after_nanos))
+        }
+        None => format!("it could not be tried {trials}"),
+    };
+    let remedy = "compare with --cpu-cache keep: where both are alike, the CPU caches play no part";
+    NOT_FLUSHED.warn(Severity::Misleading, "the CPU caches still held what was to be flushed from them".into(), facts, remedy)
 }

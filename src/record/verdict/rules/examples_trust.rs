@@ -1,10 +1,10 @@
 //! For each rule a cell that breaks it, and one that nearly does: whether the figures can be trusted.
 
 use super::examples::{Example, example, queue};
-use crate::plan::Sync;
+use crate::plan::{CpuCache, Sync};
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{MachineEvidence, Note as Noted};
+use crate::record::{CacheFlush, MachineEvidence, Note as Noted};
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
@@ -172,5 +172,31 @@ pub static TRUST: &[Example] = &[
         |c| c.trial(1).evidence.notes.push(Noted::HelperUncounted),
         |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
     ),
+    example(
+        "cloned",
+        Misleading,
+        cold,
+        |c| c.trial(1).evidence.notes.push(Noted::Cloned),
+        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
+    ),
+    example(
+        "not-flushed",
+        Misleading,
+        cold,
+        |c| {
+            c.job.cpu_cache = CpuCache::Flush;
+            c.each(|t| t.evidence.cpu_cache = flush(3.0, 100.0));
+            c.trial(1).evidence.cpu_cache = flush(3.0, 5.0);
+        },
+        |c| {
+            c.job.cpu_cache = CpuCache::Flush;
+            c.each(|t| t.evidence.cpu_cache = flush(3.0, 6.0));
+        },
+    ),
+    example("not-flushed", Misleading, cold, |c| c.job.cpu_cache = CpuCache::Flush, |c| c.each(|t| t.evidence.cpu_cache = flush(3.0, 3.0))),
     example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 6_000_000, |c| c.trial(0).evidence.skew_nanos = 2_000_000),
 ];
+
+fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {
+    Some(CacheFlush { before_nanos, after_nanos, flushed_bytes: 0 })
+}

@@ -78,6 +78,8 @@ pub static RULES: &[Rule] = &[
     circumstance::SMALL_PAGES,
     circumstance::HELPER_UNCOUNTED,
     circumstance::UNEVEN_START,
+    circumstance::CLONED,
+    circumstance::NOT_FLUSHED,
     depth::POPULATED_MORE,
 ];
 

@@ -72,6 +72,7 @@ fn what_users_read_names_existing_options_only() {
         "--direct",
         "--cold",
         "--xor",
+        "--cpu-cache",
         "--cache",
         "--threads",
         "--size",

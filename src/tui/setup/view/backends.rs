@@ -37,7 +37,7 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let inner = shown.frame(
         Pane::Backends,
         "Backends",
-        &if area.width < 24 { format!("{count}/{}", infos.len()) } else { format!("{count} of {}", infos.len()) },
+        &if area.width < 24 { count.to_string() } else { format!("{count} of {}", infos.len()) },
         area,
         buf,
     );

@@ -1,0 +1,162 @@
+//! `sendfile`: sendfile(2) from the file to /dev/null, or to a socket whose other end is read.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use super::drive::{each, each_counted};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, splice};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::sys::buffer::Buffer;
+use crate::sys::{calls, raw};
+use crate::with_fill;
+
+pub struct Sendfile;
+
+impl Backend for Sendfile {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "sendfile",
+            title: "sendfile(2)",
+            about: "sends a block from inside the kernel: to /dev/null, or to a socket that is read",
+            doc: "One sendfile per block, to /dev/null: inside, the kernel splices through a pipe of its own in pieces of 64 KiB. Pages that are not \
+                  cached are read from the device, but /dev/null drops the references without looking at a byte, so the figure is what a file \
+                  server pays before the network, and no copy is in it. +socket sends to a Unix stream socket and reads its other end in the \
+                  same thread: one copy, made by the reader, as when a web server serves a program on the same machine; calls of read are \
+                  counted too. Nothing is handed to this program as data of the file, so there is no XOR.",
+            moves: Moves::Inside,
+            ops: &[Op::Read],
+            depth: Depth::Synchronous,
+            direct: false,
+            cached: true,
+            mixes: false,
+            options: &[
+                Opt { name: "socket", value: None, about: "to a Unix stream socket, whose other end is read in the same thread" },
+                advice::SEQUENTIAL,
+                advice::RANDOM,
+                advice::WILL_NEED,
+            ],
+        }
+    }
+
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
+        target.check(job)
+    }
+
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        let sink = if job.backend.has("socket") { Sink::Socket(socket(job, lane)?) } else { Sink::Null(splice::sink()?) };
+        Ok(Box::new(SendfileLane { file: target.open_advised(job)?, sink, will_need: job.backend.has(advice::WILL_NEED.name) }))
+    }
+}
+
+/// A pair of sockets and where the read end is emptied into.
+struct Socket {
+    to: UnixStream,
+    from: UnixStream,
+    buffer: Buffer,
+}
+
+fn socket(job: &Job, lane: u32) -> Result<Socket, BackendError> {
+    let pair = || {
+        let (to, from) = UnixStream::pair()?;
+        // Full is an answer: the same thread reads the other end.
+        to.set_nonblocking(true)?;
+        Ok((to, from))
+    };
+    let (to, from) = pair().map_err(BackendError::Open)?;
+    Ok(Socket { to, from, buffer: lane_buffer(job, 1, lane)? })
+}
+
+enum Sink {
+    Null(File),
+    Socket(Socket),
+}
+
+struct SendfileLane {
+    file: File,
+    sink: Sink,
+    will_need: bool,
+}
+
+fn to_null<const FILL: bool>(work: &mut Work, file: RawFd, sink: RawFd) -> Result<(), BackendError> {
+    each(work, std::ptr::null(), 1, |r| calls::sendfile::<FILL>(sink, file, r.offset, r.len as usize))
+}
+
+fn to_socket<const FILL: bool>(work: &mut Work, file: RawFd, socket: &Socket) -> Result<(), BackendError> {
+    let (to, from) = (socket.to.as_raw_fd(), socket.from.as_raw_fd());
+    each_counted(work, std::ptr::null(), |r| {
+        let (len, mut done, mut calls) = (r.len as usize, 0, 0);
+        while done < len {
+            let sent = calls::sendfile::<FILL>(to, file, r.offset + done as u64, len - done);
+            calls += 1;
+            if sent <= 0 {
+                // What came before it counts; the rest is asked for again.
+                return (if done > 0 { done as isize } else { sent }, calls);
+            }
+            let end = done + sent as usize;
+            while done < end {
+                // SAFETY: the buffer holds the largest block, and end is within the block.
+                let got = unsafe { raw::read::<FILL>(from, socket.buffer.at(done), end - done) };
+                calls += 1;
+                match got {
+                    1.. => done += got as usize,
+                    0 => return (-(libc::EIO as isize), calls),
+                    _ if got == -(libc::EINTR as isize) => {}
+                    _ => return (got, calls),
+                }
+            }
+        }
+        (done as isize, calls)
+    })
+}
+
+impl Lane for SendfileLane {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        advice::will_need(&self.file, self.will_need, work);
+        let file = self.file.as_raw_fd();
+        match &self.sink {
+            Sink::Null(sink) => with_fill!(FILL => to_null::<FILL>(work, file, sink.as_raw_fd())),
+            Sink::Socket(socket) => with_fill!(FILL => to_socket::<FILL>(work, file, socket)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::backend::meter::Timed;
+    use crate::backend::order::Share;
+    use crate::backend::testing;
+    use crate::backend::work::{Assignment, Published};
+    use crate::plan::Choice;
+    use crate::sys::clock::Clock;
+
+    #[test]
+    fn what_comes_out_of_the_socket_is_the_block() {
+        let (_file, data, target) = testing::file(300_001, 8);
+        let backend = Choice::parse("sendfile+socket").unwrap();
+        // Larger than a socket takes at once.
+        let job = Job { backend, block: 300_001, span: 300_001, ..testing::job() };
+        let (stop, published) = (AtomicBool::new(false), Published::default());
+        let mut work = Work::new(Assignment {
+            share: Share::of(&job, 0, u64::MAX, 7),
+            passes: 1,
+            depth: 1,
+            moves: true,
+            call: "sendfile",
+            fold: None,
+            timed: Timed::None,
+            clock: Clock::best(),
+            stop: &stop,
+            published: &published,
+        });
+        let (file, socket) = (target.open(&job).unwrap(), socket(&job, 0).unwrap());
+        to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();
+        assert!(socket.buffer.copied(300_001) == data);
+        let tally = work.tally();
+        assert!(tally.bytes == 300_001 && tally.syscalls > 2, "{}", tally.syscalls);
+    }
+}

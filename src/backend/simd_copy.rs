@@ -1,0 +1,85 @@
+//! `simd-copy`: the file as memory, each block copied with the widest loads and stores of this CPU.
+#![allow(unsafe_code)]
+
+use super::drive::each;
+use super::mmap::{self, Mapping};
+use super::wide::{self, CopyFn};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::sys::buffer::Buffer;
+
+pub struct SimdCopy;
+
+impl Backend for SimdCopy {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "simd-copy",
+            title: "mmap(2) + wide copy",
+            about: "the file as memory, each block copied with AVX-512, AVX2 or 64-bit words",
+            doc: "As mmap-copy, with a copy of its own instead of the C library's: the widest loads and stores that this CPU has, found at run time \
+                  (AVX-512, AVX2, else 64-bit words, of which a compiler for arm64 makes NEON). +nt stores around the caches (non-temporal; \
+                  x86-64): the line that is written is not read from memory first and does not push others out, which pays where blocks are \
+                  much larger than the last cache and are not used soon, and costs where they are: the XOR then reads them back from memory. \
+                  The C library changes to such stores by itself above about 3/4 of the last cache.",
+            moves: Moves::Data,
+            ops: &[Op::Read, Op::Write],
+            depth: Depth::Synchronous,
+            direct: false,
+            cached: true,
+            mixes: false,
+            options: &[
+                Opt { name: "nt", value: None, about: "non-temporal stores: around the caches (x86-64)" },
+                mmap::POPULATE,
+                mmap::HUGE,
+                advice::SEQUENTIAL,
+                advice::RANDOM,
+                advice::WILL_NEED,
+            ],
+        }
+    }
+
+    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+        copy(job)?;
+        mmap::check_options(job)
+    }
+
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        let map = Mapping::new(&target.open(job)?, job)?;
+        Ok(Box::new(SimdLane { map, buffer: lane_buffer(job, 1, lane)?, write: job.op == Op::Write, copy: copy(job)? }))
+    }
+}
+
+fn copy(job: &Job) -> Result<CopyFn, Unsupported> {
+    if !job.backend.has("nt") {
+        return Ok(wide::widest());
+    }
+    wide::widest_streaming().ok_or_else(|| Unsupported("+nt: this program has non-temporal stores for x86-64 only".into()))
+}
+
+struct SimdLane {
+    map: Mapping,
+    buffer: Buffer,
+    write: bool,
+    copy: CopyFn,
+}
+
+impl Lane for SimdLane {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        self.map.prepare(work);
+        let (base, buffer, guard, write, copy) = (self.map.map.as_mut_ptr(), self.buffer.ptr(), &self.map.guard, self.write, self.copy);
+        let result = each(work, buffer, 0, |request| {
+            let mapped = base.wrapping_add(request.offset as usize);
+            // SAFETY: the schedule stays inside the span, which is mapped; the buffer holds the largest block; no
+            // reference into the mapping exists, and the guard backs pages that a shrinking file takes away.
+            unsafe {
+                if write {
+                    copy(mapped, buffer.cast_const(), request.len as usize);
+                } else {
+                    copy(buffer, mapped.cast_const(), request.len as usize);
+                }
+            }
+            if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
+        });
+        if guard.hit() { Err(self.map.fault(0)) } else { result }
+    }
+}

@@ -1,0 +1,158 @@
+//! `tokio`: tokio::fs, asynchronous files as Rust programs use them.
+#![allow(unsafe_code)]
+
+use std::future::poll_fn;
+use std::io::{self, SeekFrom};
+use std::pin::Pin;
+use std::time::Duration;
+
+use nix::unistd::{Pid, gettid};
+use tokio::fs::File;
+use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+use tokio::runtime::{Builder, Runtime};
+
+use super::work::Request;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
+use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::sys::buffer::Buffer;
+use crate::sys::process_io::ThreadCalls;
+use crate::sys::threads;
+
+pub struct Tokio;
+
+impl Backend for Tokio {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "tokio",
+            title: "tokio::fs",
+            about: "asynchronous files of Rust's tokio: each call is handed to a thread and waited for",
+            doc: "One read (or write and flush) of a tokio::fs::File per block, after a seek where the order jumps, awaited one after the other. Linux has \
+                  no asynchronous read that tokio uses: each call goes to a thread of a pool, which calls read(2) into a buffer of tokio's (at \
+                  most 2 MiB at a time), and is copied from there. So an operation costs a copy and two switches of threads more than read, \
+                  which CPU time and voluntary switches show. Each thread of iotui has a runtime of its own with one thread beside it; the CPU \
+                  time of that one is counted as system time. System calls are the reads and writes that the kernel counts for it \
+                  (/proc/PID/task/TID/io) and one lseek for each seek; the futex calls of waking and waiting are not among them.",
+            moves: Moves::Data,
+            ops: &[Op::Read, Op::Write],
+            depth: Depth::Synchronous,
+            direct: false,
+            cached: true,
+            mixes: false,
+            options: &[advice::SEQUENTIAL, advice::RANDOM],
+        }
+    }
+
+    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+        advice::check(job)?;
+        ThreadCalls::new().map(drop).map_err(|error| uncounted(&error))
+    }
+
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        // One thread beside, which lives as long as the lane.
+        let kept = Duration::from_secs(1 << 30);
+        let made = Builder::new_current_thread().max_blocking_threads(1).thread_keep_alive(kept).build();
+        let runtime = made.map_err(BackendError::Runtime)?;
+        let helper = runtime.block_on(runtime.handle().spawn_blocking(|| (gettid(), ThreadCalls::new())));
+        let (helper, calls) = helper.map_err(|error| BackendError::Runtime(io::Error::other(error)))?;
+        Ok(Box::new(TokioLane {
+            file: File::from_std(target.open_advised(job)?),
+            runtime,
+            buffer: lane_buffer(job, 1, lane)?,
+            write: job.op == Op::Write,
+            position: 0,
+            seeks: 0,
+            helper,
+            calls: calls.map_err(|error| uncounted(&error))?,
+        }))
+    }
+}
+
+fn uncounted(error: &io::Error) -> Unsupported {
+    Unsupported(format!("system calls cannot be counted: /proc/thread-self/io: {error}"))
+}
+
+/// Fields drop in order: the file before its runtime.
+struct TokioLane {
+    file: File,
+    runtime: Runtime,
+    buffer: Buffer,
+    write: bool,
+    position: u64,
+    /// One lseek each, which the kernel does not count.
+    seeks: u64,
+    /// The thread that makes the calls.
+    helper: Pid,
+    /// Of that thread; taking the count is a call of ours.
+    calls: ThreadCalls,
+}
+
+/// An operation on one lane's file and buffer.
+struct Hands<'a> {
+    file: Pin<&'a mut File>,
+    buffer: &'a Buffer,
+    write: bool,
+    position: &'a mut u64,
+    seeks: &'a mut u64,
+}
+
+impl Hands<'_> {
+    async fn one(&mut self, request: Request) -> io::Result<usize> {
+        if request.offset != *self.position {
+            *self.seeks += 1;
+            self.file.as_mut().start_seek(SeekFrom::Start(request.offset))?;
+            poll_fn(|cx| self.file.as_mut().poll_complete(cx)).await?;
+        }
+        let (at, len) = (self.buffer.at(request.at as usize), request.len as usize);
+        // SAFETY: the buffer holds the largest block, and nobody else uses it meanwhile: tokio reads into memory of its own.
+        let block = unsafe { std::slice::from_raw_parts_mut(at, len) };
+        let done = if self.write {
+            let done = poll_fn(|cx| self.file.as_mut().poll_write(cx, block)).await?;
+            // Till then it is only handed over.
+            poll_fn(|cx| self.file.as_mut().poll_flush(cx)).await?;
+            done
+        } else {
+            let mut block = ReadBuf::new(block);
+            poll_fn(|cx| self.file.as_mut().poll_read(cx, &mut block)).await?;
+            block.filled().len()
+        };
+        *self.position = request.offset + done as u64;
+        Ok(done)
+    }
+}
+
+impl Lane for TokioLane {
+    fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        let before = self.calls.now();
+        let data = self.buffer.ptr().cast_const();
+        let mut hands = Hands {
+            file: Pin::new(&mut self.file),
+            buffer: &self.buffer,
+            write: self.write,
+            position: &mut self.position,
+            seeks: &mut self.seeks,
+        };
+        self.runtime.block_on(async {
+            while let Some(mut request) = work.next(0) {
+                loop {
+                    let result = match hands.one(request).await {
+                        Ok(done) => done as isize,
+                        Err(error) => -(error.raw_os_error().unwrap_or(libc::EIO) as isize),
+                    };
+                    match work.done(0, result, 0, data) {
+                        None => break,
+                        Some(rest) => request = rest,
+                    }
+                }
+            }
+        });
+        match (before, self.calls.now()) {
+            (Ok(before), Ok(after)) => work.add_syscalls(after.saturating_sub(before) + self.seeks),
+            (Err(error), _) | (_, Err(error)) => work.abort(uncounted(&error).into()),
+        }
+        work.finish()
+    }
+
+    fn helper_nanos(&self) -> Option<u64> {
+        threads::nanos_of(self.helper)
+    }
+}

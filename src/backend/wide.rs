@@ -1,0 +1,154 @@
+//! Copies as wide as this CPU allows, with stores into the caches or around them.
+//!
+//! Through raw pointers: what a mapping shows may change under us, and no reference to it may exist.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+/// Copies `len` bytes; the ranges do not overlap.
+/// # Safety
+/// `to` must be writable and `from` readable for `len` bytes.
+pub type CopyFn = unsafe fn(to: *mut u8, from: *const u8, len: usize);
+
+/// The widest form this CPU has.
+pub fn widest() -> CopyFn {
+    static WIDEST: OnceLock<CopyFn> = OnceLock::new();
+    *WIDEST.get_or_init(|| forms().last().map_or(portable, |(_, form)| *form))
+}
+
+/// The widest form with non-temporal stores; `None` where there is none.
+pub fn widest_streaming() -> Option<CopyFn> {
+    static WIDEST: OnceLock<Option<CopyFn>> = OnceLock::new();
+    *WIDEST.get_or_init(|| streaming_forms().last().map(|(_, form)| *form))
+}
+
+/// The forms this CPU can run, from narrow to wide.
+pub fn forms() -> Vec<(&'static str, CopyFn)> {
+    let mut forms: Vec<(&'static str, CopyFn)> = vec![("64 bit", portable)];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") {
+            forms.push(("avx2", avx2));
+        }
+        if is_x86_feature_detected!("avx512f") {
+            forms.push(("avx512f", avx512));
+        }
+    }
+    forms
+}
+
+/// As [`forms`], with stores around the caches.
+pub fn streaming_forms() -> Vec<(&'static str, CopyFn)> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut forms: Vec<(&'static str, CopyFn)> = vec![("sse2 nt", sse2_nt)];
+        if is_x86_feature_detected!("avx2") {
+            forms.push(("avx2 nt", avx2_nt));
+        }
+        if is_x86_feature_detected!("avx512f") {
+            forms.push(("avx512f nt", avx512_nt));
+        }
+        forms
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
+}
+
+/// # Safety
+/// As [`CopyFn`].
+unsafe fn portable(to: *mut u8, from: *const u8, len: usize) {
+    let mut at = 0;
+    while at + 64 <= len {
+        // SAFETY: at + 64 <= len. All loads before the stores, so that a compiler may make them wider.
+        unsafe {
+            let words = from.add(at).cast::<[u64; 8]>().read_unaligned();
+            to.add(at).cast::<[u64; 8]>().write_unaligned(words);
+        }
+        at += 64;
+    }
+    // SAFETY: at <= len.
+    unsafe { tail(to.add(at), from.add(at), len - at) }
+}
+
+/// The first or last bytes, fewer than one wide step.
+/// # Safety
+/// As [`CopyFn`].
+#[inline(always)]
+unsafe fn tail(to: *mut u8, from: *const u8, len: usize) {
+    let mut at = 0;
+    while at + 8 <= len {
+        // SAFETY: at + 8 <= len.
+        unsafe { to.add(at).cast::<u64>().write_unaligned(from.add(at).cast::<u64>().read_unaligned()) };
+        at += 8;
+    }
+    while at < len {
+        // SAFETY: at < len. Volatile: a loop that is known as memcpy would become a call of it.
+        unsafe { to.add(at).write_volatile(from.add(at).read()) };
+        at += 1;
+    }
+}
+
+/// A wide loop: four loads, four stores. `$align`: the bytes to which stores must be aligned, 1 = any.
+#[cfg(target_arch = "x86_64")]
+macro_rules! wide_copy {
+    ($(#[$doc:meta])* $name:ident, $feature:literal, $vector:ident, $load:ident, $store:ident, $bytes:literal, $align:literal) => {
+        $(#[$doc])*
+        /// # Safety
+        /// As [`CopyFn`], and the CPU must have the feature.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $feature)]
+        unsafe fn $name(to: *mut u8, from: *const u8, len: usize) {
+            use std::arch::x86_64::{$load, $store, $vector};
+            // Up to the first address that a wide store may have.
+            let mut at = to.align_offset($align).min(len);
+            // SAFETY: every access ends at or below len; stores are aligned where they must be.
+            unsafe {
+                tail(to, from, at);
+                while at + 4 * $bytes <= len {
+                    let source = from.add(at).cast::<$vector>();
+                    let words = [$load(source), $load(source.add(1)), $load(source.add(2)), $load(source.add(3))];
+                    for (index, word) in words.into_iter().enumerate() {
+                        $store(to.add(at + index * $bytes).cast::<$vector>(), word);
+                    }
+                    at += 4 * $bytes;
+                }
+                tail(to.add(at), from.add(at), len - at);
+                if $align > 1 {
+                    // Such stores may be seen late by others.
+                    std::arch::x86_64::_mm_sfence();
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+wide_copy!(avx2, "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256, 32, 1);
+#[cfg(target_arch = "x86_64")]
+wide_copy!(avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512, 64, 1);
+#[cfg(target_arch = "x86_64")]
+wide_copy!(sse2_nt, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128, 16, 16);
+#[cfg(target_arch = "x86_64")]
+wide_copy!(avx2_nt, "avx2", __m256i, _mm256_loadu_si256, _mm256_stream_si256, 32, 32);
+#[cfg(target_arch = "x86_64")]
+wide_copy!(avx512_nt, "avx512f", __m512i, _mm512_loadu_si512, _mm512_stream_si512, 64, 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_form_copies_the_bytes_and_no_other(data in prop::collection::vec(any::<u8>(), 0..2000), from in 0usize..70, to in 0usize..70) {
+            let data = &data[from.min(data.len())..];
+            for (name, form) in forms().into_iter().chain(streaming_forms()) {
+                let mut room = vec![0xa5u8; to + data.len() + 100];
+                // SAFETY: both are as long as they say.
+                unsafe { form(room.as_mut_ptr().add(to), data.as_ptr(), data.len()) };
+                prop_assert!(room[..to].iter().chain(&room[to + data.len()..]).all(|b| *b == 0xa5), "{}", name);
+                prop_assert_eq!(&room[to..to + data.len()], data, "{}", name);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+use super::*;
+
+fn set(pairs: &[(&str, &str)]) -> Settings {
+    let mut settings = Settings::default();
+    for (name, text) in pairs {
+        settings.set(name, text).unwrap_or_else(|e| panic!("{name} {text}: {e}"));
+    }
+    settings
+}
+
+#[test]
+fn every_setting_goes_to_argv_and_back() {
+    let all = set(&[
+        ("backend", "read,stdio+buf=64k"),
+        ("block-size", "1k..8k"),
+        ("count", "0"),
+        ("op", "write"),
+        ("pattern", "stride:3"),
+        ("threads", "1,2"),
+        ("depth", "1..32"),
+        ("cache", "cold,asis"),
+        ("direct", "true"),
+        ("xor", ""),
+        ("size", "100m"),
+        ("sync", "end"),
+        ("mix", "0,70"),
+        ("cpu-cache", "keep,flush"),
+        ("trials", "3"),
+        ("budget", "9s"),
+        ("trial-time", "5s..15s"),
+        ("seed", "7"),
+        ("ceilings", "always"),
+        ("rated", "3500000000/s"),
+    ]);
+    let argv = all.argv();
+    let mut back = Settings::default();
+    let mut words = argv.iter();
+    while let Some(word) = words.next() {
+        let setting =
+            Settings::ALL.iter().find(|s| *word == format!("--{}", s.name) || s.short.is_some_and(|c| *word == format!("-{c}"))).unwrap();
+        back.set(setting.name, if setting.value.is_some() { words.next().unwrap() } else { "" }).unwrap();
+    }
+    assert_eq!(back, all);
+    let mut said = Settings::default();
+    all.said().for_each(|(name, text)| said.set(name, &text).unwrap());
+    assert_eq!((said, all.said().count()), (all.clone(), Settings::ALL.len()));
+}
+
+#[test]
+fn what_was_said_wins_over_defaults() {
+    let said = set(&[("op", "seek")]).or(&set(&[("op", "read"), ("seed", "1")]));
+    assert_eq!((said.op, said.seed), (Some(Op::Seek), Some(1)));
+}
+
+#[test]
+fn bad_values_are_one_line_that_says_what_is_wanted() {
+    for (name, text, wanted) in [
+        ("threads", "0", "between 1 and 1024"),
+        ("trials", "0", "trials from 1"),
+        ("budget", "0s", "above 0"),
+        ("trial-time", "9s..1s", "backwards"),
+        ("seed", "-1", "a seed"),
+        ("op", "reed", "did you mean read"),
+        ("direct", "maybe", "true or false"),
+        ("blok-size", "1", "did you mean block-size"),
+    ] {
+        let error = Settings::default().set(name, text).unwrap_err().to_string();
+        assert!(error.contains(wanted) && !error.contains('\n'), "{name} {text}: {error}");
+    }
+}

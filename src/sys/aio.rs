@@ -1,0 +1,107 @@
+//! Linux native asynchronous I/O (linux/aio_abi.h), by its bare system calls.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+
+use super::raw::call6;
+
+/// One operation as the kernel takes it (`struct iocb`, 64 bytes).
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Operation {
+    data: u64,
+    /// The kernel's own, and flags; their order depends on the byte order.
+    key_and_flags: [u32; 2],
+    code: u16,
+    priority: i16,
+    fd: u32,
+    buffer: u64,
+    len: u64,
+    offset: i64,
+    reserved: u64,
+    more_flags: u32,
+    event_fd: u32,
+}
+
+/// What became of one (`struct io_event`).
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Event {
+    /// What [`Operation::new`] was given.
+    pub data: u64,
+    operation: u64,
+    /// Bytes, or -errno.
+    pub result: i64,
+    more: i64,
+}
+
+impl Operation {
+    /// A read into `buffer`, or a write from it.
+    pub fn new(data: u64, write: bool, fd: RawFd, buffer: *mut u8, len: usize, offset: u64) -> Operation {
+        let (code, fd) = (if write { 1 } else { 0 }, fd as u32);
+        Operation { data, code, fd, buffer: buffer as u64, len: len as u64, offset: offset as i64, ..Operation::default() }
+    }
+}
+
+/// A context: operations under way, and events not yet taken. Ending it waits for those under way.
+#[derive(Debug)]
+pub struct Context(usize);
+
+impl Context {
+    /// Room for `depth` operations.
+    ///
+    /// # Errors
+    /// EAGAIN above fs.aio-max-nr, ENOSYS where the kernel has none, EPERM from a sandbox.
+    pub fn new(depth: u32) -> io::Result<Context> {
+        let mut context = 0usize;
+        // SAFETY: the kernel writes the context's name into our variable.
+        match unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) } {
+            0 => Ok(Context(context)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// How many of the list were begun, from its front, or the -errno of the first.
+    ///
+    /// # Safety
+    /// Operations and their buffers must live, untouched, until their events were taken or the context has ended.
+    #[inline(always)]
+    pub unsafe fn submit<const FILL: bool>(&self, list: &[*mut Operation]) -> isize {
+        // SAFETY: as promised by the caller.
+        unsafe { call6::<FILL>(libc::SYS_io_submit, [self.0, list.len(), list.as_ptr() as usize, 0, 0, 0]) }
+    }
+
+    /// Waits for at least one event; how many were written into `events`, or -errno.
+    #[inline(always)]
+    pub fn wait<const FILL: bool>(&self, events: &mut [Event]) -> isize {
+        // SAFETY: the kernel writes at most so many events; without a time-out.
+        unsafe { call6::<FILL>(libc::SYS_io_getevents, [self.0, 1, events.len(), events.as_mut_ptr() as usize, 0, 0]) }
+    }
+
+    /// Ends it, when nothing is under way any more; false where the kernel does not say so.
+    pub fn end(&mut self) -> bool {
+        // SAFETY: a context of ours, ended once: the kernel refuses the name from then on.
+        let ended = unsafe { libc::syscall(libc::SYS_io_destroy, self.0) } == 0;
+        self.0 = 0;
+        ended
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.0 != 0 {
+            self.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structs_are_as_large_as_the_kernels() {
+        assert_eq!((size_of::<Operation>(), size_of::<Event>()), (64, 32));
+    }
+}

@@ -1,0 +1,147 @@
+//! The rarer system calls of lanes, inlined as those of [`raw`](super::raw) and for the same reason.
+#![allow(unsafe_code)]
+
+use std::os::fd::RawFd;
+
+use super::raw::call6;
+
+/// Read only what is cached: EAGAIN where a device had to be waited for (Linux 4.14).
+pub const RWF_NOWAIT: u32 = libc::RWF_NOWAIT as u32;
+/// Leave nothing in the page cache that was not there before (Linux 6.14).
+pub const RWF_DONTCACHE: u32 = 0x80;
+
+/// Bytes read, or -errno.
+/// # Safety
+/// `parts` must be `count` vectors, each writable for its length.
+#[inline(always)]
+pub unsafe fn preadv<const FILL: bool>(fd: RawFd, parts: *const libc::iovec, count: usize, offset: u64) -> isize {
+    // SAFETY: preadv writes into the vectors only. On 64 bit the whole position is in its low part.
+    unsafe { call6::<FILL>(libc::SYS_preadv, [fd as usize, parts as usize, count, offset as usize, 0, 0]) }
+}
+
+/// Bytes written, or -errno.
+/// # Safety
+/// `parts` must be `count` vectors, each readable for its length.
+#[inline(always)]
+pub unsafe fn pwritev<const FILL: bool>(fd: RawFd, parts: *const libc::iovec, count: usize, offset: u64) -> isize {
+    // SAFETY: pwritev reads from the vectors only. On 64 bit the whole position is in its low part.
+    unsafe { call6::<FILL>(libc::SYS_pwritev, [fd as usize, parts as usize, count, offset as usize, 0, 0]) }
+}
+
+/// Bytes read, or -errno; `flags` are RWF_*.
+/// # Safety
+/// `to` must be writable for `len` bytes.
+#[inline(always)]
+pub unsafe fn preadv2<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize, offset: u64, flags: u32) -> isize {
+    let part = libc::iovec { iov_base: to.cast(), iov_len: len };
+    // SAFETY: one vector, which the caller vouches for, alive until the call returns.
+    unsafe { call6::<FILL>(libc::SYS_preadv2, [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize]) }
+}
+
+/// Bytes written, or -errno; `flags` are RWF_*.
+/// # Safety
+/// `from` must be readable for `len` bytes.
+#[inline(always)]
+pub unsafe fn pwritev2<const FILL: bool>(fd: RawFd, from: *const u8, len: usize, offset: u64, flags: u32) -> isize {
+    let part = libc::iovec { iov_base: from.cast_mut().cast(), iov_len: len };
+    // SAFETY: one vector, which the caller vouches for, alive until the call returns.
+    unsafe { call6::<FILL>(libc::SYS_pwritev2, [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize]) }
+}
+
+/// The address of a new shared, read-only mapping of a file, or -errno.
+#[inline(always)]
+pub fn map<const FILL: bool>(fd: RawFd, len: usize, offset: u64) -> isize {
+    let (protection, flags) = (libc::PROT_READ as usize, libc::MAP_SHARED as usize);
+    // SAFETY: a new mapping at an address of the kernel's choice: no memory of anybody's is touched.
+    unsafe { call6::<FILL>(libc::SYS_mmap, [0, len, protection, flags, fd as usize, offset as usize]) }
+}
+
+/// 0, or -errno.
+/// # Safety
+/// The range must be a mapping that nothing points into any more.
+#[inline(always)]
+pub unsafe fn unmap<const FILL: bool>(at: usize, len: usize) -> isize {
+    // SAFETY: as promised by the caller.
+    unsafe { call6::<FILL>(libc::SYS_munmap, [at, len, 0, 0, 0, 0]) }
+}
+
+/// The number of this process.
+#[inline(always)]
+pub fn getpid<const FILL: bool>() -> isize {
+    // SAFETY: takes nothing and touches no memory.
+    unsafe { call6::<FILL>(libc::SYS_getpid, [0; 6]) }
+}
+
+/// Bytes moved from a file at `offset` into a pipe, or -errno.
+#[inline(always)]
+pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: usize) -> isize {
+    let mut at = offset as libc::loff_t;
+    // SAFETY: the position is ours and alive until the call returns; no other memory is touched.
+    unsafe { call6::<FILL>(libc::SYS_splice, [file as usize, &raw mut at as usize, pipe as usize, 0, len, 0]) }
+}
+
+/// Bytes moved from a pipe to where `to` stands, or -errno.
+#[inline(always)]
+pub fn splice_out<const FILL: bool>(pipe: RawFd, to: RawFd, len: usize) -> isize {
+    // SAFETY: no positions are passed and no memory is touched.
+    unsafe { call6::<FILL>(libc::SYS_splice, [pipe as usize, 0, to as usize, 0, len, 0]) }
+}
+
+/// Bytes sent from a file at `offset`, or -errno.
+#[inline(always)]
+pub fn sendfile<const FILL: bool>(to: RawFd, file: RawFd, offset: u64, len: usize) -> isize {
+    let mut at = offset as libc::off64_t;
+    // SAFETY: the position is ours and alive until the call returns; no other memory is touched.
+    unsafe { call6::<FILL>(libc::SYS_sendfile, [to as usize, file as usize, &raw mut at as usize, len, 0, 0]) }
+}
+
+/// Bytes copied between two files at the same offset, or -errno.
+#[inline(always)]
+pub fn copy_range<const FILL: bool>(from: RawFd, to: RawFd, offset: u64, len: usize) -> isize {
+    let (mut at, mut there) = (offset as libc::loff_t, offset as libc::loff_t);
+    let (at, there) = (&raw mut at as usize, &raw mut there as usize);
+    // SAFETY: the positions are ours and alive until the call returns; no other memory is touched.
+    unsafe { call6::<FILL>(libc::SYS_copy_file_range, [from as usize, at, to as usize, there, len, 0]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    fn both<const FILL: bool>() {
+        let (mut file, other) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        file.write_all(b"0123456789").unwrap();
+        let (fd, mut buffer) = (file.as_raw_fd(), [0u8; 6]);
+        let half = |at: usize, base: *mut u8| libc::iovec { iov_base: base.wrapping_add(at).cast(), iov_len: 3 };
+        let parts = [half(3, buffer.as_mut_ptr()), half(0, buffer.as_mut_ptr())];
+        // SAFETY: buffers and vectors are as long as the lengths given; the mapping is read before it is taken away.
+        unsafe {
+            assert_eq!(preadv::<FILL>(fd, parts.as_ptr(), 2, 1), 6);
+            assert_eq!(&buffer, b"456123");
+            assert_eq!(pwritev::<FILL>(other.as_raw_fd(), parts.as_ptr(), 2, 2), 6);
+            assert_eq!(preadv2::<FILL>(other.as_raw_fd(), buffer.as_mut_ptr(), 6, 0, 0), 6);
+            assert_eq!(&buffer, b"\0\x001234");
+            assert_eq!(pwritev2::<FILL>(fd, b"ab".as_ptr(), 2, 8, 0), 2);
+            let at = map::<FILL>(fd, 4096, 0);
+            assert_eq!(std::slice::from_raw_parts(at as *const u8, 10), b"01234567ab");
+            assert_eq!(unmap::<FILL>(at as usize, 4096), 0);
+            assert_eq!(map::<FILL>(-1, 4096, 0), -(libc::EBADF as isize));
+        }
+        assert_eq!(getpid::<FILL>(), std::process::id() as isize);
+        let (from, to) = nix::unistd::pipe().unwrap();
+        assert_eq!(splice_in::<FILL>(fd, 4, to.as_raw_fd(), 100), 6);
+        assert_eq!(splice_out::<FILL>(from.as_raw_fd(), other.as_raw_fd(), 100), 6);
+        assert_eq!(sendfile::<FILL>(to.as_raw_fd(), fd, 9, 100), 1);
+        assert_eq!(copy_range::<FILL>(fd, other.as_raw_fd(), 7, 100), 3);
+    }
+
+    #[test]
+    fn every_call_does_what_its_manual_page_says() {
+        both::<false>();
+        if super::super::raw::fill() {
+            both::<true>();
+        }
+    }
+}

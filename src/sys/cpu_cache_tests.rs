@@ -1,0 +1,58 @@
+//! Loads of what was flushed are slower than loads of what was just used, and no byte changes.
+
+use std::io::Write;
+
+use super::*;
+
+/// Loads are timed, so others on the same CPUs can spoil a try: the best of some counts.
+fn best(flush: impl Fn() -> Flushed) -> Flushed {
+    let ratio = |f: &Flushed| f.after / f.before;
+    (0..10).map(|_| flush()).max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap()
+}
+
+#[test]
+fn a_flushed_file_comes_from_memory_again_and_is_as_it_was() {
+    let mut file = tempfile::tempfile().unwrap();
+    let data: Vec<u8> = (0..8 << 20).map(|i: u64| mix(i) as u8).collect();
+    file.write_all(&data).unwrap();
+    let found = best(|| flush(Some((&file, data.len() as u64))).unwrap());
+    assert_eq!(found.bytes, data.len() as u64);
+    assert!(found.before > 0.0 && found.after >= 2.0 * found.before, "{found:?}");
+    let mut back = vec![0; data.len()];
+    std::os::unix::fs::FileExt::read_exact_at(&file, &mut back, 0).unwrap();
+    assert!(back == data);
+}
+
+#[test]
+fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
+    let page = page_size() as usize;
+    for pages in [1, 2, 31, 32, 33, 100, 512, 513, 5000] {
+        let start = std::ptr::without_provenance::<u8>(1 << 30);
+        let sample = Sample::of(start, pages * page + 77);
+        let mut found: Vec<usize> = sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
+        assert!(!found.is_empty() && found.iter().all(|at| *at < pages), "{pages}");
+        let count = found.len();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), count, "{pages}");
+    }
+}
+
+#[test]
+fn without_a_flush_the_same_loads_stay_fast() {
+    let buffer = Buffer::new(1 << 20).unwrap();
+    let sample = Sample::of(buffer.ptr(), buffer.len());
+    let best = (0..10).map(|_| sample.used() / sample.nanos()).fold(f64::INFINITY, f64::min);
+    assert!(best < 2.0, "{best}");
+}
+
+#[test]
+fn what_is_not_cached_is_pushed_out_without_touching_the_file() {
+    let found = best(|| flush(None).unwrap());
+    assert!(found.bytes == 0 && found.before > 0.0 && found.after > found.before, "{found:?}");
+}
+
+#[test]
+fn the_last_cache_has_a_size_that_can_be_walked() {
+    assert!((8 << 20..=256 << 20).contains(&last_cache()));
+}
