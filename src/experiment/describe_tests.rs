@@ -11,8 +11,8 @@ const fn info(id: &'static str, ops: &'static [Op], moves: Moves) -> Info {
         ops,
         depth: Depth::Synchronous,
         direct: true,
-        cached: true,
-        mixes: false,
+        cached: matches!(moves, Moves::Data),
+        mixes: matches!(moves, Moves::Data),
         options: &[],
     }
 }
@@ -99,9 +99,11 @@ fn every_setting_of_a_cell_is_held() {
         ("xor", "true"),
         ("size", "2m"),
         ("sync", "end"),
+        ("mix", "50"),
+        ("cpu-cache", "flush"),
     ];
     for setting in Settings::ALL {
-        let free = ["seed", "trials", "trial-time", "budget"].contains(&setting.name);
+        let free = ["seed", "trials", "trial-time", "budget", "ceilings", "rated"].contains(&setting.name);
         let value = other.iter().find(|(name, _)| *name == setting.name);
         assert_eq!(value.is_none(), free, "{}: give it a value that these cells have not", setting.name);
         if let Some((name, value)) = value {
