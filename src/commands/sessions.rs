@@ -49,10 +49,11 @@ fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Resul
 }
 
 fn compare(dir: &Path, base: &str, others: &[String], out: &Out) -> anyhow::Result<()> {
+    let format = report::comparison_format(&out.format)?;
     let one = |text: &String| session::load(&session::find(dir, text).map_err(unknown)?).map_err(failed);
     let sessions: Vec<Session> = std::iter::once(&base.to_string()).chain(others).map(one).collect::<anyhow::Result<_>>()?;
     let Some(comparison) = session::compare(&sessions) else { return Ok(()) };
-    out.text_or_json(|| report::comparison(&comparison, &out.look()), &comparison)
+    out.write(|to| (format.write)(&comparison, &out.look(), to))
 }
 
 /// A session that cannot be found or opened: exit 1 (design §3.4).

@@ -22,8 +22,8 @@ use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
 pub use anonymous::{Names, anonymous};
-pub use atomic::{probe, to_file};
-pub use compare::table as comparison;
+pub use atomic::{probe, to_file, to_new_file};
+pub use compare::{COMPARISONS, ComparisonFormat, compared_columns, table as comparison};
 pub use out::{Failed, Formats, HEADING as OUTPUT, Out, When, ascii_only, failed, say};
 
 /// The JSON Schema of the `json` format, as users can download it.
@@ -62,6 +62,11 @@ pub static FORMATS: &[Format] =
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;
+
+/// The format of a comparison of that name.
+pub fn comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
+    COMPARISONS.iter().find(|f| f.id == id).ok_or_else(|| nearest("format", id, COMPARISONS.iter().map(|f| f.id)))
+}
 
 /// The format of that name.
 pub fn format(id: &str) -> Result<&'static Format, Unknown> {

@@ -94,6 +94,9 @@ pub struct EndLine {
     /// The gravest warning of all verdicts; `None` where nothing was judged.
     #[serde(default)]
     pub worst: Option<Worst>,
+    /// The highest median of the cells that no warning says to be wrong, bytes per second; `None` where none moved bytes.
+    #[serde(default)]
+    pub best: Option<f64>,
 }
 
 /// What a list says of all verdicts of a session.

@@ -46,7 +46,7 @@ impl<F: Tail> Sink<F> {
         Sink { file, whole: 0, torn: false, waiting: Default::default(), waiting_bytes: 0, dropped: 0, lost: 0, error: None }
     }
 
-    /// Writes the first line; without it nothing else is worth keeping.
+    /// Writes the first line, or leaves the file as it was.
     pub fn begin(&mut self, line: &[u8]) -> io::Result<()> {
         self.write(line)
     }
@@ -125,6 +125,21 @@ impl<F: Tail> Sink<F> {
             }
             _ => {}
         }
+    }
+
+    /// Whether the last attempt to write or to settle failed.
+    pub fn fails(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// No line waits.
+    pub fn is_flushed(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Not even the first line is in the file.
+    pub fn is_empty(&self) -> bool {
+        self.whole == 0
     }
 
     /// Puts another file in the place of this one, for tests of a disk that fails.

@@ -1,13 +1,14 @@
 //! Keeps a run: one line per event that matters, appended and flushed at once.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::line::{self, EndLine, Header, Line};
 use super::sink::Sink;
-use super::{SessionError, edit, store, time};
+use super::{SessionError, edit, result, store, time};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event, Sample, Trial, Verdict};
@@ -36,7 +37,7 @@ pub struct Recorder {
 /// What is known of a cell and how much of it is in the file.
 #[derive(Default)]
 struct Cell {
-    trials: u64,
+    trials: Vec<Arc<Trial>>,
     verdict: Option<Arc<Verdict>>,
     error: Option<String>,
     written: Option<Instant>,
@@ -49,7 +50,8 @@ impl Recorder {
     /// A `name` that another session has gets a number: [`Recorder::renamed`].
     ///
     /// # Errors
-    /// The folder or file cannot be made or written, or the name is none. No file is left then.
+    /// The folder or file cannot be made or written, or the name is none. No file is left then. A full disk is none of
+    /// these: all lines wait for it, the first one too.
     pub fn create(
         dir: &Path,
         name: Option<&str>,
@@ -68,7 +70,7 @@ impl Recorder {
         let mut sink = Sink::new(file);
         let started = line::bytes(&Header::new(&id, &kept, &created, host, plan))
             .map_err(|e| SessionError::Json(e.to_string()))
-            .and_then(|header| sink.begin(&header).map_err(|e| SessionError::io("write", &path, e)));
+            .and_then(|header| begin(&mut sink, header).map_err(|e| SessionError::io("write", &path, e)));
         started.inspect_err(|_| drop(fs::remove_file(&path)))?;
         let cells = plan.cells.iter().map(|_| Cell::default()).collect();
         Ok(Recorder {
@@ -112,6 +114,31 @@ impl Recorder {
     /// Why some of the session is not in its file yet, in words for the user; `None` while all is well.
     pub fn unsaved(&self) -> Option<String> {
         self.sink.unsaved()
+    }
+
+    /// Something waits that the disk did not take; [`Recorder::retry`] may still save it.
+    pub fn waits(&self) -> bool {
+        self.sink.fails()
+    }
+
+    /// Writes what waits, as far as the disk takes it now.
+    pub fn retry(&mut self) {
+        self.sink.flush();
+        self.tell_lost();
+        if self.sink.is_flushed() {
+            self.sink.settle();
+        }
+    }
+
+    /// One last attempt to save what waits. A file that never took a byte is removed: it would be a session that nobody
+    /// can read.
+    pub fn leave(&mut self) {
+        if self.waits() {
+            self.retry();
+        }
+        if self.sink.is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 
     /// Keeps what is to be kept of an event: trials, verdicts, errors, notes, the end.
@@ -164,9 +191,10 @@ impl Recorder {
         let end = EndLine {
             reason,
             seconds: Some((self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3),
-            cells: Some(self.cells.iter().filter(|cell| cell.trials > 0).count() as u64),
+            cells: Some(self.cells.iter().filter(|cell| !cell.trials.is_empty()).count() as u64),
             failed: self.cells.iter().filter(|cell| cell.error.is_some()).count() as u64,
             worst: judged.clone().next().map(|_| judged.flat_map(|v| &v.warnings).map(|w| w.severity).max().into()),
+            best: self.best(),
         };
         self.push(&Line::End(end), true);
         self.ended = true;
@@ -183,17 +211,17 @@ impl Recorder {
 
     /// The engine may run another plan than was asked for; trials count cells in that one.
     fn plan(&mut self, plan: &Plan) {
-        if *plan != self.plan && self.cells.iter().all(|cell| cell.trials == 0) {
+        if *plan != self.plan && self.cells.iter().all(|cell| cell.trials.is_empty()) {
             self.line(&Line::Plan { plan });
             self.plan = plan.clone();
             self.cells = plan.cells.iter().map(|_| Cell::default()).collect();
         }
     }
 
-    fn trial(&mut self, trial: &Trial, samples: &[Sample]) {
+    fn trial(&mut self, trial: &Arc<Trial>, samples: &[Sample]) {
         // A line for a cell that is not there would make the file unreadable.
         let Some(cell) = self.cells.get_mut(trial.cell as usize) else { return };
-        cell.trials += 1;
+        cell.trials.push(Arc::clone(trial));
         let mut samples = samples.to_vec();
         merge_neighbours(&mut samples, Sample::MOST, Sample::with);
         self.line(&Line::Trial { trial, samples: &samples });
@@ -202,8 +230,16 @@ impl Recorder {
     fn verdict(&mut self, cell: usize) {
         let Some(known) = self.cells.get_mut(cell) else { return };
         (known.written, known.stale) = (Some(Instant::now()), false);
-        let (trials, verdict, error) = (known.trials, known.verdict.clone(), known.error.clone());
+        let (trials, verdict, error) = (known.trials.len() as u64, known.verdict.clone(), known.error.clone());
         self.line(&Line::Verdict { cell, trials, verdict: verdict.as_deref(), error: error.as_deref() });
+    }
+
+    /// The highest median throughput that no warning says to be wrong.
+    fn best(&self) -> Option<f64> {
+        let measured = self.cells.iter().zip(&self.plan.cells).filter(|(cell, _)| !cell.trials.is_empty());
+        let results = measured.map(|(cell, job)| result(job, cell.trials.clone(), cell.verdict.as_deref(), None));
+        let trusted = results.filter(|result| result.wrong().is_none()).filter_map(|result| result.throughput);
+        trusted.map(|of| of.summary.median).filter(|median| median.is_finite()).reduce(f64::max)
     }
 
     fn line(&mut self, line: &Line) {
@@ -227,6 +263,23 @@ impl Recorder {
         if let Ok(bytes) = line::bytes(&Line::Note { text: &text }) {
             self.sink.push(bytes, true);
         }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// The first line; on a full disk it waits.
+fn begin(sink: &mut Sink<File>, header: Vec<u8>) -> io::Result<()> {
+    match sink.begin(&header) {
+        Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+            sink.push(header, true);
+            Ok(())
+        }
+        begun => begun,
     }
 }
 

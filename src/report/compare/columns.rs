@@ -10,6 +10,7 @@ use crate::stats::Ratio;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, aligned};
 
+/// The cells of a comparison in this order; the bar is the column of rank 2, the outcome the last one.
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
     let mut columns: Vec<Column> = axes::AXES
@@ -21,7 +22,7 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let of = |text: fn(&Ratio) -> String| pairs.iter().map(|pair| pair.ratio.as_ref().map_or("-".into(), text)).collect();
     columns.push(Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))));
     columns.push(Column::numbers("95 %", "", 1, of(interval)));
-    let scale = Scale::of(pairs);
+    let scale = Scale::of(pairs, look.width);
     let bars = pairs.iter().map(|pair| scale.bar(pair.ratio.as_ref(), look.ascii)).collect();
     columns.push(Column { unit: scale.title(), ..Column::words("", 2, bars) });
     let outcomes = pairs.iter().map(|pair| vec![(style(pair.outcome), pair.outcome.name().into())]).collect();

@@ -2,8 +2,12 @@
 
 mod bar;
 mod columns;
+mod formats;
 #[cfg(test)]
 mod tests;
+
+pub use columns::columns as compared_columns;
+pub use formats::{COMPARISONS, ComparisonFormat};
 
 use super::Look;
 use super::table::axes;

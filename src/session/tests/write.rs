@@ -171,3 +171,64 @@ fn discarded_is_gone() {
     recorder.discard().unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_disk_that_is_full_at_the_start_gets_the_session_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.jsonl");
+    let full = || fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
+    let mut sink = Sink::new(full());
+    begin(&mut sink, b"first\n".to_vec()).unwrap();
+    sink.push(b"second\n".to_vec(), false);
+    assert!(sink.fails() && sink.is_empty() && sink.unsaved().unwrap().contains("2 lines wait to be saved: No space"));
+    sink.swap(File::create(&path).unwrap());
+    sink.flush();
+    assert!(!sink.fails() && !sink.is_empty() && sink.unsaved().is_none());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "first\nsecond\n");
+    // What fails for another reason is no session.
+    assert!(begin(&mut Sink::new(File::open(&path).unwrap()), b"x\n".to_vec()).is_err());
+}
+
+#[test]
+fn what_waits_is_tried_again_after_the_end_and_a_file_without_a_byte_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    let full = || fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
+    let file = recorder.sink.swap(full());
+    recorder.event(&testing::trial_event(0, 1, 1));
+    recorder.finish(End::Finished);
+    recorder.retry();
+    assert!(recorder.waits() && recorder.unsaved().is_some());
+    recorder.sink.swap(file);
+    recorder.retry();
+    assert_eq!((recorder.waits(), recorder.unsaved()), (false, None));
+    assert_eq!(load(recorder.path()).unwrap().end, Some(End::Finished));
+    let path = recorder.path().to_path_buf();
+    drop(recorder);
+    assert!(path.exists());
+    let mut empty = self::recorder(dir.path(), None);
+    empty.sink = Sink::new(full());
+    let path = empty.path().to_path_buf();
+    drop(empty);
+    assert!(!path.exists());
+}
+
+#[test]
+fn the_end_line_says_the_peak_of_what_can_be_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(dir.path(), None);
+    for round in 1..=3 {
+        recorder.event(&testing::trial_event(0, round, 1 << 20));
+        recorder.event(&testing::trial_event(1, round, 1 << 30));
+    }
+    let warnings = vec![crate::record::Warning {
+        id: "holes".into(),
+        severity: crate::record::Severity::Wrong,
+        message: String::new(),
+        evidence: String::new(),
+        remedy: String::new(),
+    }];
+    recorder.event(&Event::Verdict { cell: 1, verdict: Arc::new(Verdict { warnings, ..Verdict::default() }) });
+    recorder.finish(End::Finished);
+    assert_eq!(list(dir.path()).unwrap()[0].best, Some(f64::from(1 << 20)));
+}

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::super::msg::{Effect, Msg};
 use super::app::{Done, Hands};
 use super::run::Runs;
-use super::{clipboard, look_up, terminal};
+use super::{clipboard, look_up, share, terminal};
 use crate::host::{Host, examine};
 use crate::record::Event;
 
@@ -111,6 +111,9 @@ impl Hands for Shell {
             }
             Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
+            Effect::Compare { ids, ascii } => self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, ascii)))),
+            Effect::Import(path) => self.look_up(move || share::import(&path)),
+            Effect::Export(export) => self.look_up(move || Msg::Exported { number: export.number, result: share::export(&export) }),
             Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
             Effect::Again(id) => self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new))),
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),

@@ -74,7 +74,7 @@ pub fn sessions() -> Result<Vec<Listed>, String> {
     session::folder().and_then(|dir| session::list(&dir)).map_err(|e| e.to_string())
 }
 
-fn load(id: &str) -> Result<(PathBuf, Session), String> {
+pub fn load(id: &str) -> Result<(PathBuf, Session), String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id)).map_err(|e| e.to_string())?;
     let session = session::load(&path).map_err(|e| e.to_string())?;
     Ok((path, session))
