@@ -1,6 +1,5 @@
 //! What keys and messages do on Compare.
 
-use super::super::curves::Metric;
 use super::super::export::Form;
 use super::super::keymap::Action;
 use super::super::model::{Model, Screen};
@@ -156,7 +155,7 @@ pub fn offered(compare: &Compare, action: Action) -> bool {
         Action::LogAxis => chart && others > 0,
         Action::Toggle => !chart && others > 0,
         Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => others > 0,
-        action if metric_of(action) != None::<Metric> => chart && others > 0,
+        action if metric_of(action).is_some() => chart && others > 0,
         _ => true,
     }
 }

@@ -15,6 +15,7 @@ use super::run::Runs;
 use super::{clipboard, look_up, share, terminal};
 use crate::host::{Host, examine};
 use crate::record::Event;
+use crate::units;
 
 /// Threads that look something up at the same time: a mount that hangs may hold some for ever.
 const MOST_LOOKING: usize = 16;
@@ -144,7 +145,12 @@ impl Shell {
     fn copy(&self, text: &str) {
         let mut out = io::stdout();
         let written = out.write_all(clipboard::osc52(text).as_bytes()).and_then(|()| out.flush());
+        let size = units::show_bytes(text.len() as u64);
         let said = match written {
+            // No terminal answers whether it took it.
+            Ok(()) if text.len() > clipboard::SAFE => {
+                Msg::Done { text: format!("copied {size}: more than every terminal takes, e writes it to a file"), sessions: false }
+            }
             Ok(()) => Msg::Done { text: "copied".into(), sessions: false },
             Err(error) => Msg::Failed(format!("cannot copy: {error}")),
         };
