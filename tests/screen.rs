@@ -399,3 +399,33 @@ fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
         assert_eq!(sessions(&home)[0]["state"], "interrupted");
     });
 }
+
+#[test]
+fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
+    let home = home_with_file();
+    kernel::with_tmpfs(&home.sessions_dir(), "4m", || {
+        keep(&home, &["only"]);
+        fs::copy(home.sessions().pop().unwrap(), home.path("elsewhere.jsonl")).unwrap();
+        kernel::remount_read_only(&home.sessions_dir());
+        for (keys, said) in [("Rother\r", "cannot change "), ("Dy", "cannot remove "), ("ielsewhere.jsonl\r", "not imported: cannot make ")]
+        {
+            let mut terminal = on_sessions(&home, "only");
+            terminal.press(keys);
+            terminal.shows(said);
+            terminal.press(CTRL_C);
+            assert_eq!(terminal.end().0, 0);
+        }
+        // A run has no file there, which is said all along; exports elsewhere still work.
+        let mut terminal = running(&home, ENDLESS);
+        let live = terminal.shows("NOT SAVED:");
+        assert!(live.contains("cannot make "), "{live}");
+        terminal.press(CTRL_C);
+        terminal.shows("Answer");
+        terminal.shows("not saved");
+        terminal.press("e\r");
+        terminal.shows("wrote ");
+        terminal.press("q");
+        assert_eq!(terminal.end().0, 0);
+        assert_eq!(sessions(&home).len(), 1);
+    });
+}

@@ -11,7 +11,7 @@ use crate::session::{Outcome, Pair, Versus};
 
 /// The columns of the table as they are shown in a width.
 pub struct Table<'a> {
-    columns: Vec<(&'a Column, usize)>,
+    columns: Vec<&'a (Column, usize)>,
     gap: usize,
 }
 
@@ -21,7 +21,7 @@ const BAR: u8 = 2;
 impl<'a> Table<'a> {
     pub fn of(sheet: &'a Sheet, width: usize) -> Table<'a> {
         let (columns, gap) = sheet.fit(width);
-        Table { columns: columns.into_iter().map(|column| (column, column.width())).collect(), gap }
+        Table { columns, gap }
     }
 
     /// Titles and units.

@@ -33,12 +33,18 @@ pub struct Compared {
 /// The cells of one session beside those of the baseline.
 #[derive(Debug)]
 pub struct Sheet {
-    /// With short bars, and with long ones.
-    columns: [Vec<Column>; 2],
+    /// With short bars, and with long ones; each with its width.
+    columns: [Vec<(Column, usize)>; 2],
     /// Places in the cells as they are listed, with a gap before some of them.
     pub rows: Vec<Row>,
     /// What all cells share: `op read, pattern seq`.
     pub common: String,
+}
+
+/// A column with its width: it is measured once.
+fn sized(column: Column) -> (Column, usize) {
+    let width = column.width();
+    (column, width)
 }
 
 /// A row of the table.
@@ -98,9 +104,11 @@ impl Sheet {
         let jobs: Vec<&Job> = versus.cells.iter().map(|pair| &pair.cell).collect();
         let (order, breaks) = axes::order_of(&jobs);
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
-        let columns = |width| match pairs.is_empty() {
-            true => Vec::new(),
-            false => compared_columns(&pairs, &versus.side.letter, &Look { width, color: false, ascii }),
+        let columns = |width| {
+            // Without cells there are no titles either.
+            let look = Look { width, color: false, ascii };
+            let made = if pairs.is_empty() { Vec::new() } else { compared_columns(&pairs, &versus.side.letter, &look) };
+            made.into_iter().map(sized).collect()
         };
         let cells = order.iter().enumerate().map(|(row, cell)| Row::Cell { row, cell: *cell });
         let rows = breaks.iter().zip(cells).flat_map(|(apart, cell)| apart.then_some(Row::Gap).into_iter().chain([cell])).collect();
@@ -108,17 +116,16 @@ impl Sheet {
         Sheet { columns: [columns(ROOMY - 1), columns(ROOMY)], rows, common }
     }
 
-    /// The columns that a line of this width has room for, and the space between them.
-    pub fn fit(&self, width: usize) -> (Vec<&Column>, usize) {
-        let all = &self.columns[usize::from(width >= ROOMY)];
-        let total = |columns: &[&Column], gap: usize| columns.iter().map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap);
-        let mut columns: Vec<&Column> = all.iter().collect();
+    /// The columns that a line of this width has room for, each with its width, and the space between them.
+    pub fn fit(&self, width: usize) -> (Vec<&(Column, usize)>, usize) {
+        let total = |columns: &[&(Column, usize)], gap: usize| columns.iter().map(|(_, own)| own + gap).sum::<usize>().saturating_sub(gap);
+        let mut columns: Vec<&(Column, usize)> = self.columns[usize::from(width >= ROOMY)].iter().collect();
         loop {
             if let Some(gap) = [2, 1].into_iter().find(|gap| total(&columns, *gap) <= width) {
                 return (columns, gap);
             }
-            match columns.iter().map(|column| column.rank).max() {
-                Some(highest) if highest > 0 => columns.retain(|column| column.rank < highest),
+            match columns.iter().map(|(column, _)| column.rank).max() {
+                Some(highest) if highest > 0 => columns.retain(|(column, _)| column.rank < highest),
                 _ => return (columns, 1),
             }
         }

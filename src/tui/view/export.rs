@@ -13,7 +13,7 @@ const IDS: usize = 10;
 
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let rows = form.choices.len() as u16 + 8;
-    let inner = popup::opened(look, &format!("Export {}", form.name), popup::middle(body, 76, rows), buf);
+    let inner = popup::opened(look, format!("Export {}", form.name).trim_end(), popup::middle(body, 76, rows), buf);
     let [list, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(5.min(inner.height.saturating_sub(1)))]).areas(inner);
     formats(look, form, list, buf);
     let name = |text: &str, focus: Focus| {
