@@ -66,7 +66,7 @@ fn measured(args: &Args, format: &Format, plan: &Arc<Plan>, recorder: Option<&Ar
     let tell = move |told| drop(to.send(told));
     let control = Arc::new(Control::new(signals::stop_flag()));
     match session::start(Arc::clone(plan), session.host.evidence(), control, recorder.cloned(), tell) {
-        Ok(_) => watch::until_over(args, format, &events, session),
+        Ok(_) => watch::until_over(args, format, &events, session, recorder),
         Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
     }
 }
@@ -99,13 +99,18 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     let Outcome { mut session, error, signal } = outcome;
     let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
-    let mut saved = None;
+    let (mut saved, mut unkept) = (None, false);
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         recorder.finish(reason);
         let path = recorder.path().display();
+        session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
-            Some(why) => say(format!("iotui: not all of this run is saved: {why}")),
+            Some(why) => {
+                let what = if recorder.is_kept() { "not all of this run is saved" } else { "this run is not saved" };
+                say(format!("iotui: {what}: {why}"));
+                unkept = args.save.is_some();
+            }
             None if !args.quiet => saved = Some(format!("saved   {path}")),
             None => {}
         }
@@ -133,7 +138,8 @@ fn finish(args: &Args, format: &Format, recorder: Option<&Arc<Mutex<Recorder>>>,
     let wrong = session.worst() == Some(Severity::Wrong);
     Ok(match signal {
         Some(signal) => 128 + signal as u8,
-        None if error.is_some() || session.errors.iter().any(Option::is_some) => 1,
+        // What was asked for by its name is part of the run.
+        None if unkept || error.is_some() || session.errors.iter().any(Option::is_some) => 1,
         None if args.strict && wrong => 4,
         None => 0,
     })

@@ -2,20 +2,28 @@
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::bar::Bar;
 use super::{Args, Outcome};
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
-use crate::session::{self, Session, Told};
+use crate::session::{self, Recorder, Session, Told};
 use crate::sys::signals;
 
 /// After a signal the engine has a second for the system call under way, and a little to say so.
 const PATIENCE: Duration = Duration::from_millis(1100);
 
-pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, mut session: Session) -> Outcome {
+pub(super) fn until_over(
+    args: &Args,
+    format: &Format,
+    events: &Receiver<Told>,
+    mut session: Session,
+    recorder: Option<&Arc<Mutex<Recorder>>>,
+) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
+    let mut saving = Saving { recorder, told: false, again: args.quiet };
     let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
     let names = args.anonymous.then(|| report::Names::of(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
@@ -25,6 +33,7 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
             Ok(Told::Event(event)) => {
                 session.apply(&event);
                 bar.show(&event);
+                saving.tell(&bar);
                 if let (Event::Trial { trial, .. }, Some(out)) = (&event, &mut stream) {
                     // A reader that left ends the printing, not the run.
                     let line = match &names {
@@ -52,4 +61,29 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
     }
     bar.clear();
     Outcome { session, error, signal: signals::pending() }
+}
+
+/// What the user hears of a session that cannot be written: once that it is so, once that it is over.
+struct Saving<'a> {
+    recorder: Option<&'a Arc<Mutex<Recorder>>>,
+    told: bool,
+    again: bool,
+}
+
+impl Saving<'_> {
+    fn tell(&mut self, bar: &Bar) {
+        // Not waited for: it may just be written to a disk that hangs.
+        let Some(recorder) = self.recorder.and_then(|r| r.try_lock().ok()) else { return };
+        match recorder.unsaved() {
+            Some(why) if !self.told => {
+                self.told = true;
+                bar.say(&format!("iotui: this run is not saved for now: {why}; it goes on, and saving is tried again"));
+            }
+            None if self.told && !self.again => {
+                self.again = true;
+                bar.say("iotui: this run is saved again");
+            }
+            _ => {}
+        }
+    }
 }

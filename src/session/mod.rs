@@ -16,6 +16,7 @@ mod list;
 mod load;
 mod log;
 mod presets;
+mod publish;
 mod reader;
 mod result;
 mod run;

@@ -59,7 +59,11 @@ impl Runs {
             return None;
         }
         let made = session::recorder(name, host, plan);
-        made.map_err(|error| self.tell.send(Msg::Failed(format!("this run is not saved: {error}")))).ok()
+        let why = made.as_ref().map_or_else(|error| Some(error.to_string()), Recorder::unsaved);
+        if let Some(why) = why {
+            let _ = self.tell.send(Msg::Failed(format!("this run is not saved: {why}")));
+        }
+        made.ok()
     }
 
     /// What the engine's thread calls: it never waits. Samples are dropped where the screen is behind, results never.
