@@ -177,6 +177,32 @@ fn a_named_session_that_is_not_kept_is_a_run_that_failed() {
 }
 
 #[test]
+fn a_full_disk_takes_no_copy_and_loses_nothing() {
+    let home = home();
+    let data = home.path("disk");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
+    kernel::with_tmpfs(&data, "1m", || {
+        let run = |line: &str| output(home.std(line).env("XDG_DATA_HOME", &data));
+        assert!(run(&format!("sessions import {golden}")).status.success());
+        let dir = data.join("iotui/sessions");
+        let before = names(&dir);
+        let bytes = || fs::read(dir.join(&before[0])).unwrap();
+        let was = bytes();
+        take_room(&data.join("other"), 0);
+        for line in ["sessions rename 2026 another".to_string(), format!("sessions import {golden}")] {
+            let ran = run(&line);
+            let told = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!((ran.status.code(), told.lines().count()), (Some(1), 1), "{line}: {told}");
+            assert!(told.contains("No space left"), "{line}: {told}");
+            assert!(names(&dir) == before && bytes() == was, "{line}");
+        }
+        // What is deleted makes room.
+        assert!(run("sessions delete 2026").status.success());
+        assert!(run(&format!("sessions import {golden}")).status.success());
+    });
+}
+
+#[test]
 fn a_read_only_disk_that_can_be_written_again() {
     let home = home();
     let data = home.path("disk");

@@ -274,3 +274,33 @@ fn without_a_terminal_it_says_what_to_use() {
     home.cmd("--theme nihgt").assert().code(2);
     home.cmd("some-file.bin --dry-run").assert().code(2).stderr(predicate::str::contains("--batch"));
 }
+
+#[test]
+fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
+    let home = home_with_file();
+    let dir = home.sessions_dir();
+    std::fs::create_dir_all(&dir).unwrap();
+    let golden = include_str!("golden/session-v1.jsonl");
+    let evil = golden.replace("golden – ünïcode", "evil\\u001b]0;owned\\u0007\\u202e").replace("/home/user", "/\\u001b[2J\\n");
+    std::fs::write(dir.join("evil.jsonl"), evil).unwrap();
+    std::fs::write(dir.join("deep.jsonl"), "[".repeat(100_000) + "\n").unwrap();
+    nix::unistd::mkfifo(&dir.join("pipe.jsonl"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::fs::File::create(dir.join("sparse.jsonl")).unwrap().set_len(1 << 30).unwrap();
+    std::os::unix::fs::symlink("loop.jsonl", dir.join("loop.jsonl")).unwrap();
+    let mut terminal = start(&home, "");
+    terminal.press("4");
+    terminal.shows("unreadable");
+    terminal.shows("evil");
+    // The one that can be read is the newest; the preview of the next ones says why they cannot.
+    for _ in 0..4 {
+        terminal.press("j");
+        let reasons = ["regular file", "cannot open", "longer than", "is no iotui session"];
+        terminal.until("the reason", |screen| reasons.iter().any(|why| screen.contents().contains(why)));
+    }
+    terminal.press("g\r");
+    terminal.shows("Throughput");
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+}

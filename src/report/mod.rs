@@ -10,6 +10,7 @@ mod json;
 pub mod jsonl;
 mod markdown;
 mod out;
+mod pretty;
 #[cfg(test)]
 mod sample;
 mod svg;
