@@ -11,7 +11,7 @@ use super::table::verdict;
 pub const NANOS: [&str; 8] = ["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""];
 
 /// Set in a process that is one round.
-const ROUND: &str = "IOTUI_BENCH_ROUND";
+pub const ROUND: &str = "IOTUI_BENCH_ROUND";
 
 /// Takes one sample.
 pub type Sample<'a> = Box<dyn FnMut() -> f64 + 'a>;

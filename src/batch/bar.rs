@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::plan::Plan;
 use crate::record::{Event, Phase, Progress};
+use crate::report;
 use crate::units;
 
 pub(super) struct Bar {
@@ -60,6 +61,11 @@ impl Bar {
 
     fn label(&self, cell: u32) -> String {
         self.labels.get(cell as usize).cloned().unwrap_or_default()
+    }
+
+    /// A line for the user, above the bar.
+    pub fn say(&self, line: &str) {
+        self.bar.suspend(|| report::say(line));
     }
 
     pub fn clear(&self) {

@@ -72,7 +72,7 @@ fn measured(args: &Args, format: &Format, plan: &Arc<Plan>, recorder: Option<&Ar
     let tell = move |told| drop(to.send(told));
     let control = Arc::new(Control::new(signals::stop_flag()));
     match session::start(Arc::clone(plan), &session.host, control, recorder.cloned(), tell) {
-        Ok(_) => watch::until_over(args, format, &events, session),
+        Ok(_) => watch::until_over(args, format, &events, session, recorder),
         Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
     }
 }
@@ -83,6 +83,11 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     }
     match session::recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
+            match recorder.unsaved() {
+                Some(why) if args.save.is_some() => anyhow::bail!("this run cannot be saved: {why}"),
+                Some(why) => say(format!("iotui: this run is not saved yet: {why}")),
+                None => {}
+            }
             if recorder.renamed() && !args.quiet {
                 say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
             }
@@ -101,20 +106,25 @@ fn locked<T>(recorder: &Mutex<Recorder>, with: impl FnOnce(&mut Recorder) -> T) 
     with(&mut recorder.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Ends the session's file; the line that says where it is.
-fn kept(args: &Args, recorder: Option<&Arc<Mutex<Recorder>>>, reason: End) -> Option<String> {
-    let mut saved = None;
+/// Ends the session's file; the line that says where it is, and whether what was asked for by its name is not all there.
+fn kept(args: &Args, session: &mut Session, recorder: Option<&Arc<Mutex<Recorder>>>, reason: End) -> (Option<String>, bool) {
+    let (mut saved, mut unkept) = (None, false);
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         recorder.finish(reason);
         let path = recorder.path().display();
+        session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
-            Some(why) => say(format!("iotui: not all of this run is saved: {why}")),
+            Some(why) => {
+                let what = if recorder.is_kept() { "not all of this run is saved" } else { "this run is not saved" };
+                say(format!("iotui: {what}: {why}"));
+                unkept = args.save.is_some();
+            }
             None if !args.quiet => saved = Some(format!("saved   {path}")),
             None => {}
         }
     }
-    saved
+    (saved, unkept)
 }
 
 fn finish(
@@ -127,7 +137,7 @@ fn finish(
     let Outcome { mut session, error, signal } = outcome;
     let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
-    let saved = kept(args, recorder, reason);
+    let (saved, unkept) = kept(args, &mut session, recorder, reason);
     if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(report::Failed(code, error.unwrap_or_default()).into());
@@ -150,7 +160,8 @@ fn finish(
     if let Some(saved) = saved {
         say(saved);
     }
-    let failed = error.is_some() || session.has_failed_cell();
+    // What was asked for by its name is part of the run.
+    let failed = unkept || error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);
     Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
 }

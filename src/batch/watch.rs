@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::bar::Bar;
 use super::{Args, Outcome};
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
-use crate::session::{self, Session, Told};
+use crate::session::{self, Recorder, Session, Told};
 use crate::sys::signals;
 
 /// After a signal the engine has a second for the system call under way, and a little to say so.
@@ -25,8 +26,15 @@ fn line(session: &Session, names: Option<&report::Names>, event: &Event) -> Opti
     }
 }
 
-pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, mut session: Session) -> Outcome {
+pub(super) fn until_over(
+    args: &Args,
+    format: &Format,
+    events: &Receiver<Told>,
+    mut session: Session,
+    recorder: Option<&Arc<Mutex<Recorder>>>,
+) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
+    let mut saving = Saving { recorder, told: false, again: args.quiet };
     let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
     let names = args.anonymous.then(|| report::Names::of(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
@@ -36,6 +44,7 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
             Ok(Told::Event(event)) => {
                 session.apply(&event);
                 bar.show(&event);
+                saving.tell(&bar);
                 // A reader that left ends the printing, not the run.
                 let line = line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
                 if line.is_some_and(|line| line.and_then(|line| stream.as_mut().map_or(Ok(()), |out| writeln!(out, "{line}"))).is_err()) {
@@ -58,4 +67,29 @@ pub(super) fn until_over(args: &Args, format: &Format, events: &Receiver<Told>, 
     }
     bar.clear();
     Outcome { session, error, signal: signals::pending() }
+}
+
+/// What the user hears of a session that cannot be written: once that it is so, once that it is over.
+struct Saving<'a> {
+    recorder: Option<&'a Arc<Mutex<Recorder>>>,
+    told: bool,
+    again: bool,
+}
+
+impl Saving<'_> {
+    fn tell(&mut self, bar: &Bar) {
+        // Not waited for: it may just be written to a disk that hangs.
+        let Some(recorder) = self.recorder.and_then(|r| r.try_lock().ok()) else { return };
+        match recorder.unsaved() {
+            Some(why) if !self.told => {
+                self.told = true;
+                bar.say(&format!("iotui: this run is not saved for now: {why}; it goes on, and saving is tried again"));
+            }
+            None if self.told && !self.again => {
+                self.again = true;
+                bar.say("iotui: this run is saved again");
+            }
+            _ => {}
+        }
+    }
 }

@@ -24,7 +24,9 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;
-            say(format!("now named {got}"));
+            // Not a number that was asked for: one that was added.
+            let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) { "there is a session of that name: " } else { "" };
+            say(format!("{taken}now named {got}"));
         }
         Sessions::Delete { session } => {
             let path = session::find(&dir, session).map_err(unknown)?;

@@ -21,6 +21,22 @@ pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     place.put(&bytes).map_err(|error| named(path, error))
 }
 
+/// As [`to_file`], for a name that no file has yet.
+///
+/// # Errors
+/// [`ErrorKind::AlreadyExists`] where one has it, even if it came a moment ago: it stays as it was.
+pub fn to_new_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // A link that points nowhere is there too.
+    if fs::symlink_metadata(path).is_ok() {
+        place(path).map_err(|error| named(path, error))?;
+        return Err(named(path, ErrorKind::AlreadyExists.into()));
+    }
+    let place = new_name(path).map_err(|error| named(path, error))?;
+    let mut bytes = Vec::new();
+    write(&mut bytes)?;
+    place.put_new(&bytes).map_err(|error| named(path, error))
+}
+
 /// Whether [`to_file`] could write there: asked before a run, leaves and changes nothing.
 pub fn probe(path: &Path) -> io::Result<()> {
     // Permissions do not tell all (/proc takes no new file from anyone): the file is tried.
@@ -122,6 +138,23 @@ impl Place {
                 if kept { into(&path, bytes) } else { Err(error) }
             }
         }
+    }
+}
+
+impl Place {
+    /// The name is taken by a link, which fails where a file has it; a rename would not.
+    fn put_new(self, bytes: &[u8]) -> io::Result<()> {
+        let Place::Name { path, folder, .. } = self else { return Err(ErrorKind::AlreadyExists.into()) };
+        let (mut file, temporary) = beside(&folder, None)?;
+        let linked = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| match fs::hard_link(&temporary, &path) {
+            // A file system without links: only looking is left.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && fs::symlink_metadata(&path).is_err() => fs::rename(&temporary, &path),
+            linked => linked,
+        });
+        let _ = fs::remove_file(&temporary);
+        linked?;
+        let _ = File::open(&folder).and_then(|folder| folder.sync_all());
+        Ok(())
     }
 }
 

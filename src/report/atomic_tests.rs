@@ -93,3 +93,20 @@ fn a_disk_is_refused() {
         None => println!("skipped: no block device here"),
     }
 }
+
+#[test]
+fn a_new_file_takes_no_name_that_is_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new");
+    to_new_file(&path, |to| to.write_all(b"one")).unwrap();
+    let refused = to_new_file(&path, |to| to.write_all(b"two")).unwrap_err();
+    assert_eq!((refused.kind(), fs::read(&path).unwrap()), (ErrorKind::AlreadyExists, b"one".to_vec()));
+    // One that came while the data was made.
+    let late = dir.path().join("late");
+    let refused = to_new_file(&late, |to| {
+        fs::write(&late, "theirs")?;
+        to.write_all(b"ours")
+    });
+    assert_eq!((refused.unwrap_err().kind(), fs::read(&late).unwrap()), (ErrorKind::AlreadyExists, b"theirs".to_vec()));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+}

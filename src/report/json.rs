@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::pretty::pretty;
 use super::{Format, Look};
 use crate::session::{self, Session};
 
@@ -9,7 +10,7 @@ pub const FORMAT: Format =
     Format { id: "json", about: "one document with every trial; assets/schema/iotui-1.schema.json describes it", extension: "json", write };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &session::document(session))?;
+    pretty(&session::document(session), out)?;
     writeln!(out)
 }
 

@@ -11,6 +11,7 @@ mod json;
 pub mod jsonl;
 mod markdown;
 mod out;
+mod pretty;
 #[cfg(test)]
 mod sample;
 mod svg;
@@ -23,8 +24,8 @@ use crate::plan::{Unknown, nearest};
 use crate::session::Session;
 
 pub use anonymous::{Names, anonymous};
-pub use atomic::{probe, to_file};
-pub use compare::{COMPARISONS, ComparisonFormat, comparison_format, comparison_text, ruling};
+pub use atomic::{probe, to_file, to_new_file};
+pub use compare::{COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling};
 pub use out::{Failed, HEADING as OUTPUT, Ids, Out, When, ascii_only, comparisons, failed, formats, say};
 
 /// The JSON Schema of the `json` format, as users can download it.

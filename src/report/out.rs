@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
+use super::pretty::pretty;
 use super::{COMPARISONS, FORMATS, Look, to_file};
 
 /// The heading of these options in the help text.
@@ -119,7 +120,7 @@ impl Out {
                 self.write(|to| to.write_all(text.as_bytes()))
             }
             "json" => self.write(|to| {
-                serde_json::to_writer_pretty(&mut *to, json)?;
+                pretty(json, to)?;
                 writeln!(to)
             }),
             other => anyhow::bail!(crate::plan::nearest("format", other, ["table", "json"])),

@@ -13,6 +13,11 @@ pub fn text(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).filter(|c| !steers(*c)).collect()
 }
 
+/// Whether there is nothing to clean.
+pub fn is_clean(text: &str) -> bool {
+    !text.chars().any(steers)
+}
+
 /// As [`text`], in place and only where there is something to do.
 pub fn in_place(value: &mut String) {
     if value.chars().any(steers) {

@@ -1,31 +1,35 @@
 //! Changes to sessions that are kept: rename, delete, import. None touches another session.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::publish::{Alone, PATIENCE, Unfinished, lock, publish};
 use super::reader::{self, LONGEST};
 use super::{Recorder, SessionError, fio, list, load, store, time};
 
-/// Takes the lock of a session that is written, until every copy of the handle is closed; `false` where another has it.
-///
-/// File systems without locks count as free: there only the user can know.
-pub(super) fn lock(file: &File) -> bool {
-    let whole = libc::flock { l_type: libc::F_WRLCK as _, l_whence: libc::SEEK_SET as _, l_start: 0, l_len: 0, l_pid: 0 };
-    !matches!(fcntl(file, FcntlArg::F_OFD_SETLK(&whole)), Err(Errno::EAGAIN | Errno::EACCES))
-}
+/// How often a file may be replaced while its lock is taken.
+const REPLACED: u32 = 100;
 
 /// Fails where a run still writes the session; else holds its lock as long as the handle lives.
 fn claim(path: &Path) -> Result<File, SessionError> {
-    let file = OpenOptions::new().append(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let file = file.map_err(|e| SessionError::io("change", path, e))?;
-    if lock(&file) { Ok(file) } else { Err(SessionError::Busy(list::id_of(path))) }
+    let no = |e| SessionError::io("change", path, e);
+    for _ in 0..REPLACED {
+        let file = OpenOptions::new().append(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path).map_err(no)?;
+        if !lock(&file) {
+            return Err(SessionError::Busy(list::id_of(path)));
+        }
+        // Another process may have put a renamed copy in its place in between.
+        let (own, named) = (file.metadata().map_err(no)?, fs::metadata(path).map_err(no)?);
+        if (own.dev(), own.ino()) == (named.dev(), named.ino()) {
+            return Ok(file);
+        }
+    }
+    Err(no(ErrorKind::ResourceBusy.into()))
 }
 
 /// Gives the session in `path` another name, or that name with a number where a session in `dir` has it; says which.
@@ -33,13 +37,17 @@ fn claim(path: &Path) -> Result<File, SessionError> {
 /// # Errors
 /// The name is none, the file is no session, a run still writes it, or the disk is full: then it stays as it was.
 pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionError> {
+    let alone = Alone::in_folder(dir, PATIENCE);
     let _claim = claim(path)?;
     let name = store::free_name(dir, name, Some(&list::id_of(path)))?;
-    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
-    let file = file.map_err(|e| SessionError::io("make", &beside, e))?;
-    let changed = copy(path, file, None, &name).and_then(|()| fs::rename(&beside, path).map_err(|e| SessionError::io("replace", path, e)));
-    changed.inspect_err(|_| drop(fs::remove_file(&beside)))?;
+    // A link stays one.
+    let path = &fs::canonicalize(path).map_err(|e| SessionError::io("change", path, e))?;
+    let beside = path.parent().unwrap_or(dir);
+    // Elsewhere nothing is ours to tidy up.
+    let own = fs::canonicalize(dir).is_ok_and(|dir| dir == beside);
+    let mut copied = Unfinished::beside(beside, own.then_some(&alone)).map_err(|e| SessionError::io("make a file in", beside, e))?;
+    copy(path, &mut copied.file, None, &name)?;
+    copied.replace(path).map_err(|e| SessionError::io("replace", path, e))?;
     Ok(name)
 }
 
@@ -52,11 +60,15 @@ pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
     if !stored && list::header(path).is_none() {
         return Err(SessionError::NotOurs(path.into()));
     }
+    let _alone = Alone::in_folder(dir, PATIENCE);
     // One that cannot be opened to write is one that nobody writes.
-    if let Err(busy @ SessionError::Busy(_)) = claim(path) {
-        return Err(busy);
-    }
-    fs::remove_file(path).map_err(|e| SessionError::io("remove", path, e))
+    let claimed = match claim(path) {
+        Err(busy @ SessionError::Busy(_)) => return Err(busy),
+        claimed => claimed,
+    };
+    let removed = fs::remove_file(path).map_err(|e| SessionError::io("remove", path, e));
+    drop(claimed);
+    removed
 }
 
 /// What an import made.
@@ -89,18 +101,13 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
         Err(error @ SessionError::NotASession { .. }) => return foreign(dir, from)?.ok_or(error),
         Err(error) => return Err(error),
     };
-    store::make_folder(dir)?;
-    let name = match session.name.as_str() {
-        "" => String::new(),
-        name => store::free_name(dir, name, None)?,
-    };
     let wanted = match store::is_id(&session.id) && session.id.len() <= 100 {
         true => session.id,
         false => store::new_id(time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH), &session.name),
     };
-    let (id, path, file) = store::make_file(dir, &wanted)?;
-    copy(from, file, Some(&id), &name).inspect_err(|_| drop(fs::remove_file(&path)))?;
-    Ok(Imported { id, path, renamed: name != session.name, name })
+    let name = Some(session.name.as_str()).filter(|name| !name.is_empty());
+    let made = publish(dir, &wanted, name, PATIENCE, |to, id, name| copy(from, to, Some(id), name))?;
+    Ok(Imported { id: made.id, path: made.path, renamed: made.name != session.name, name: made.name })
 }
 
 /// The values of a first line that may be replaced, where they stand in it.
@@ -112,24 +119,24 @@ struct Places<'a> {
     name: Option<&'a RawValue>,
 }
 
-/// Copies a session with another id (where given) and name in its first line; every other byte stays.
-fn copy(from: &Path, to: File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
+/// Copies a session with another id (where given) and name in its first line, to the device; every other byte stays.
+fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
     let (file, _) = reader::open(from)?;
     let mut input = BufReader::with_capacity(256 << 10, file);
     let mut first = Vec::new();
     (&mut input).take(LONGEST).read_until(b'\n', &mut first).map_err(|e| SessionError::io("read", from, e))?;
     let line = std::str::from_utf8(&first).ok().and_then(|line| replaced(line, id, name));
     let line = line.ok_or_else(|| SessionError::NotASession { path: from.into(), why: "its first line has no id and name".into() })?;
-    let mut write = |mut to: File| -> io::Result<()> {
+    let mut write = || -> io::Result<()> {
         to.write_all(line.as_bytes())?;
-        io::copy(&mut input, &mut to)?;
+        io::copy(&mut input, to)?;
         to.sync_data()
     };
-    write(to).map_err(|e| SessionError::io("copy", from, e))
+    write().map_err(|e| SessionError::io("copy", from, e))
 }
 
 /// The first line with these values in the place of its own.
-fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<String> {
+pub(super) fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<String> {
     let places: Places = serde_json::from_str(line).ok()?;
     let mut changes = vec![(places.name?, name)];
     if let Some(id) = id {

@@ -79,6 +79,8 @@ pub struct Listed {
     pub failed: u64,
     /// The gravest warning; `None` where that is not known.
     pub verdict: Option<Worst>,
+    /// The highest median throughput, bytes per second; `None` where it is not known or no bytes were moved.
+    pub best: Option<f64>,
     pub state: State,
 }
 
@@ -134,6 +136,7 @@ fn one(path: &Path, ends: bool) -> Listed {
         measured: None,
         failed: 0,
         verdict: None,
+        best: None,
         state: State::Unreadable,
     };
     let Ok((file, length)) = reader::open(path) else { return listed };
@@ -146,6 +149,7 @@ fn one(path: &Path, ends: bool) -> Listed {
     if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
         listed.state = end.reason.into();
         (listed.seconds, listed.measured, listed.failed, listed.verdict) = (end.seconds, end.cells, end.failed, end.worst);
+        listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
     }
     listed
 }

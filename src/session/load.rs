@@ -1,6 +1,6 @@
 //! Reads a session back, whole or torn, and refuses what is none.
 
-use std::io::BufRead;
+use std::io::{BufRead, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +9,10 @@ use super::reader::{self, Lines};
 use super::{Session, SessionError, clean, error};
 use crate::engine;
 use crate::plan::{Job, Plan};
-use crate::record::{ProbeFindings, Sample, Verdict, Warning};
+use crate::record::{Prepared, ProbeFindings, Sample, Verdict, Warning};
+
+/// The most programs that are named as holding a file in memory: a name takes more room there than in the file.
+const MAPPED_BY: usize = 16;
 
 /// Loads the session in `path`, up to its last whole line; verdicts that are not in it stay `None`.
 ///
@@ -56,25 +59,82 @@ fn next<'a, R: BufRead>(lines: &'a mut Lines<R>, path: &Path) -> Result<Option<&
 }
 
 /// Reads a session from its lines; `path` is for messages.
-pub(super) fn read<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Session, SessionError> {
+pub(super) fn read<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Session, SessionError> {
     let mut session = first(lines, path)?;
     let mut judged = vec![0u64; session.plan.cells.len()];
-    while let Some(bytes) = next(lines, path)? {
-        let found = line::parse(bytes);
-        let line = lines.number;
-        let damaged = |why: String| SessionError::Damaged { path: path.into(), line, why };
-        match found {
-            Ok(found) => {
-                take(&mut session, &mut judged, found).map_err(damaged)?;
-            }
-            // The disk may have kept the end of a last line and not its start.
-            Err(error) if !error.is_data() && lines.at_end() => break,
-            Err(error) => return Err(damaged(error::why(&error))),
+    let mut verdicts = Verdicts::default();
+    loop {
+        let place = Place { start: lines.whole, number: lines.number };
+        let Some(bytes) = next(lines, path)? else { break };
+        if let Some(cell) = line::cell_of_verdict(bytes).filter(|cell| *cell < session.plan.cells.len()) {
+            verdicts.put(cell, place);
+            continue;
+        }
+        let Some(found) = whole(line::parse(bytes), lines, path)? else { break };
+        if matches!(found, Found::Plan(_)) {
+            verdicts = Verdicts::default();
+        }
+        take(&mut session, &mut judged, found).map_err(|why| SessionError::Damaged { path: path.into(), line: lines.number, why })?;
+    }
+    for place in verdicts.places() {
+        let found = match (verdict_at(place, lines, path)?, verdicts.replaced) {
+            (None, Some(replaced)) => verdict_at(replaced, lines, path)?,
+            (found, _) => found,
+        };
+        if let Some(found) = found {
+            let damaged = |why| SessionError::Damaged { path: path.into(), line: place.number + 1, why };
+            take(&mut session, &mut judged, found).map_err(damaged)?;
         }
     }
     rejudge(&mut session, &mut judged);
     tell_stale(&mut session, &judged);
     Ok(session)
+}
+
+/// What was found in a line; `None` where it is the last one and torn: the disk may have kept its end and not its start.
+fn whole<R: BufRead>(found: Result<Found, serde_json::Error>, lines: &mut Lines<R>, path: &Path) -> Result<Option<Found>, SessionError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if !error.is_data() && lines.at_end() => Ok(None),
+        Err(error) => Err(SessionError::Damaged { path: path.into(), line: lines.number, why: error::why(&error) }),
+    }
+}
+
+/// Where a line begins, and the number of the one before it.
+#[derive(Clone, Copy)]
+struct Place {
+    start: u64,
+    number: u64,
+}
+
+/// Where the last verdict of each cell is: there may be one for every trial, they are long, and only the last one counts.
+#[derive(Default)]
+struct Verdicts {
+    last: Vec<Option<Place>>,
+    /// The verdict that the last line of all takes the place of: that line may be torn.
+    replaced: Option<Place>,
+}
+
+impl Verdicts {
+    fn put(&mut self, cell: usize, place: Place) {
+        if self.last.len() <= cell {
+            self.last.resize(cell + 1, None);
+        }
+        self.replaced = self.last[cell].replace(place);
+    }
+
+    /// In the order of the file.
+    fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = self.last.iter().flatten().copied().collect();
+        places.sort_by_key(|place| place.start);
+        places
+    }
+}
+
+fn verdict_at<R: BufRead + Seek>(place: Place, lines: &mut Lines<R>, path: &Path) -> Result<Option<Found>, SessionError> {
+    lines.go_to(place.start, place.number).map_err(|error| error.at(path, place.number + 1))?;
+    let Some(bytes) = next(lines, path)? else { return Ok(None) };
+    whole(line::parse(bytes), lines, path)
 }
 
 /// The first line: what makes a file a session.
@@ -90,13 +150,14 @@ fn first<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Session, Sessi
         (Some(SCHEMA), Some("session")) => {}
         _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
     }
-    let first: First = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
-    check(&first.plan).map_err(|why| no(format!("line 1: {why}")))?;
+    let mut first: First = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
+    check(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if super::parse_utc(&first.created).is_none() {
         return Err(no(format!("line 1: created '{}' is no UTC time", clean::brief(&first.created, 40))));
     }
     let (id, name) = (clean::brief(&first.id, 200), clean::brief(&first.name, 200));
-    Ok(Session::new(id, name, first.created, first.host, first.plan))
+    Ok(Session::new(id, name, first.created, host, first.plan))
 }
 
 /// Takes a line into the session; the error says what is wrong with it.
@@ -110,14 +171,19 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
         Found::Plan(_) if !session.trials.is_empty() || !session.probe_trials.is_empty() => {
             return Err("another plan after the first trial".into());
         }
-        Found::Plan(plan) => {
-            check(&plan)?;
+        Found::Plan(mut plan) => {
+            check(&mut plan)?;
             *judged = vec![0; plan.cells.len()];
             session.replace_plan(*plan);
         }
         Found::Grounds(grounds) => session.grounds = Some(*grounds),
-        Found::Trial(trial) => {
+        Found::Trial(mut trial) => {
             cell(trial.cell)?;
+            if let Some(Prepared::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
+                mapped_by.truncate(MAPPED_BY);
+                mapped_by.shrink_to_fit();
+            }
+            trial.evidence.notes.shrink_to_fit();
             session.trials.push(Arc::from(trial));
         }
         Found::Verdict(line) => {
@@ -171,6 +237,7 @@ fn clean_warning(warning: &mut Warning) {
 fn cleaned(mut verdict: Verdict) -> Verdict {
     clean::in_place(&mut verdict.source_reason);
     verdict.warnings.iter_mut().for_each(clean_warning);
+    verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
     verdict
 }
 
@@ -199,8 +266,10 @@ fn tell_stale(session: &mut Session, judged: &[u64]) {
     }
 }
 
-/// What a plan must keep to so that it can be shown and run again.
-fn check(plan: &Plan) -> Result<(), String> {
+/// What a plan must keep to so that it can be shown and run again. Its texts are cleaned; its paths stay what they are.
+fn check(plan: &mut Plan) -> Result<(), String> {
+    let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
+    texts.chain([&mut plan.experiment]).for_each(clean::in_place);
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
         return Err(format!("the goal {} is no share", plan.goal));
     }

@@ -22,6 +22,7 @@ mod log;
 mod open;
 mod presets;
 mod probe;
+mod publish;
 mod reader;
 mod references;
 mod result;

@@ -1,9 +1,11 @@
 //! Lines of a file that may be torn, hostile or not text at all, in bounded memory.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use memchr::memchr;
 
 use super::SessionError;
 
@@ -36,10 +38,15 @@ pub fn lines(path: &Path) -> Result<Lines<BufReader<File>>, SessionError> {
 /// Whole lines, one after the other.
 pub struct Lines<R> {
     input: R,
+    /// The line, where it is not whole in the buffer of `input`.
     line: Vec<u8>,
+    /// Bytes of that buffer that the last line took.
+    taken: usize,
+    /// Bytes of a last line without its line feed, which are read and no line.
+    torn: u64,
     /// Of the line that was last returned, from 1.
     pub number: u64,
-    /// Bytes up to the end of that line.
+    /// Bytes up to the end of that line, and so the start of the next.
     pub whole: u64,
 }
 
@@ -67,14 +74,26 @@ impl LineError {
 
 impl<R: BufRead> Lines<R> {
     pub fn new(input: R) -> Lines<R> {
-        Lines { input, line: Vec::new(), number: 0, whole: 0 }
+        Lines { input, line: Vec::new(), taken: 0, torn: 0, number: 0, whole: 0 }
     }
 
     /// The next line without its line feed; `None` at the end, also where what is left has no line feed.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, LineError> {
+        self.release();
+        // Most lines are whole in the buffer, and read where they are.
+        if let Some(end) = memchr(b'\n', filled(&mut self.input).map_err(LineError::Io)?) {
+            if end as u64 > LONGEST {
+                return Err(LineError::TooLong);
+            }
+            self.taken = end + 1;
+            self.number += 1;
+            self.whole += self.taken as u64;
+            return Ok(self.input.fill_buf().map_err(LineError::Io)?.get(..end));
+        }
         self.line.clear();
         let read = (&mut self.input).take(LONGEST + 1).read_until(b'\n', &mut self.line).map_err(LineError::Io)?;
         if self.line.pop_if(|last| *last == b'\n').is_none() {
+            self.torn += read as u64;
             return if read as u64 > LONGEST { Err(LineError::TooLong) } else { Ok(None) };
         }
         self.number += 1;
@@ -82,10 +101,37 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(&self.line))
     }
 
+    fn release(&mut self) {
+        self.input.consume(std::mem::take(&mut self.taken));
+    }
+
     /// Whether nothing at all follows.
     pub fn at_end(&mut self) -> bool {
-        self.input.fill_buf().is_ok_and(<[u8]>::is_empty)
+        self.release();
+        filled(&mut self.input).is_ok_and(<[u8]>::is_empty)
     }
+}
+
+impl<R: BufRead + Seek> Lines<R> {
+    /// Goes back, or on, to the line that begins after so many bytes and lines.
+    pub fn go_to(&mut self, start: u64, number: u64) -> Result<(), LineError> {
+        self.release();
+        // Relative: what is in the buffer stays there.
+        let at = self.whole + self.torn;
+        self.input.seek_relative(start.cast_signed().wrapping_sub(at.cast_signed())).map_err(LineError::Io)?;
+        (self.whole, self.torn, self.number) = (start, 0, number);
+        Ok(())
+    }
+}
+
+/// What is in the buffer, or was just read into it.
+fn filled<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
+    while let Err(error) = input.fill_buf() {
+        if error.kind() != ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    input.fill_buf()
 }
 
 #[cfg(test)]
@@ -102,6 +148,27 @@ mod tests {
         assert_eq!(all(b"a\n\nbc\nd"), [&b"a"[..], b"", b"bc"]);
         assert_eq!(all(b"").len() + all(b"abc").len(), 0);
         assert_eq!(all(b"a\n").len(), 1);
+    }
+
+    #[test]
+    fn lines_are_the_same_however_the_input_comes_and_can_be_read_again() {
+        let mut text: Vec<u8> = (0..200usize).flat_map(|n| [vec![b'a' + (n % 26) as u8; n * 7 % 90], vec![b'\n']].concat()).collect();
+        text.extend(b"torn");
+        let expected = all(&text);
+        for buffer in [1, 7, 64, 1 << 16] {
+            let mut lines = Lines::new(BufReader::with_capacity(buffer, io::Cursor::new(&text)));
+            let mut starts = vec![0];
+            while let Some(line) = lines.next_line().unwrap() {
+                assert_eq!(line, expected[starts.len() - 1]);
+                starts.push(lines.whole);
+            }
+            assert!(lines.at_end() && starts.len() == 201);
+            for n in [3, 4, 150, 199, 0] {
+                lines.go_to(starts[n], n as u64).unwrap();
+                assert_eq!(lines.next_line().unwrap().unwrap(), expected[n], "line {n} with {buffer}");
+                assert_eq!(lines.number, n as u64 + 1);
+            }
+        }
     }
 
     #[test]

@@ -25,15 +25,19 @@ pub const BUG: &str = "the engine ended without a word: this is a bug in iotui, 
 
 /// Starts the file of a session of `plan` in the folder of sessions; its id says when and of what.
 ///
+/// Where there can be no file now, a session that has no name waits for one ([`Recorder::unsaved`]): a run is worth more than
+/// its file. What is asked for by its name must be kept.
+///
 /// # Errors
-/// As [`folder`] and [`Recorder::create`]; a run is worth more than its file, so go on without where none was asked for.
+/// As [`folder`], and with a name as [`Recorder::create`].
 pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder, SessionError> {
     let slug = match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
         TargetSpec::None => "lab".into(),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => slug(&path.file_name().unwrap_or_default().to_string_lossy()),
     };
-    Recorder::create(&folder()?, name, &slug, host, plan, SystemTime::now())
+    let make = if name.is_some() { Recorder::create } else { Recorder::create_or_wait };
+    make(&folder()?, name, &slug, host, plan, SystemTime::now())
 }
 
 /// Starts the engine on a thread of its own; each event is kept by `recorder`, then told.

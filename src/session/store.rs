@@ -1,8 +1,7 @@
 //! Where sessions live, what they are called, and how one is found.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -15,8 +14,6 @@ use crate::plan::nearest;
 pub const NAME_LENGTH: usize = 80;
 /// The most characters of the slug in an id.
 const SLUG_LENGTH: usize = 40;
-/// How many sessions of one second and slug get an id.
-const SAME_SECOND: u32 = 1000;
 pub(super) const SUFFIX: &str = "jsonl";
 
 /// `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not exist.
@@ -60,20 +57,6 @@ pub(super) fn new_id(created: SystemTime, slug_of: &str) -> String {
     format!("{}-{}", time::stamp(created), slug(slug_of))
 }
 
-/// Makes the file of a new session: its id, path and handle. Where the id is taken it gets `-2` and so on.
-pub(super) fn make_file(dir: &Path, wanted: &str) -> Result<(String, PathBuf, File), SessionError> {
-    for number in 1..=SAME_SECOND {
-        let id = if number == 1 { wanted.to_string() } else { format!("{wanted}-{number}") };
-        let path = path_of(dir, &id);
-        match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
-            Ok(file) => return Ok((id, path, file)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < SAME_SECOND => {}
-            Err(error) => return Err(SessionError::io("make", &path, error)),
-        }
-    }
-    Err(SessionError::io("make", dir, ErrorKind::AlreadyExists.into()))
-}
-
 pub(super) fn path_of(dir: &Path, id: &str) -> PathBuf {
     dir.join(format!("{id}.{SUFFIX}"))
 }
@@ -111,7 +94,7 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     let sessions = match list::headers(dir) {
         Ok(sessions) => sessions,
         // A path needs no folder of sessions.
-        Err(_) if Path::new(text).exists() => return Ok(text.into()),
+        Err(_) if is_path(text) => return Ok(text.into()),
         Err(error) => return Err(error),
     };
     let named: Vec<&Listed> = sessions.iter().filter(|s| !text.is_empty() && s.name == text).collect();
@@ -123,7 +106,7 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         [one] => Ok(path_of(dir, &one.id)),
         // One of that name is the user's own; a file of that name is still meant by ./NAME.
         [] if references::reference(text).is_some() => Err(reference(text)),
-        [] if Path::new(text).exists() => Ok(text.into()),
+        [] if is_path(text) => Ok(text.into()),
         [] if references::meant(text).is_some() => Err(reference(text)),
         [] => {
             let known = sessions.iter().flat_map(|s| [s.id.as_str(), s.name.as_str()]).filter(|name| !name.is_empty());
@@ -140,6 +123,11 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
 fn reference(text: &str) -> SessionError {
     references::meant(text)
         .map_or_else(|| SessionError::Unknown { text: text.into(), near: Vec::new() }, |found| SessionError::Reference(found.id))
+}
+
+/// Whether something has that name, be it a link to nothing: what is wrong with it is told when it is opened.
+fn is_path(text: &str) -> bool {
+    Path::new(text).symlink_metadata().is_ok()
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! Keeps a run: one line per event that matters, appended and flushed at once.
 
 use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::line::{self, EndLine, Header, Line};
+use super::publish::{self, PATIENCE};
 use super::sink::Sink;
-use super::{Session, SessionError, edit, store, time};
+use super::{Session, SessionError, edit, moves_data, store, time};
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Event, ProbeFindings, Sample, Trial, Verdict};
-use crate::stats::merge_neighbours;
+use crate::record::{End, Event, ProbeFindings, Sample, Severity, Trial, Verdict};
+use crate::stats::{Summary, merge_neighbours};
 
 /// The verdict of a cell is rewritten at most so often: its histogram is the longest line.
 const VERDICT_EVERY: Duration = Duration::from_secs(10);
@@ -20,11 +23,18 @@ const VERDICT_EVERY: Duration = Duration::from_secs(10);
 ///
 /// Call [`Recorder::event`] between trials: it writes to a disk that may be the one that is measured.
 pub struct Recorder {
+    dir: PathBuf,
+    /// The id that is wanted, and the name, where one is.
+    wanted: String,
+    asked: Option<String>,
     id: String,
     name: String,
-    renamed: bool,
     created: String,
     path: PathBuf,
+    /// The first line, with any id and name: a file may have to be made later, or again.
+    header: String,
+    /// Why there is no file under that path.
+    missing: Option<String>,
     sink: Sink<File>,
     plan: Plan,
     cells: Vec<Cell>,
@@ -45,6 +55,9 @@ struct Probe {
 #[derive(Default)]
 struct Cell {
     trials: u64,
+    /// Bytes per second of the trials that were not cut short, or of all where all were.
+    rates: Vec<f64>,
+    cut: bool,
     verdict: Option<Arc<Verdict>>,
     error: Option<String>,
     written: Option<Instant>,
@@ -66,26 +79,51 @@ impl Recorder {
         plan: &Plan,
         created: SystemTime,
     ) -> Result<Recorder, SessionError> {
-        store::make_folder(dir)?;
-        let kept = name.map(|name| store::free_name(dir, name, None)).transpose()?.unwrap_or_default();
-        let renamed = name.is_some_and(|name| store::name(name).is_ok_and(|name| name != kept));
-        let (id, path, file) = store::make_file(dir, &store::new_id(created, slug))?;
-        // Held as long as the file is open, so that nobody renames or deletes it under the recorder.
-        edit::lock(&file);
-        let created = time::utc(created);
-        let mut sink = Sink::new(file);
-        let started = line::bytes(&Header::new(&id, &kept, &created, host, plan))
-            .map_err(|e| SessionError::Json(e.to_string()))
-            .and_then(|header| sink.begin(&header).map_err(|e| SessionError::io("write", &path, e)));
-        started.inspect_err(|_| drop(fs::remove_file(&path)))?;
+        let mut recorder = Recorder::without_file(dir, name, slug, host, plan, created)?;
+        recorder.make(PATIENCE)?;
+        Ok(recorder)
+    }
+
+    /// As [`Recorder::create`], and where there can be no file now, it is tried again with every line.
+    ///
+    /// # Errors
+    /// The name is none.
+    pub fn create_or_wait(
+        dir: &Path,
+        name: Option<&str>,
+        slug: &str,
+        host: &Host,
+        plan: &Plan,
+        created: SystemTime,
+    ) -> Result<Recorder, SessionError> {
+        let mut recorder = Recorder::without_file(dir, name, slug, host, plan, created)?;
+        recorder.missing = recorder.make(PATIENCE).err().map(|error| error.to_string());
+        Ok(recorder)
+    }
+
+    fn without_file(
+        dir: &Path,
+        name: Option<&str>,
+        slug: &str,
+        host: &Host,
+        plan: &Plan,
+        created: SystemTime,
+    ) -> Result<Recorder, SessionError> {
+        let asked = name.map(store::name).transpose()?;
+        let (wanted, created) = (store::new_id(created, slug), time::utc(created));
+        let header = line::bytes(&Header::new(&wanted, "", &created, host, plan)).map_err(|e| SessionError::Json(e.to_string()))?;
         let (cells, probes) = cells(plan);
         Ok(Recorder {
-            id,
-            name: kept,
-            renamed,
+            dir: dir.into(),
+            id: wanted.clone(),
+            name: asked.clone().unwrap_or_default(),
+            path: store::path_of(dir, &wanted),
+            wanted,
+            asked,
             created,
-            path,
-            sink,
+            header: String::from_utf8_lossy(&header).into_owned(),
+            missing: None,
+            sink: Sink::new(),
             plan: plan.clone(),
             cells,
             probes,
@@ -93,6 +131,35 @@ impl Recorder {
             verdict_every: VERDICT_EVERY,
             ended: false,
         })
+    }
+
+    /// Makes the file, with what the last one had, where there was one.
+    fn make(&mut self, patience: Duration) -> Result<(), SessionError> {
+        let mut length = 0;
+        let (header, last) = (&self.header, self.sink.file());
+        let made = publish::publish(&self.dir, &self.wanted, self.asked.as_deref(), patience, |to, id, name| {
+            let first = edit::replaced(header, Some(id), name).unwrap_or_default();
+            let copied = to.write_all(first.as_bytes()).and_then(|()| last.map_or(Ok(0), |(last, whole)| copy(last, whole, to)));
+            length = first.len() as u64 + copied.map_err(|e| SessionError::io("write", &store::path_of(&self.dir, id), e))?;
+            Ok(())
+        })?;
+        (self.id, self.name, self.path) = (made.id, made.name, made.path);
+        self.sink.open(made.file, length);
+        Ok(())
+    }
+
+    /// Makes the file again where it is gone: removed with its folder, or there was no room for it.
+    fn mend(&mut self) {
+        let gone = match self.sink.file() {
+            None => "",
+            Some((file, _)) if publish::is_there(file, &self.path) => return self.missing = None,
+            Some(_) => "its file was removed: ",
+        };
+        // A trial waits for this: not long.
+        self.missing = self.make(Duration::ZERO).err().map(|error| format!("{gone}{error}"));
+        if self.missing.is_none() {
+            self.sink.flush();
+        }
     }
 
     pub fn id(&self) -> &str {
@@ -106,7 +173,7 @@ impl Recorder {
 
     /// Whether another session had the name that was asked for, so that this one got a number.
     pub fn renamed(&self) -> bool {
-        self.renamed
+        self.asked.as_ref().is_some_and(|asked| *asked != self.name)
     }
 
     /// UTC, RFC 3339.
@@ -114,13 +181,34 @@ impl Recorder {
         &self.created
     }
 
+    /// Where its file is, or will be.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Whether there is a file of it, be it with all of it or not.
+    pub fn is_kept(&self) -> bool {
+        self.missing.is_none()
+    }
+
     /// Why some of the session is not in its file yet, in words for the user; `None` while all is well.
     pub fn unsaved(&self) -> Option<String> {
-        self.sink.unsaved()
+        self.missing.clone().or_else(|| self.sink.unsaved())
+    }
+
+    /// Something waits that the disk did not take; [`Recorder::retry`] may still save it.
+    pub fn waits(&self) -> bool {
+        self.missing.is_some() || self.sink.fails()
+    }
+
+    /// Writes what waits, as far as the disk takes it now.
+    pub fn retry(&mut self) {
+        self.mend();
+        self.sink.flush();
+        self.tell_lost();
+        if self.ended && !self.waits() {
+            self.sink.settle();
+        }
     }
 
     /// Keeps what is to be kept of an event: trials, verdicts, errors, notes, the end.
@@ -175,6 +263,7 @@ impl Recorder {
         if self.ended {
             return;
         }
+        self.mend();
         self.sink.flush();
         self.tell_lost();
         for cell in 0..self.cells.len() {
@@ -194,10 +283,13 @@ impl Recorder {
             cells: Some(measured.filter(|trials| *trials > 0).count() as u64),
             failed: failed as u64,
             worst: (judged.count() + known().count() > 0).then(|| worst.into()),
+            best: self.best(),
         };
-        self.push(&Line::End(end), true);
+        self.push(&Line::End(end), None, true);
         self.ended = true;
         self.sink.settle();
+        // The file's name too, where folders can be flushed.
+        let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
     }
 
     /// Keeps a whole session that another program measured.
@@ -235,7 +327,10 @@ impl Recorder {
     /// # Errors
     /// The file cannot be removed.
     pub fn discard(self) -> Result<(), SessionError> {
-        fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e))
+        match self.is_kept() {
+            true => fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e)),
+            false => Ok(()),
+        }
     }
 
     /// The engine may run another plan than was asked for; trials count cells in that one.
@@ -251,6 +346,13 @@ impl Recorder {
         // A line for a cell that is not there would make the file unreadable.
         let Some(cell) = self.cells.get_mut(trial.cell as usize) else { return };
         cell.trials += 1;
+        if !trial.short && std::mem::take(&mut cell.cut) {
+            cell.rates.clear();
+        }
+        cell.cut |= trial.short && cell.rates.is_empty();
+        if !trial.short || cell.cut {
+            cell.rates.push(trial.throughput());
+        }
         let mut samples = samples.to_vec();
         merge_neighbours(&mut samples, Sample::MOST, Sample::with);
         self.line(&Line::Trial { trial, samples: &samples });
@@ -268,20 +370,34 @@ impl Recorder {
         let Some(known) = self.cells.get_mut(cell) else { return };
         (known.written, known.stale) = (Some(Instant::now()), false);
         let (trials, verdict, error) = (known.trials, known.verdict.clone(), known.error.clone());
-        self.line(&Line::Verdict { cell, trials, verdict: verdict.as_deref(), error: error.as_deref() });
+        if !self.ended {
+            let line = Line::Verdict { cell, trials, verdict: verdict.as_deref(), error: error.as_deref() };
+            self.push(&line, Some(cell), false);
+        }
+    }
+
+    /// The highest median throughput that no warning says to be wrong.
+    fn best(&self) -> Option<f64> {
+        let wrong = |verdict: &Arc<Verdict>| verdict.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
+        let trusted =
+            self.cells.iter().zip(&self.plan.cells).filter(|(cell, job)| moves_data(job) && !cell.verdict.as_ref().is_some_and(wrong));
+        let medians = trusted.filter_map(|(cell, _)| Summary::of(&cell.rates)).map(|summary| summary.median);
+        medians.filter(|median| *median > 0.0).reduce(f64::max)
     }
 
     fn line(&mut self, line: &Line) {
         if !self.ended {
-            self.push(line, false);
+            self.push(line, None, false);
         }
     }
 
-    fn push(&mut self, line: &Line, must: bool) {
+    /// Writes a line, in the place of one that waits `on` the same cell.
+    fn push(&mut self, line: &Line, on: Option<usize>, must: bool) {
         // Lines after the first hold no text that JSON cannot: only a path can fail, and the first line had it.
         if let Ok(bytes) = line::bytes(line) {
-            self.sink.push(bytes, must);
+            self.sink.push(bytes, on, must);
         }
+        self.mend();
         self.tell_lost();
     }
 
@@ -290,13 +406,35 @@ impl Recorder {
         let Some(lost) = self.sink.take_dropped() else { return };
         let text = format!("{lost} lines of this session were lost: its file could not be written");
         if let Ok(bytes) = line::bytes(&Line::Note { text: &text }) {
-            self.sink.push(bytes, true);
+            self.sink.push(bytes, None, true);
         }
     }
 }
 
 fn cells(plan: &Plan) -> (Vec<Cell>, Vec<Probe>) {
     (plan.cells.iter().map(|_| Cell::default()).collect(), plan.probes.iter().map(|_| Probe::default()).collect())
+}
+
+/// Appends the lines of a session after its first one, up to `whole` bytes; how many bytes that are.
+fn copy(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
+    let mut buffer = vec![0; 64 << 10];
+    let (mut at, mut copied, mut first) = (0, 0, true);
+    while at < whole {
+        let most = buffer.len().min(usize::try_from(whole - at).unwrap_or(usize::MAX));
+        let read = match from.read_at(&mut buffer[..most], at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        at += read as u64;
+        let end = if first { buffer[..read].iter().position(|b| *b == b'\n').map(|end| end + 1) } else { Some(0) };
+        if let Some(end) = end {
+            first = false;
+            to.write_all(&buffer[end..read])?;
+            copied += (read - end) as u64;
+        }
+    }
+    Ok(copied)
 }
 
 /// JSON has no infinity: it becomes null, which is no number when the file is loaded again.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::plot::Point;
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Severity;
 use crate::session::{Axis, CellResult, SummaryOf};
@@ -48,6 +49,18 @@ pub struct Curve {
     pub cache: Cache,
     /// Ascending in x.
     pub points: Vec<CurvePoint>,
+    /// Where a cell of the curve failed, so that no line leads over it; ascending.
+    pub gaps: Vec<f64>,
+}
+
+impl Curve {
+    /// Its points for a chart, with their intervals and with its gaps.
+    pub fn drawn(&self) -> Vec<Point> {
+        let points = self.points.iter().map(|point| Point::new(point.x, point.y).within(point.low, point.high));
+        let mut drawn: Vec<Point> = points.chain(self.gaps.iter().map(|x| Point::gap(*x))).collect();
+        drawn.sort_by(|a, b| a.x.total_cmp(&b.x));
+        drawn
+    }
 }
 
 impl Metric {
@@ -163,16 +176,28 @@ fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
         let at = *known.entry(axis.without(&result.cell)).or_insert(curves.len());
         if at == curves.len() {
             let hue = names.backends.iter().position(|id| *id == result.cell.backend.to_string()).unwrap_or(0);
-            curves.push(Curve { name: names.name(&result.cell), hue, index: at, cache: result.cell.cache, points: Vec::new() });
+            curves.push(Curve {
+                name: names.name(&result.cell),
+                hue,
+                index: at,
+                cache: result.cell.cache,
+                points: Vec::new(),
+                gaps: Vec::new(),
+            });
         }
-        let Some((y, low, high, mean)) = metric.of(result) else { continue };
+        let x = axis.of(&result.cell) as f64;
+        let Some((y, low, high, mean)) = metric.of(result) else {
+            curves[at].gaps.extend(result.error.is_some().then_some(x));
+            continue;
+        };
         let worst = result.warnings.iter().map(|w| w.severity).max();
-        curves[at].points.push(CurvePoint { result: index, x: axis.of(&result.cell) as f64, y, low, high, mean, worst });
+        curves[at].points.push(CurvePoint { result: index, x, y, low, high, mean, worst });
     }
     // Their places stay as they are while results come in.
     curves.retain(|curve| !curve.points.is_empty());
     for curve in &mut curves {
         curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        curve.gaps.sort_by(f64::total_cmp);
     }
     curves
 }

@@ -45,6 +45,9 @@ pub enum Action {
     Copy,
     Mark,
     Compare,
+    Baseline,
+    Export,
+    Import,
     Rename,
     Delete,
     RunAgain,
@@ -90,45 +93,60 @@ const fn bind(action: Action, keys: &'static [&'static str], place: Place, short
 }
 
 use Place::{But, Everywhere, On};
-use Screen::{Host, Lab, Live, Results, Sessions, Setup};
+use Screen::{Compare, Host, Lab, Live, Results, Sessions, Setup};
 
 /// The table, in the order of help and footer; of two rows with one key the more special place stands first.
 pub static KEYMAP: &[Binding] = &[
     bind(Action::Run, &["r"], On(&[Setup]), "run", "run the plan"),
-    bind(Action::RunAgain, &["r"], On(&[Results, Sessions]), "run again", "run the plan of this session again"),
+    bind(Action::Toggle, &["space"], On(&[Setup]), "toggle", "switch what is under the cursor"),
+    bind(Action::Table, &["v"], On(&[Results]), "table", "view the chart or the table"),
+    bind(Action::LogAxis, &["L"], On(&[Results]), "log", "linear or logarithmic axis"),
+    bind(Action::Export, &["e"], On(&[Results]), "export", "write it to a file, in one of many formats"),
     bind(Action::Pause, &["space"], On(&[Live]), "pause", "pause the run, or go on; a pause is never measured"),
     bind(Action::Skip, &["s"], On(&[Live]), "skip cell", "leave the cell that runs now out of the rest of the run"),
     bind(Action::Stop, &["x"], On(&[Live]), "stop", "stop the run and keep what was measured"),
     bind(Action::Freeze, &["f"], On(&[Live]), "freeze", "hold the picture still while the run goes on"),
-    bind(Action::Toggle, &["space"], On(&[Setup, Results]), "toggle", "switch what is under the cursor"),
-    bind(Action::Enter, &["enter"], But(&[Live, Lab, Host]), "open", "open or change what is under the cursor"),
-    bind(Action::NextPane, &["tab"], But(&[Live, Sessions, Lab]), "next pane", "go to the next pane"),
-    bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Lab]), "", "go to the pane before"),
+    bind(Action::Table, &["v", "tab"], On(&[Compare]), "chart", "view the curves over each other, or the cells"),
+    bind(Action::LogAxis, &["L"], On(&[Compare]), "log", "linear or logarithmic axis"),
+    bind(Action::Toggle, &["space"], On(&[Compare]), "in words", "show all that differs and is said in words, or the cells"),
+    bind(Action::Baseline, &["B"], On(&[Compare]), "baseline", "make the session that is compared the baseline of the others"),
+    bind(Action::Export, &["e"], On(&[Compare]), "export", "write the comparison to a file"),
+    bind(Action::Copy, &["y"], On(&[Compare]), "copy", "copy the whole comparison"),
+    bind(Action::Enter, &["enter"], On(&[Compare]), "open", "open the session that is compared, or whose curve is under the cursor"),
+    bind(Action::Enter, &["enter"], But(&[Live, Lab, Host, Compare]), "open", "open or change what is under the cursor"),
+    bind(Action::RunAgain, &["r"], On(&[Results, Sessions]), "run again", "run the plan of this session again"),
+    bind(Action::Copy, &["y"], On(&[Results]), "copy", "copy the result under the cursor in one line; in the table, all of it"),
+    bind(Action::Toggle, &["space"], On(&[Results]), "toggle", "switch what is under the cursor"),
+    bind(Action::NextPane, &["tab"], On(&[Setup, Host]), "next pane", "go to the next pane"),
+    bind(Action::NextPane, &["tab"], On(&[Results]), "", "view the chart or the table"),
+    bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Lab, Compare]), "", "go to the pane before"),
     bind(Action::Preset, &["p"], On(&[Setup]), "preset", "choose a preset"),
     bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
-    bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions]), "filter", "show only what contains a text"),
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
-    bind(Action::Throughput, &["b"], On(&[Results]), "bytes/s", "plot throughput"),
-    bind(Action::Operations, &["o"], On(&[Results]), "ops/s", "plot operations per second"),
-    bind(Action::SystemCalls, &["n"], On(&[Results]), "calls/s", "plot the number of system calls per second"),
-    bind(Action::Latency, &["i"], On(&[Results]), "latency", "plot the latency of an operation"),
-    bind(Action::Cpu, &["u"], On(&[Results]), "CPU", "plot the CPU time per byte"),
+    bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
+    bind(Action::Operations, &["o"], On(&[Results, Compare]), "", "plot operations per second"),
+    bind(Action::SystemCalls, &["n"], On(&[Results, Compare]), "", "plot the number of system calls per second"),
+    bind(Action::Latency, &["i"], On(&[Results, Compare]), "", "plot the latency of an operation"),
+    bind(Action::Cpu, &["u"], On(&[Results, Compare]), "", "plot the CPU time per byte"),
     bind(Action::Mean, &["a"], On(&[Results]), "", "show or hide the mean (average) beside the median"),
-    bind(Action::Table, &["v"], On(&[Results]), "table", "view the chart or the table"),
     bind(Action::Sort, &["S"], On(&[Results, Sessions]), "", "sort by the next column"),
-    bind(Action::LogAxis, &["L"], On(&[Live, Results]), "log axis", "linear or logarithmic axis"),
+    bind(Action::LogAxis, &["L"], On(&[Live]), "log axis", "linear or logarithmic axis"),
     bind(Action::ZoomIn, &["+", "="], On(&[Live, Results]), "zoom", "zoom in"),
     bind(Action::ZoomOut, &["-"], On(&[Live, Results]), "", "zoom out"),
     bind(Action::ZoomReset, &["0"], On(&[Live, Results]), "", "show everything again"),
-    bind(Action::Mark, &["m", "space"], On(&[Sessions]), "mark", "mark the session, to lay it over others"),
-    bind(Action::Mark, &["m"], On(&[Results]), "mark", "mark for an overlay"),
-    bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "lay the marked sessions over each other"),
+    bind(Action::Mark, &["m", "space"], On(&[Sessions]), "mark", "mark the session, to compare it with others"),
+    bind(Action::Mark, &["m"], On(&[Results]), "mark", "mark the session, to compare it with others"),
+    bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "hold the marked sessions against the one that was marked first"),
+    bind(Action::Compare, &["c"], On(&[Compare]), "", "back to the sessions"),
+    bind(Action::Export, &["e"], On(&[Sessions]), "export", "write it to a file, in one of many formats"),
+    bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions]), "filter", "show only what contains a text"),
+    bind(Action::Import, &["i"], On(&[Sessions]), "import", "take in a session from a file"),
     bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "give the session another name"),
     bind(Action::Delete, &["D", "delete"], On(&[Sessions]), "delete", "delete the session, after a question"),
     bind(Action::SaveAs, &["w"], On(&[Setup]), "save as", "save the settings as a preset"),
     bind(Action::SaveAs, &["w"], On(&[Results]), "name", "give the session a name"),
     bind(Action::Copy, &["y"], On(&[Setup]), "copy", "copy the command line"),
-    bind(Action::Copy, &["y"], On(&[Results, Sessions]), "copy", "copy the answer"),
+    bind(Action::Copy, &["y"], On(&[Sessions]), "copy", "copy the command that shows the session"),
     bind(Action::Copy, &["y"], On(&[Host]), "copy", "copy the report"),
     bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and the remedy"),
     bind(Action::Up, &["up", "k"], Everywhere, "", "up"),
@@ -212,7 +230,7 @@ mod tests {
                 assert!(Key::parse(key).is_some(), "{key}");
             }
         }
-        for screen in Screen::ALL {
+        for screen in Screen::ALL.iter().chain([&Compare]) {
             let mut seen = HashSet::new();
             for binding in on(*screen) {
                 for key in binding.keys {
@@ -232,5 +250,8 @@ mod tests {
         assert_eq!(on("x", Setup), None);
         assert_eq!(on("f1", Host), Some(Action::Help));
         assert_eq!(on("c", Sessions), Some(Action::Compare));
+        for screen in [Results, Sessions, Compare] {
+            assert_eq!((on("e", screen), on("y", screen)), (Some(Action::Export), Some(Action::Copy)));
+        }
     }
 }

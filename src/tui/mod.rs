@@ -6,12 +6,14 @@
 //! | what | where |
 //! |---|---|
 //! | keys, actions, help, footer, palette: one table | [`keymap`], [`keys`] |
-//! | a screen: its state, what it does with actions and messages, its picture | [`setup`], [`live`], [`results`], [`sessions`], [`lab`], [`host`] |
-//! | over the screens | [`popup`], [`toast`] |
-//! | results as curves, and their charts | [`shown`], [`curves`], [`plot`] |
+//! | a screen: its state, what it does with actions and messages, its picture | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
+//! | over the screens | [`popup`], [`export`], [`toast`] |
+//! | results as curves, and their charts | [`shown`], [`curves`], [`values`], [`plot`] |
 //! | colours and glyphs by role | [`theme`] |
 
+pub mod compare;
 pub mod curves;
+pub mod export;
 pub mod host;
 pub mod keymap;
 pub mod keys;
@@ -32,6 +34,7 @@ pub(crate) mod testing;
 pub mod theme;
 pub mod toast;
 pub mod update;
+pub mod values;
 pub mod view;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::compare::Compare;
 use super::host::HostScreen;
 use super::live::Live;
 use super::popup::Popup;
@@ -23,9 +24,12 @@ pub enum Screen {
     Sessions,
     Lab,
     Host,
+    /// Opened from Sessions: it has no key of its own.
+    Compare,
 }
 
 impl Screen {
+    /// Those with a key.
     pub const ALL: &'static [Screen] = &[Screen::Setup, Screen::Live, Screen::Results, Screen::Sessions, Screen::Lab, Screen::Host];
 
     pub fn title(self) -> &'static str {
@@ -36,6 +40,7 @@ impl Screen {
             Screen::Sessions => "Sessions",
             Screen::Lab => "Lab",
             Screen::Host => "Host",
+            Screen::Compare => "Compare",
         }
     }
 }
@@ -70,7 +75,10 @@ pub struct Model {
     pub live: Live,
     pub results: Results,
     pub sessions: Sessions,
+    pub compare: Compare,
     pub host: HostScreen,
+    /// The number of the last export.
+    pub exports: u64,
     pub leaving: Option<Leaving>,
     /// The session that was measured last, for the farewell.
     pub last_session: Option<(PathBuf, String)>,
@@ -91,7 +99,9 @@ impl Model {
             live: Live::default(),
             results: Results::begun(log),
             sessions: Sessions::default(),
+            compare: Compare::default(),
             host: HostScreen::default(),
+            exports: 0,
             leaving: None,
             last_session: None,
         }
@@ -116,7 +126,11 @@ impl Model {
     pub fn farewell(&self) -> Farewell {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
             let answer = (!answer.is_empty()).then(|| answer.clone());
-            answer.into_iter().chain([format!("saved   {}", path.display())])
+            let saved = match super::live::unsaved(self) {
+                None => format!("saved   {}", path.display()),
+                Some(why) => format!("not all of this run is saved: {why}"),
+            };
+            answer.into_iter().chain([saved])
         });
         Farewell { lines: lines.collect() }
     }

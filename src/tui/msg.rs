@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crossterm::event::MouseEvent;
 
+use super::compare::Compared;
+use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::remember::Remembered;
 use super::sessions::Preview;
@@ -64,6 +66,22 @@ pub enum Msg {
     },
     Sessions(Result<Vec<Listed>, String>),
     Preview(Preview),
+    Compared(Box<Compared>),
+    /// A session was taken in: its id, and what to say.
+    Imported {
+        id: String,
+        text: String,
+    },
+    /// What became of the export with this number.
+    Exported {
+        number: u64,
+        result: Outcome,
+    },
+    /// Why the session of a run is not in its file, or that it is again; no id: it has no file.
+    Saving {
+        id: String,
+        unsaved: Option<String>,
+    },
     Opened(Result<Box<Shown>, String>),
     /// The plan of a session made new, to be run.
     Again(Result<Box<Plan>, String>),
@@ -101,6 +119,13 @@ pub enum Effect {
     Propose(Box<Question>),
     Sessions,
     Preview(String),
+    /// Sessions against the first of them; `ascii`: shown in ASCII characters only.
+    Compare {
+        ids: Vec<String>,
+        ascii: bool,
+    },
+    Import(String),
+    Export(Box<Export>),
     Open(String),
     Again(String),
     Rename {

@@ -2,6 +2,7 @@
 
 use tui_input::Input;
 
+use super::export::{Focus, Form};
 use super::keymap::{self, Action, Binding};
 use super::model::Screen;
 use super::msg::Effect;
@@ -13,6 +14,8 @@ pub enum Purpose {
     Preset,
     /// The name of this session.
     Rename { id: String },
+    /// The path of a session to take in.
+    Import,
     /// A setting of Setup, by the name of its option.
     Setting(&'static str),
 }
@@ -30,6 +33,7 @@ pub enum Popup {
     Palette { input: Input, cursor: usize },
     Question { text: String, detail: String, then: Then },
     Line { title: String, hint: String, input: Input, error: Option<String>, purpose: Purpose },
+    Export(Box<Form>),
     Presets { cursor: usize },
     Doctor { scroll: u16 },
 }
@@ -56,6 +60,7 @@ impl Popup {
         match self {
             Popup::Help { filter, .. } => filter.as_mut(),
             Popup::Palette { input, .. } | Popup::Line { input, .. } => Some(input),
+            Popup::Export(form) if form.focus == Focus::Path => Some(&mut form.path),
             _ => None,
         }
     }

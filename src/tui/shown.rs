@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::sessions::called_as;
 use crate::plan::{Skipped, TargetSpec};
 use crate::session::{self, Answer, CellResult, Session};
 
@@ -26,6 +27,11 @@ impl Shown {
     /// Its name, else its id.
     pub fn name(&self) -> &str {
         if self.session.name.is_empty() { &self.session.id } else { &self.session.name }
+    }
+
+    /// Its name, or what stands for one.
+    pub fn called(&self) -> &str {
+        called_as(&self.session)
     }
 
     pub fn target(&self) -> String {

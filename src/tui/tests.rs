@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::export::{ExportOver, Outcome};
 use super::keys::Key;
 use super::model::Screen;
 use super::msg::Msg;
@@ -17,7 +18,7 @@ use super::{update, view};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, Progress, Sample};
 
 /// Any key that means something somewhere, and some that mean nothing.
-const KEYS: &str = "1 2 3 4 5 6 r x s f p d w e m c y t L v S a b o n i u R D / . + - 0 : ? q h j k l g G \
+const KEYS: &str = "1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
     enter esc space tab shift-tab up down left right home end pgup pgdn ctrl-u ctrl-d ctrl-p ctrl-l ctrl-z backspace delete f1 f5 z ä 9";
 
 /// A message that cannot be cloned, made anew each time.
@@ -82,6 +83,14 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
         made(|| Msg::Sessions(Err("unreadable".into()))),
         made(|| Msg::Over { error: None, unsaved: None }),
+        made(|| Msg::Saving { id: "x".into(), unsaved: Some("no space".into()) }),
+        made(|| Msg::Saving { id: "x".into(), unsaved: None }),
+        (0..9u64).prop_map(|number| Msg::Exported { number, result: Outcome::Failed("no".into()) }),
+        (0..9u64).prop_map(|number| {
+            let over = ExportOver { path: "/x".into(), detail: "lost".into() };
+            Msg::Exported { number, result: Outcome::Exists(Box::new(over)) }
+        }),
+        made(|| Msg::Imported { id: "x".into(), text: "imported".into() }),
         made(|| Msg::NotBegun("no thread".into())),
         made(|| Msg::Suspend),
         made(|| Msg::Resumed),

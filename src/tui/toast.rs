@@ -50,7 +50,7 @@ impl Toasts {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Toast> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Toast> {
         self.0.iter()
     }
 }

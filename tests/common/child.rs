@@ -109,12 +109,28 @@ fn wait(child: &mut Child, most: Duration) -> Option<ExitStatus> {
     if let Some(status) = child.try_wait().unwrap() {
         return Some(status);
     }
+    let fd = pidfd(child.id());
+    ready(&fd, most).then(|| child.wait().unwrap())
+}
+
+/// A descriptor that becomes readable when the process ends.
+fn pidfd(pid: u32) -> OwnedFd {
     // SAFETY: pidfd_open touches no memory; what it returns is a new descriptor or an error.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) } as i32;
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
     assert!(fd >= 0, "pidfd_open: {}", std::io::Error::last_os_error());
     // SAFETY: the descriptor is new and ours.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    ready(&fd, most).then(|| child.wait().unwrap())
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// Waits until there is something to read, or a child (not waited for yet) ends: then `false`.
+pub fn ready_or_ended(fd: &impl AsFd, pid: u32, most: Duration) -> bool {
+    let end = pidfd(pid);
+    let poll = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut both = [poll(fd.as_fd().as_raw_fd()), poll(end.as_raw_fd())];
+    // SAFETY: two live structs, and descriptors that are open.
+    let count = unsafe { libc::poll(both.as_mut_ptr(), 2, most.as_millis() as i32) };
+    assert!(count > 0, "nothing happens any more: {}", std::io::Error::last_os_error());
+    both[0].revents != 0
 }
 
 /// Waits until there is something to read; false when the time is over.

@@ -63,6 +63,18 @@ pub fn limit_files(command: &mut Command, bytes: u64) {
     unsafe { command.pre_exec(limit) };
 }
 
+/// The child gets no more than so many bytes of address space.
+pub fn limit_memory(command: &mut Command, bytes: u64) {
+    let limit = move || {
+        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+        // SAFETY: reads one struct.
+        let set = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) == 0 };
+        if set { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec it makes one system call and nothing else.
+    unsafe { command.pre_exec(limit) };
+}
+
 /// Runs `test` on a thread with mounts of its own: a tmpfs of `size` at `at`, gone with the thread.
 pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
     std::fs::create_dir_all(at).unwrap();
@@ -90,6 +102,11 @@ pub fn tmpfs_over(at: &Path) -> bool {
 /// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`].
 pub fn remount_read_only(at: &Path) {
     mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "").unwrap();
+}
+
+/// Makes it writable again.
+pub fn remount_writable(at: &Path) {
+    mount("", at, "", libc::MS_REMOUNT, "").unwrap();
 }
 
 fn mount(source: &str, at: &Path, kind: &str, flags: libc::c_ulong, options: &str) -> io::Result<()> {
@@ -146,6 +163,12 @@ impl Watch {
             assert!(fd >= 0 && added >= 0, "{}", io::Error::last_os_error());
             Watch { inotify: File::from_raw_fd(fd) }
         }
+    }
+
+    /// Waits until something happened, or the run ended: then `false`.
+    pub fn one_or_end(&mut self, run: &super::child::Run) -> bool {
+        let so = super::child::ready_or_ended(&self.inotify, run.pid(), Duration::from_secs(60));
+        so && self.inotify.read(&mut [0; 32 + 256]).is_ok_and(|read| read > 0)
     }
 
     /// Waits until it is so; looks whenever something happened.

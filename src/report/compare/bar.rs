@@ -3,33 +3,38 @@
 use crate::session::times;
 use crate::stats::Ratio;
 
-/// Columns of a bar; odd, so that 1 has one of its own.
+/// Columns of a bar, and where there is room for more; odd, so that 1 has one of its own.
 const WIDTH: usize = 9;
+const WIDE: usize = 21;
+/// A line from here on has room for more.
+const ROOMY: usize = 110;
 /// The scale ends between these ratios: neither is noise made large, nor does one extreme flatten the rest.
 const ENDS: (f64, f64) = (1.05, 8.0);
 
 /// From 1 / `end` to `end`.
 pub struct Scale {
     end: f64,
+    width: usize,
 }
 
 impl Scale {
-    pub fn of(ratios: &[Option<Ratio>]) -> Scale {
+    /// For these ratios, in lines of so many columns.
+    pub fn of(ratios: &[Option<Ratio>], columns: usize) -> Scale {
         let ends = ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
         let largest = ends.map(|end| end.ln().abs()).fold(0.0, f64::max);
-        Scale { end: largest.exp().clamp(ENDS.0, ENDS.1) }
+        Scale { end: largest.exp().clamp(ENDS.0, ENDS.1), width: if columns >= ROOMY { WIDE } else { WIDTH } }
     }
 
     /// Its ends, for the head of the column: `0.50 2.00`.
     pub fn title(&self) -> String {
         let (low, high) = (times(1.0 / self.end), times(self.end));
-        let space = WIDTH.saturating_sub(low.len() + high.len()).max(1);
+        let space = self.width.saturating_sub(low.len() + high.len()).max(1);
         format!("{low}{}{high}", " ".repeat(space))
     }
 
     /// The column of a ratio, and whether it lies outside.
     fn place(&self, ratio: f64) -> (usize, bool) {
-        let half = (WIDTH / 2) as f64;
+        let half = (self.width / 2) as f64;
         let at = ratio.ln() / self.end.ln();
         (((at.clamp(-1.0, 1.0) + 1.0) * half).round() as usize, at.abs() > 1.0 + 1e-9)
     }
@@ -37,16 +42,16 @@ impl Scale {
     /// `  |--o--  `: the interval with its ratio, and where 1 is.
     pub fn bar(&self, ratio: Option<&Ratio>, ascii: bool) -> String {
         let [one, line, middle] = if ascii { ['|', '-', 'o'] } else { ['│', '─', '●'] };
-        let mut bar = [' '; WIDTH];
-        bar[WIDTH / 2] = one;
+        let mut bar = vec![' '; self.width];
+        bar[self.width / 2] = one;
         if let Some(ratio) = ratio {
             if let Some((low, high)) = ratio.interval() {
                 let ((from, before), (to, beyond)) = (self.place(low), self.place(high));
                 bar[from..=to.max(from)].fill(line);
                 // The line must not hide where 1 is: an interval that does not reach it may share its column.
-                bar[WIDTH / 2] = one;
+                bar[self.width / 2] = one;
                 bar[0] = if before { '<' } else { bar[0] };
-                bar[WIDTH - 1] = if beyond { '>' } else { bar[WIDTH - 1] };
+                bar[self.width - 1] = if beyond { '>' } else { bar[self.width - 1] };
             }
             let (at, outside) = self.place(ratio.ratio);
             bar[at] = match outside {
@@ -55,6 +60,6 @@ impl Scale {
                 false => middle,
             };
         }
-        bar.iter().collect::<String>()
+        bar.into_iter().collect()
     }
 }

@@ -13,6 +13,7 @@ use crate::units::column::{self, PER_SECOND, RATE, aligned};
 /// The rank of the column of drawn intervals.
 pub const DRAWN: u8 = 2;
 
+/// The cells of a comparison in this order; the bar is the column of rank 2, the outcome the last one.
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
@@ -46,7 +47,7 @@ pub fn probed(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
 /// The ratio, its interval in figures and as a bar, and what it means.
 fn judged(ratios: &[Option<Ratio>], outcomes: &[Outcome], letter: &str, look: &Look) -> Vec<Column> {
     let of = |text: fn(&Ratio) -> String| ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect();
-    let scale = Scale::of(ratios);
+    let scale = Scale::of(ratios, look.width);
     let bars = ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.ascii)).collect();
     let outcomes = outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
     vec![

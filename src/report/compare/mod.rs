@@ -9,6 +9,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use columns::columns as compared_columns;
 pub use gate::ruling;
 
 use std::io::{self, Write};

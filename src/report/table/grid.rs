@@ -27,6 +27,7 @@ pub fn paint(style: Style, text: &str, color: bool) -> String {
 /// The pieces of one cell, one after the other.
 pub type Cell = Vec<(Style, String)>;
 
+#[derive(Debug, Clone)]
 pub struct Column {
     pub title: String,
     /// The unit of all its numbers; empty for words.
@@ -47,7 +48,8 @@ impl Column {
         Column { unit: unit.into(), right: true, ..Column::words(title, rank, cells) }
     }
 
-    fn width(&self) -> usize {
+    /// Columns of a terminal that its title, unit and cells need.
+    pub fn width(&self) -> usize {
         let cells = self.cells.iter().map(|cell| cell.iter().map(|(_, text)| text::width(text)).sum());
         cells.chain([text::width(&self.title), text::width(&self.unit)]).max().unwrap_or(0)
     }

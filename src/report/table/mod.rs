@@ -5,7 +5,7 @@ pub(super) mod below;
 pub(super) mod columns;
 pub(super) mod conditions;
 pub(super) mod findings;
-pub(super) mod grid;
+pub mod grid;
 pub mod origin;
 pub(super) mod probed;
 #[cfg(test)]

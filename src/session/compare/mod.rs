@@ -12,6 +12,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 
 use serde::Serialize;
@@ -122,10 +123,11 @@ pub struct Pair {
 }
 
 /// The first session against each of the others; `None` for no session at all.
-pub fn compare(sessions: &[Session]) -> Option<Comparison> {
+pub fn compare<S: Borrow<Session>>(sessions: &[S]) -> Option<Comparison> {
     let (base, others) = sessions.split_first()?;
+    let base = base.borrow();
     let measured = results(base);
-    let others = others.iter().enumerate().map(|(at, other)| versus(base, &measured, other, letter(at + 1)));
+    let others = others.iter().enumerate().map(|(at, other)| versus(base, &measured, other.borrow(), letter(at + 1)));
     Some(Comparison { schema: SCHEMA, base: side(base, letter(0)), others: others.collect() })
 }
 

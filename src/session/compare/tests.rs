@@ -150,7 +150,7 @@ fn more_than_two_are_each_compared_with_the_first() {
     let letters: Vec<&str> = found.others.iter().map(|other| other.side.letter.as_str()).collect();
     assert_eq!((found.base.letter.as_str(), letters.len(), letters[0], letters[24], letters[28]), ("A", 29, "B", "Z", "S30"));
     assert!(found.others[1].text.starts_with("C against A: 3.00x ["), "{}", found.others[1].text);
-    assert_eq!(compare(&[]), None);
+    assert_eq!(compare::<Session>(&[]), None);
     assert_eq!(compare(&all[..1]).unwrap().others, []);
 }
 

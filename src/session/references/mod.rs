@@ -10,7 +10,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use super::{Known, Listed, Session, State, probe};
+use super::{Known, Listed, Session, State, probe, results};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 
@@ -73,8 +73,14 @@ impl Reference {
             failed: 0,
             verdict: self.session.worst().map(|worst| Some(worst).into()),
             state: State::Reference,
+            best: best(&self.session),
         }
     }
+}
+
+/// The highest throughput of a session, bytes per second.
+fn best(session: &Session) -> Option<f64> {
+    results(session).iter().filter_map(|result| result.throughput).map(|of| of.summary.median).reduce(f64::max)
 }
 
 /// What the references know of a probe's cell, but for the session that asks.

@@ -9,7 +9,7 @@ use crate::record::{End, Severity, Xor};
 const GOLDEN: &str = include_str!("../../../tests/golden/session-v1.jsonl");
 
 fn parse(bytes: &[u8]) -> Result<Session, SessionError> {
-    read(&mut Lines::new(bytes), Path::new("s.jsonl"))
+    read(&mut Lines::new(std::io::Cursor::new(bytes)), Path::new("s.jsonl"))
 }
 
 /// What is wrong with a file, as its user reads it.
@@ -67,6 +67,59 @@ fn a_run_that_was_killed_says_which_verdicts_are_old() {
     let cut: String = GOLDEN.lines().take(20).flat_map(|line| [line, "\n"]).collect();
     let session = parse(cut.as_bytes()).unwrap();
     assert!(session.notes.last().unwrap().contains("4 verdicts"), "{:?}", session.notes);
+}
+
+#[test]
+fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
+    let verdict = |cell: usize, trials: u64, reason: &str| {
+        format!(
+            r#"{{"kind":"verdict","cell":{cell},"trials":{trials},"verdict":{{"source_reason":"{reason}","warnings":[]}},"error":null}}"#
+        )
+    };
+    let old: String = (0..50).map(|n| verdict(n % 5, 9, "old") + "\n").collect();
+    let reasons = |tail: &str| {
+        let session = parse(format!("{}\n{old}{tail}", first_line()).as_bytes()).unwrap();
+        session.verdicts.iter().flatten().map(|v| v.source_reason.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(reasons(""), "old old old old old");
+    assert_eq!(reasons(&format!("{}\n{}\n", verdict(3, 9, "new"), verdict(1, 9, "new"))), "old new old new old");
+    // A last line that is torn, with and without its end.
+    let torn = &verdict(3, 9, "torn")[..60];
+    assert_eq!(reasons(&format!("{}\n{torn}\n", verdict(3, 9, "new"))), "old old old new old");
+    assert_eq!(reasons(&format!("{}\n{torn}", verdict(3, 9, "new"))), "old old old new old");
+    let damaged = format!("{}\n{old}{torn}\n{}\n\n", first_line(), verdict(1, 9, "new"));
+    assert!(refused(damaged).contains("line 52"));
+    // Another plan: its cells have no verdict yet.
+    let plan = format!("{{\"kind\":\"plan\",\"plan\":{}", first_line().split_once("\"plan\":").unwrap().1);
+    assert_eq!(reasons(&format!("{plan}\n{}\n", verdict(2, 9, "new"))), "new");
+}
+
+#[test]
+fn a_trial_is_the_same_wherever_its_samples_stand() {
+    let trial = GOLDEN.lines().find(|line| line.contains("\"trial\"")).unwrap();
+    let (before, rest) = trial.split_once(",\"samples\":[").unwrap();
+    let (samples, after) = rest.split_once(']').unwrap();
+    let whole = parse(with_line(4, trial).as_bytes()).unwrap();
+    for line in [
+        format!("{before},\"samples\":[{samples}]}}"),
+        format!("{},\"samples\":[]}}", before),
+        format!("{{\"kind\":\"trial\",\"samples\":[{samples}]{}{after}", before.strip_prefix("{\"kind\":\"trial\"").unwrap()),
+        before.replace("\"later\":", "\"deep\":{\"x\":1,\"samples\":[1]},\"later\":") + after,
+    ] {
+        assert_eq!(parse(with_line(4, &line).as_bytes()).unwrap().trials, whole.trials, "{line}");
+    }
+}
+
+#[test]
+fn a_host_is_cleaned_and_bounded() {
+    let with = |from: &str, to: &str| GOLDEN.replacen(from, to, 1);
+    let host = |file: String| parse(file.as_bytes()).unwrap().host;
+    let cleaned = host(with("\"box\"", r#""b\u001b[2Jo\nx""#));
+    assert_eq!((cleaned.name.as_str(), cleaned.kernel.as_str()), ("b[2Jo x", "6.12.3"));
+    assert_eq!(host(with("\"box\"", "\"b\u{7f}o\u{9b}x\"")).name, "box");
+    assert_eq!(host(with("\"box\"", r#""b\\ox""#)).name, r"b\ox");
+    assert!(refused(with("\"box\"", "7")).contains("line 1: host: invalid type"));
+    assert!(refused(with("\"box\"", &format!("\"{}\"", "x".repeat(1 << 20)))).contains("host is larger than 1 MiB"));
 }
 
 #[test]

@@ -137,6 +137,51 @@ fn a_full_disk_stops_neither_the_run_nor_the_file() {
 }
 
 #[test]
+fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, way) = (dir.path().join("a/b"), dir.path().join("a"));
+    fs::write(&way, "in the way").unwrap();
+    let mut recorder =
+        Recorder::create_or_wait(&store, Some("n"), "x", &Host::default(), &testing::plan(2), UNIX_EPOCH + testing::CREATED).unwrap();
+    assert!(recorder.unsaved().unwrap().contains("Not a directory"), "{:?}", recorder.unsaved());
+    recorder.event(&testing::trial_event(0, 1, 1));
+    recorder.event(&verdict("first"));
+    assert!(!recorder.is_kept() && recorder.unsaved().is_some());
+    // Another takes the name and the id meanwhile.
+    fs::remove_file(&way).unwrap();
+    assert_eq!(testing::recorded(&store, Some("n"), "x"), recorder.id());
+    recorder.event(&testing::trial_event(1, 1, 2));
+    assert_eq!((recorder.unsaved(), recorder.is_kept(), recorder.renamed(), recorder.name()), (None, true, true, "n-2"));
+    recorder.finish(End::Finished);
+    let loaded = load(recorder.path()).unwrap();
+    assert_eq!((loaded.id.as_str(), loaded.name.as_str(), loaded.trials.len()), ("20261121-093011-x-2", "n-2", 2));
+    assert_eq!(kinds(recorder.path()).join(" "), "session trial verdict trial end");
+    assert_eq!(fs::read_dir(&store).unwrap().count(), 2);
+}
+
+#[test]
+fn a_file_that_is_removed_is_made_again_with_all_it_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let mut recorder = recorder(&store, None);
+    for round in 1..=300 {
+        recorder.event(&testing::trial_event(0, round, 1));
+    }
+    fs::remove_dir_all(&store).unwrap();
+    recorder.event(&testing::trial_event(1, 1, 2));
+    assert_eq!((recorder.unsaved(), load(recorder.path()).unwrap().trials.len()), (None, 301));
+    // Not where something else has taken the place of the folder; then what is missing is told.
+    fs::rename(&store, dir.path().join("away")).unwrap();
+    fs::write(&store, "in the way").unwrap();
+    recorder.event(&testing::trial_event(1, 2, 2));
+    assert!(recorder.unsaved().unwrap().starts_with("its file was removed: "), "{:?}", recorder.unsaved());
+    fs::remove_file(&store).unwrap();
+    recorder.finish(End::Goal);
+    let loaded = load(recorder.path()).unwrap();
+    assert_eq!((recorder.unsaved(), loaded.trials.len(), loaded.end), (None, 302, Some(End::Goal)));
+}
+
+#[test]
 fn lost_lines_are_told_before_the_end_line() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);

@@ -38,6 +38,10 @@ pub struct Live {
     frozen: Option<Frozen>,
     /// The last picture of the run before.
     over: Option<Picture>,
+    /// The id of the session of the last run; empty: it has no file.
+    id: String,
+    /// Why not all of it is in its file.
+    unsaved: Option<String>,
     zoom: Zoom,
     /// The curve has a logarithmic axis.
     log: bool,
@@ -73,6 +77,21 @@ pub fn brief_state(model: &Model) -> String {
     let share = model.live.run.as_ref().and_then(|run| run.picture.progress).map_or(0.0, |progress| progress.share);
     let measuring = state(model).starts_with("running");
     if measuring { format!("running {:.0} %", (share * 100.0).clamp(0.0, 100.0)) } else { state(model) }
+}
+
+/// Why not all of the last run is in its file.
+pub fn unsaved(model: &Model) -> Option<&str> {
+    model.live.unsaved.as_deref()
+}
+
+/// The session of the last run.
+pub fn id(model: &Model) -> Option<&str> {
+    Some(model.live.id.as_str()).filter(|id| !id.is_empty())
+}
+
+/// The file of the run takes no lines, or takes them again.
+pub fn saving(model: &mut Model, unsaved: Option<String>) {
+    model.live.unsaved = unsaved;
 }
 
 /// The run was told to stop, and has not yet.

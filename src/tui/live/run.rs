@@ -119,7 +119,13 @@ impl Run {
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => self.picture.sampled(cell, &sample, lanes),
             Event::Trial { trial, latency, .. } => self.tried(&trial, latency),
             Event::Verdict { cell, verdict } => self.picture.judged(cell, &verdict),
-            Event::Failed { cell, error } => self.picture.failed(cell, &error),
+            Event::Failed { cell, error } => {
+                self.picture.failed(cell, &error);
+                if let Some(result) = self.results.get_mut(cell as usize) {
+                    result.error = Some(error);
+                    self.stale.insert(cell);
+                }
+            }
             Event::Note { text } => self.picture.found.said(Severity::Note, text),
             _ => {}
         }
@@ -178,7 +184,8 @@ impl Run {
         for cell in &ripe {
             let result = &mut self.results[*cell as usize];
             self.counted[*cell as usize] = result.trials.len();
-            *result = session::result(&result.cell, std::mem::take(&mut result.trials), None, None);
+            let error = result.error.take();
+            *result = session::result(&result.cell, std::mem::take(&mut result.trials), None, error.as_deref());
             self.stale.remove(cell);
         }
         if !ripe.is_empty() {

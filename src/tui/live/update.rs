@@ -21,6 +21,7 @@ pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
     let live = &mut model.live;
     live.run = Some(Run::new(host, plan, model.now));
     (live.over, live.frozen) = (None, None);
+    (live.id, live.unsaved) = (String::new(), None);
 }
 
 /// The run is over: what it measured. Its last picture stays until the next one begins.
@@ -76,6 +77,7 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Begun { path, id, name, created } => {
             run.path = path;
+            model.live.id.clone_from(&id);
             (run.session.id, run.session.name, run.session.created) = (id, name, created);
         }
         Msg::Dropped(count) => run.picture.dropped += count,

@@ -1,6 +1,9 @@
 //! What keys change.
 
+use std::sync::Arc;
+
 use super::super::curves::Metric;
+use super::super::export::{Form, What};
 use super::super::keymap::{self, Action, Place, key_of};
 use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
@@ -8,7 +11,7 @@ use super::super::popup::{Popup, Purpose};
 use super::super::view::{areas, pane};
 use super::super::{sessions, setup};
 use super::state::{Open, Results};
-use super::{answer, back, cell, layout};
+use super::{back, cell, copy, layout};
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     if model.results.data.is_none() {
@@ -39,7 +42,12 @@ fn of_session(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
     let shown = model.results.shown()?;
     match action {
         Action::RunAgain => Some(vec![Effect::Again(shown.session.id.clone())]),
-        Action::Copy => Some(vec![Effect::Copy(answer::copied(&model.results))]),
+        Action::Copy => Some(vec![Effect::Copy(copy::text(&model.results))]),
+        Action::Export => {
+            let form = Form::session(What::Shown(Arc::new(shown.session.clone())), shown.called());
+            model.popups.push(Popup::Export(Box::new(form)));
+            Some(Vec::new())
+        }
         Action::SaveAs if shown.path.is_none() => {
             model.toasts.failed(model.now, "this session is not kept: there is nothing to name");
             Some(Vec::new())
@@ -63,17 +71,17 @@ fn of_session(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
     }
 }
 
-/// Marks the session for an overlay, or takes the mark away.
+/// Marks the session to be compared, or takes the mark away.
 fn mark(model: &mut Model, id: String, kept: bool) {
     if !kept {
-        return model.toasts.failed(model.now, "this session is not kept: it cannot be laid over others");
+        return model.toasts.failed(model.now, "this session is not kept: it cannot be compared");
     }
     sessions::mark(model, id.clone());
     let (go, compare) = (key_of(Action::Go(Screen::Sessions), Screen::Results), key_of(Action::Compare, Screen::Sessions));
     let said = match (model.sessions.mark_of(&id), model.sessions.marks.len()) {
         (None, _) => "the mark is gone".to_string(),
-        (Some(_), 1) => format!("marked: mark another one, then {go} {compare} lays them over each other"),
-        (Some(_), count) => format!("{count} sessions are marked: {go} {compare} lays them over each other"),
+        (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
+        (Some(_), count) => format!("{count} sessions are marked: {go} {compare} compares them"),
     };
     model.toasts.note(model.now, said);
 }

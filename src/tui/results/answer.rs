@@ -5,15 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::super::curves::Metric;
 use super::super::keymap::{Action, key_of};
 use super::super::model::Screen;
 use super::super::theme::{Look, Role};
 use super::super::view::pane;
 use super::data::Data;
-use super::state::Results;
 use crate::record::End;
-use crate::report::table::origin;
 
 /// The lines of the answer; the last one may tell what is missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,23 +73,4 @@ pub fn draw(lines: &Lines, area: Rect, buf: &mut Buffer) {
         let shown = if cut { pane::fit(&format!("{text}{}", " ".repeat(most)), pane::width(text).min(most - 2) + 2) } else { text.clone() };
         pane::line(Line::styled(shown, lines.text), row as u16, area, buf);
     }
-}
-
-/// What goes to the clipboard: the answer, or the figures of an opened cell.
-pub fn copied(results: &Results) -> String {
-    let Some(data) = &results.data else { return String::new() };
-    let Some(result) = results.open.and_then(|open| data.results().get(open.result)) else { return data.shown.answer.text.clone() };
-    let mut parts = Vec::new();
-    for metric in [Metric::Throughput, Metric::Operations, Metric::Latency] {
-        if let Some((median, low, high, _)) = metric.of(result) {
-            let between = if low.is_nan() { String::new() } else { format!(" ({} to {})", metric.show(low), metric.show(high)) };
-            parts.push(format!("{}{between}", metric.show(median)));
-        }
-    }
-    if result.source.is_some() {
-        let main = origin::main(result);
-        parts.push(format!("from {}", main.split_whitespace().collect::<Vec<_>>().join(" ")));
-    }
-    parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
-    format!("{}: {}", result.cell.label(), parts.join(", "))
 }

@@ -8,12 +8,12 @@ use ratatui::text::Line;
 use super::super::curves::{Curve, Metric};
 use super::super::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
 use super::super::theme::{Look, Role};
+use super::super::values::Values;
 use super::super::view::pane;
 use super::data::{Data, Drawn};
 use super::state::Results;
 use crate::plan::Cache;
 use crate::session;
-use crate::units::column;
 
 /// More curves than this are a thicket: then those around the cursor of the legend are drawn.
 const MOST: usize = 40;
@@ -92,15 +92,9 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, th
     let log = results.log(data.metric);
     let inside = |p: &&Point| p.y.is_finite() && (ends.0..=ends.1).contains(&p.x);
     let largest = series.iter().flat_map(|s| s.points).filter(inside).map(|p| p.y).fold(0.0, f64::max);
-    let (factor, unit) = column::unit([largest], data.metric.units());
-    let even = |y: f64| trimmed(&column::figure(y / factor));
-    let own = |y: f64| brief(&data.metric.show(y));
-    let y = match (log, data.metric) {
-        (true, Metric::Throughput) => Axis::new(Scale::Log2, &own),
-        (true, _) => Axis::new(Scale::Log10, &own),
-        (false, Metric::Throughput) => Axis::new(Scale::Linear, &even).binary().title(unit),
-        (false, _) => Axis::new(Scale::Linear, &even).title(unit),
-    };
+    let values = Values::of(data.metric, log, largest);
+    let tick = |y: f64| values.tick(y);
+    let y = values.axis(&tick);
     let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(true).cursor(results.x());
     if visible(results, data).iter().all(|(_, _, drawn)| drawn.misleading.is_empty() && drawn.wrong.is_empty()) {
         return then(&chart);
@@ -117,19 +111,6 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, th
 /// A place on the axis as a tick: `4 KiB`, `32`.
 fn place(axis: session::Axis, x: f64) -> String {
     if axis == session::Axis::Block { axis.show(x.round() as u64) } else { format!("{x:.0}") }
-}
-
-/// Without decimals that are 0.
-fn trimmed(number: &str) -> String {
-    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number.into() }
-}
-
-/// `512 MiB/s`, `1 GiB/s`: the number without decimals that are 0.
-fn brief(shown: &str) -> String {
-    match shown.split_once(' ') {
-        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
-        None => trimmed(shown),
-    }
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {

@@ -140,8 +140,8 @@ fn drawn(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -> Drawn
     // No terminal is wider; the axis is even in the logarithm.
     let means: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
     drawn.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
+    drawn.medians = curve.drawn();
     for point in &curve.points {
-        drawn.medians.push(Point::new(point.x, point.y).within(point.low, point.high));
         let told = |id: &str| shared.iter().flatten().any(|own| own == id);
         let own = |result: &CellResult| result.warnings.iter().any(|w| w.severity == Severity::Misleading && !told(&w.id));
         match point.worst {

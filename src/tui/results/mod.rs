@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | what is shown, made once per session and metric | [`data`], [`columns`] |
+//! | what is copied of it | [`copy`] |
 //! | what is under the cursor, and what keys change of it | [`state`], [`act`], [`mouse`] |
 //! | where things are | [`layout`] |
 //! | the picture | [`view`], [`chart`], [`legend`], [`answer`], [`table`], [`cell`] |
@@ -12,6 +13,7 @@ mod answer;
 mod cell;
 mod chart;
 mod columns;
+mod copy;
 mod data;
 mod layout;
 mod legend;
@@ -23,7 +25,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use act::{act, offered};
+pub use act::{act, metric_of, offered};
 pub use mouse::clicked;
 pub use state::Results;
 pub use view::draw;

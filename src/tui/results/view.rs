@@ -10,6 +10,7 @@ use super::super::curves::Metric;
 use super::super::keymap::{Action, key_of};
 use super::super::model::{Model, Screen};
 use super::super::theme::{Colours, Glyphs, Look, Role};
+pub use super::super::view::pane::{divider, words};
 use super::super::view::{pane, popup};
 use super::data::Data;
 use super::state::Results;
@@ -176,24 +177,6 @@ pub fn below(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// A line from border to border at a row inside of the frame.
-pub fn divider(look: &Look, row: Rect, buf: &mut Buffer) {
-    if row.is_empty() {
-        return;
-    }
-    let style = look.style(Role::Border);
-    for column in row.x - 1..=row.right() {
-        let symbol = match column {
-            c if c < row.x => look.glyph("├", "+"),
-            c if c == row.right() => look.glyph("┤", "+"),
-            _ => look.glyph("─", "-"),
-        };
-        if let Some(cell) = buf.cell_mut((column, row.y)) {
-            cell.set_symbol(symbol).set_style(style);
-        }
-    }
-}
-
 /// The line between the chart and the legend beside it, and those above legend and point.
 fn upright(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
     let (style, column) = (look.style(Role::Border), parts.legend.x - 1);
@@ -204,14 +187,4 @@ fn upright(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
         }
     }
     divider(look, parts.point_title, buf);
-}
-
-/// A title in a line: at so many columns from its start.
-pub fn words(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &mut Buffer) {
-    if row.is_empty() || text.is_empty() {
-        return;
-    }
-    let text = format!(" {} ", pane::fit(text, usize::from(row.width.saturating_sub(at + 3))));
-    let place = Rect::new(row.x + at, row.y, pane::width(&text) as u16, 1).intersection(row);
-    Line::styled(text, look.style(role)).render(place, buf);
 }

@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use super::super::curves::{Curve, Metric};
 use super::super::plot::{self, Chart, Draw, Point, Scale, Series};
 use super::super::theme::Look;
+use super::super::values::Values;
 use crate::session::Axis;
 use crate::units;
 
@@ -50,9 +51,16 @@ pub fn along(axis: Axis) -> &'static str {
     }
 }
 
-pub fn draw(look: &Look, (axis, metric): (Axis, Metric), drawn: &[Drawn], cursor: Option<f64>, area: Rect, buf: &mut Buffer) {
-    let points = |curve: &Curve| -> Vec<Point> { curve.points.iter().map(|p| Point::new(p.x, p.y).within(p.low, p.high)).collect() };
-    let all: Vec<Vec<Point>> = drawn.iter().map(|one| points(one.curve)).collect();
+/// What is along the axes: `log` of the values.
+#[derive(Debug, Clone, Copy)]
+pub struct Axes {
+    pub along: Axis,
+    pub metric: Metric,
+    pub log: bool,
+}
+
+pub fn draw(look: &Look, Axes { along: axis, metric, log }: Axes, drawn: &[Drawn], cursor: Option<f64>, area: Rect, buf: &mut Buffer) {
+    let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.drawn()).collect();
     let series: Vec<Series> = drawn
         .iter()
         .zip(&all)
@@ -65,9 +73,9 @@ pub fn draw(look: &Look, (axis, metric): (Axis, Metric), drawn: &[Drawn], cursor
             emphasis: one.emphasis,
         })
         .collect();
-    let (show_x, show_y) = (|x: f64| tick(axis, x), |y: f64| metric.show(y));
+    let largest = all.iter().flatten().map(|point| point.y).filter(|y| y.is_finite()).fold(0.0, f64::max);
+    let values = Values::of(metric, log, largest);
+    let (show_x, show_y) = (|x: f64| tick(axis, x), |y: f64| values.tick(y));
     let x = plot::Axis::new(Scale::Log2, &show_x);
-    let y = plot::Axis::new(Scale::Linear, &show_y);
-    let y = if metric == Metric::Throughput { y.binary() } else { y };
-    Chart::new(look, x, y, &series).cursor(cursor).render(area, buf);
+    Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor).render(area, buf);
 }

@@ -8,10 +8,13 @@ use super::super::view::{pane, popup};
 use super::list::{Sessions, Sort, called, cells, when};
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
+use crate::units;
 
 /// Columns for mark and border of a row.
 const HEAD: usize = 3;
 const GAP: usize = 2;
+/// `12.3 GiB/s`.
+const BEST: usize = 10;
 
 /// Widths; 0: not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,7 @@ pub struct Columns {
     pub target: usize,
     pub when: usize,
     pub cells: usize,
+    pub best: usize,
     pub verdict: usize,
     pub state: usize,
 }
@@ -30,8 +34,9 @@ impl Columns {
     pub fn of(width: usize, (longest, targets): (usize, usize)) -> Columns {
         let (longest, targets) = (longest.max(10), targets.max(10));
         let cells = if width >= 50 { 6 } else { 0 };
+        let best = if width >= 70 { BEST } else { 0 };
         let rest = |words: &(usize, usize, usize)| {
-            let fixed = [words.0, words.1, words.2, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+            let fixed = [words.0, words.1, words.2, cells, best].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
             width.saturating_sub(HEAD + fixed + 1)
         };
         // The widest words that leave the names whole, and of the targets what tells them apart.
@@ -40,10 +45,10 @@ impl Columns {
         let (when, verdict, state) = words.into_iter().find(|words| rest(words) >= enough).unwrap_or((11, 1, 0));
         let rest = rest(&(when, verdict, state));
         if rest < 20 {
-            return Columns { name: rest, target: 0, when, cells, verdict, state };
+            return Columns { name: rest, target: 0, when, cells, best, verdict, state };
         }
         let name = longest.min((rest / 2).max(rest.saturating_sub(GAP + targets)));
-        Columns { name, target: targets.min(rest - name - GAP), when, cells, verdict, state }
+        Columns { name, target: targets.min(rest - name - GAP), when, cells, best, verdict, state }
     }
 
     /// The titles, the one that the list is sorted by with an arrow.
@@ -55,6 +60,7 @@ impl Columns {
             (Sort::Target, self.target, false),
             (Sort::When, self.when, false),
             (Sort::Cells, self.cells, true),
+            (Sort::Best, self.best, true),
             (Sort::Verdict, self.verdict, false),
             (Sort::State, self.state, false),
         ] {
@@ -95,6 +101,9 @@ impl Columns {
         if self.cells > 0 {
             parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
         }
+        if self.best > 0 {
+            parts.extend(best(look, listed, self.best));
+        }
         let (badge, role) = match (self.state, listed.state) {
             // Without its own column the state shows where it is no good one.
             (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
@@ -107,6 +116,17 @@ impl Columns {
         }
         Line::from(parts)
     }
+}
+
+/// The peak with its unit dimmed.
+fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
+    let text = listed.best.map_or("-".into(), units::show_rate);
+    let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    // Units stand below each other whatever their length.
+    let unit = format!("{unit:<5}");
+    let (number, dim) = (look.style(Role::Number), look.style(Role::Dim));
+    let figure = pane::fit(figure, width.saturating_sub(6));
+    [Span::styled(format!("{figure:>0$} ", width.saturating_sub(6)), number), Span::styled(format!("{unit}{}", " ".repeat(GAP)), dim)]
 }
 
 /// The year goes first.

@@ -6,8 +6,7 @@ use tui_input::Input;
 
 use super::super::view::pane;
 use super::Preview;
-use super::overlay::Overlay;
-use crate::session::{Listed, State, Worst};
+use crate::session::{Listed, Session, State, Worst};
 
 /// What the list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,13 +18,15 @@ pub enum Sort {
     Target,
     /// The most first.
     Cells,
+    /// The fastest first.
+    Best,
     /// The gravest first.
     Verdict,
     State,
 }
 
 impl Sort {
-    const ALL: &'static [Sort] = &[Sort::When, Sort::Name, Sort::Target, Sort::Cells, Sort::Verdict, Sort::State];
+    const ALL: &'static [Sort] = &[Sort::When, Sort::Name, Sort::Target, Sort::Cells, Sort::Best, Sort::Verdict, Sort::State];
 
     pub fn next(self) -> Sort {
         let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
@@ -38,6 +39,7 @@ impl Sort {
             Sort::Name => "name",
             Sort::Target => "target",
             Sort::Cells => "cells",
+            Sort::Best => "best",
             Sort::Verdict => "verdict",
             Sort::State => "state",
         }
@@ -68,7 +70,8 @@ pub struct Sessions {
     pub preview: Option<Preview>,
     /// The session that is being loaded: one at a time, however fast the cursor moves.
     pub asked: Option<String>,
-    pub overlay: Option<Overlay>,
+    /// The session that was taken in: the cursor goes to it once it is listed.
+    pub wanted: Option<String>,
     /// The folder was read, or why it could not be.
     pub read: Option<Result<(), String>>,
 }
@@ -84,6 +87,11 @@ pub fn slug(id: &str) -> &str {
 /// Its name, or what stands for one.
 pub fn called(listed: &Listed) -> &str {
     if listed.name.is_empty() { slug(&listed.id) } else { &listed.name }
+}
+
+/// As [`called`], of a session that is loaded.
+pub fn called_as(session: &Session) -> &str {
+    if session.name.is_empty() { slug(&session.id) } else { &session.name }
 }
 
 fn grave(verdict: Option<Worst>) -> u8 {
@@ -156,6 +164,15 @@ impl Sessions {
         self.cursor = here.and_then(|id| self.row_of(&id)).unwrap_or(0);
     }
 
+    /// Puts the cursor on a session, out of the filter where that hides it.
+    pub fn go_to(&mut self, id: &str) {
+        if self.of(id).is_some() && self.row_of(id).is_none() {
+            self.filter = Input::default();
+            self.arrange();
+        }
+        self.cursor = self.row_of(id).unwrap_or(self.cursor);
+    }
+
     fn row_of(&self, id: &str) -> Option<usize> {
         self.shown.iter().position(|at| self.rows[*at].listed.id == id)
     }
@@ -172,6 +189,7 @@ impl Sessions {
             Sort::Name => self.shown.sort_by_cached_key(|at| called(listed(at)).to_lowercase()),
             Sort::Target => self.shown.sort_by(|a, b| listed(a).target.cmp(&listed(b).target)),
             Sort::Cells => self.shown.sort_by_key(|at| Reverse(listed(at).cells)),
+            Sort::Best => self.shown.sort_by(|a, b| listed(b).best.unwrap_or(0.0).total_cmp(&listed(a).best.unwrap_or(0.0))),
             Sort::Verdict => self.shown.sort_by_key(|at| Reverse(grave(listed(at).verdict))),
             Sort::State => self.shown.sort_by_key(|at| listed(at).state.name()),
         }

@@ -1,13 +1,11 @@
 //! Sessions: every run that was kept.
 //!
-//! [`list`] is what is listed and in which order, [`update`] what keys and messages do, [`overlay`] several sessions
-//! over each other; [`columns`], [`view`], [`preview`] and [`chart`] draw.
+//! [`list`] is what is listed and in which order, [`update`] what keys and messages do; [`columns`], [`view`],
+//! [`preview`] and [`chart`] draw.
 
-mod chart;
+pub mod chart;
 mod columns;
 mod list;
-mod overlay;
-mod overlay_view;
 mod preview;
 mod update;
 mod view;
@@ -15,8 +13,9 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use list::Sessions;
-pub use update::{act, back, clicked, field, mark, offered, rename, run_over, told, typed};
+pub use columns::lit;
+pub use list::{Sessions, called_as, when};
+pub use update::{act, clicked, field, import, mark, offered, rename, run_over, told, typed};
 pub use view::draw;
 
 use super::shown::Shown;

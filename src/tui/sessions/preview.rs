@@ -9,7 +9,7 @@ use super::super::model::Model;
 use super::super::shown::Shown;
 use super::super::theme::{Look, Role};
 use super::super::view::pane;
-use super::chart::{self, Drawn};
+use super::chart::{self, Axes, Drawn};
 use super::columns;
 use super::list::{called, cells, when};
 use crate::session::{Axis, Listed};
@@ -75,7 +75,7 @@ fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buff
     let looks = |curve: &Curve| (look.series(curve.hue), look.marker(curve.index));
     let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::of(curve, looks(curve))).collect();
     if !drawn.is_empty() {
-        chart::draw(look, (axis, metric), &drawn, None, plot, buf);
+        chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
     }
     lines(legend, below, buf);
     let cut = answer.len() > usize::from(answer_rows);

@@ -27,6 +27,7 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
         cells: 2 + number as u64 % 3,
         measured: Some(2),
         failed: 0,
+        best: [None, Some(1.5e9), Some(2.5e9)][number % 3],
         verdict: [Some(Worst::Ok), Some(Worst::Wrong), None][number % 3],
         state: [State::Finished, State::Budget, State::Interrupted][number % 3],
     }
@@ -138,6 +139,7 @@ fn the_order_changes_column_by_column_and_the_cursor_stays_on_its_session() {
         (Sort::Name, vec![0, 1, 3, 2]),
         (Sort::Target, vec![0, 1, 2, 3]),
         (Sort::Cells, vec![2, 1, 3, 0]),
+        (Sort::Best, vec![2, 1, 3, 0]),
         (Sort::Verdict, vec![1, 3, 0, 2]),
         (Sort::State, vec![1, 3, 0, 2]),
         (Sort::When, vec![3, 2, 1, 0]),
@@ -188,53 +190,47 @@ fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
 }
 
 #[test]
-fn marks_and_the_overlay() {
+fn marks_and_what_is_compared() {
+    let compares = |ids: &[&str]| [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), ascii: false }];
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
-    play.keys("c");
+    assert_eq!(play.keys("c"), []);
     assert!(play.toast().contains("mark two sessions"), "{}", play.toast());
-    play.keys("mc");
-    assert!(play.0.sessions.overlay.is_none(), "a session is not laid over itself");
+    assert_eq!(play.keys("mc"), [], "a session is not held against itself");
+    assert_eq!(play.0.screen, Screen::Sessions);
     assert_eq!(play.keys("m<space>j<space>"), [preview(ID[2])]);
     assert_eq!(play.0.sessions.marks, [ID[3], ID[2]]);
     play.tell(answer(ID[2]));
-    assert_eq!(play.keys("c"), [preview(ID[3])]);
-    assert!(play.screen(120, 40).contains("loading"));
-    assert_eq!(play.tell(answer(ID[3])), [preview(ID[2])], "one after the other");
-    assert_eq!(play.tell(answer(ID[2])), []);
-    let overlay = play.0.sessions.overlay.as_ref().unwrap();
-    let lines: Vec<_> = overlay.lines.iter().map(|line| (line.session, line.curve.name.as_str())).collect();
-    assert_eq!(lines, [(0, "read warm"), (1, "read warm")]);
-    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
-        let screen = play.screen(columns, rows);
-        assert!(
-            screen.contains("delta") && screen.contains("gamma") && screen.contains("2 GiB/s") | screen.contains("2.00 GiB/s"),
-            "{screen}"
-        );
-    }
-    play.keys("<right>");
-    assert!(play.screen(120, 40).contains("at 4 KiB"));
-    play.keys("<down>");
-    assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())]);
-    play.keys("q");
-    assert!(play.0.sessions.overlay.is_none() && play.0.leaving.is_none());
-    play.keys("c<esc>");
-    assert!(play.0.sessions.overlay.is_none());
+    // The first that was marked is the baseline.
+    assert_eq!(play.keys("c"), compares(&[ID[3], ID[2]]));
+    assert_eq!(play.0.screen, Screen::Compare);
+    assert_eq!(play.keys("q"), [Effect::Sessions]);
+    assert_eq!((play.0.screen, play.0.leaving), (Screen::Sessions, None));
+    assert_eq!(play.0.sessions.marks, [ID[3], ID[2]], "they stay marked");
     play.keys("<esc>");
     assert_eq!(play.0.sessions.marks, [""; 0]);
+    // One mark and the cursor are enough.
+    play.keys("gmG");
+    assert_eq!(play.keys("c"), compares(&[ID[3], ID[0]]));
 }
 
 #[test]
-fn one_mark_and_the_cursor_are_enough_and_a_session_that_cannot_be_loaded_is_told() {
+fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
     let mut play = Play::new(four());
-    play.tell(answer(ID[3]));
-    play.keys("mj");
-    play.tell(answer(ID[2]));
-    play.keys("c");
-    play.tell(answer(ID[3]));
-    play.tell(Msg::Preview(Preview { id: ID[2].into(), result: Err("is damaged".into()) }));
-    let screen = play.screen(120, 40);
-    assert!(screen.contains("gamma: is damaged") && screen.contains("delta"), "{screen}");
+    play.keys("/alpha<enter>i");
+    assert_eq!(play.keys("<enter>"), []);
+    assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), purpose: Purpose::Import, .. })));
+    assert_eq!(play.keys("~/run one.jsonl<enter>"), [Effect::Import("~/run one.jsonl".into())]);
+    assert!(play.0.popups.is_empty());
+    let mut more = four();
+    more.push(listed(9, "brought", "/x"));
+    let id = more[4].id.clone();
+    assert_eq!(play.tell(Msg::Imported { id: id.clone(), text: "imported".into() }), [Effect::Sessions]);
+    play.tell(Msg::Sessions(Ok(more)));
+    assert_eq!(play.here(), id);
+    assert_eq!(play.toast(), "imported");
+    // Where nothing is listed yet too.
+    assert_eq!(Play::new(Vec::new()).keys("ix<enter>"), [Effect::Import("x".into())]);
 }
 
 #[test]
@@ -248,6 +244,15 @@ fn rename_checks_the_name_in_its_line() {
     assert_eq!(play.keys("new one<enter>"), [Effect::Rename { id: ID[3].into(), name: "new one".into() }]);
     assert!(play.0.popups.is_empty());
     assert_eq!(play.tell(Msg::Done { text: "named new one".into(), sessions: true }), [Effect::Sessions]);
+}
+
+#[test]
+fn the_peak_has_a_column_where_there_is_room() {
+    let play = Play::new(four());
+    let rows = |columns, rows| play.screen(columns, rows);
+    assert!(rows(120, 40).contains("2.33 GiB/s") && rows(120, 40).contains("best"), "{}", rows(120, 40));
+    assert!(rows(80, 24).contains("1.40 GiB/s"), "{}", rows(80, 24));
+    assert!(!rows(60, 16).contains("GiB/s"), "{}", rows(60, 16));
 }
 
 #[test]
@@ -277,7 +282,7 @@ fn what_is_done_with_the_session_under_the_cursor() {
         assert_eq!(Play::new(four()).keys(keys), [effect], "{keys}");
     }
     let mut none = Play::new(Vec::new());
-    assert_eq!(none.keys("<enter>rRDmycS/x<esc>jkGg"), []);
+    assert_eq!(none.keys("<enter>rRDmycSe/x<esc>jkGg"), []);
 }
 
 #[test]
@@ -291,6 +296,8 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
     }
     play.keys("R");
     assert!(play.0.popups.is_empty() && play.toast().contains("no name to change"));
+    play.keys("e");
+    assert!(play.0.popups.is_empty() && play.toast().contains("nothing to export"));
     assert_eq!(play.keys("Dy"), [Effect::Delete(ID[3].into())]);
 }
 
@@ -332,6 +339,6 @@ fn ten_thousand_sessions_and_every_size() {
     }
     assert!(play.screen(80, 24).contains("10000"));
     assert!(Key::parse("S").is_some());
-    play.keys("SSSSS/7");
+    play.keys("SSSSSS/7");
     assert!(play.0.sessions.matching() < 10_000);
 }

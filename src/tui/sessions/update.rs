@@ -3,20 +3,18 @@
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
+use super::super::compare::{self, MOST};
+use super::super::export::{Form, What};
 use super::super::keymap::{Action, key_of};
 use super::super::model::{Model, Screen};
 use super::super::msg::{Effect, Msg};
 use super::super::popup::{Popup, Purpose, Then};
 use super::super::view as screen;
 use super::list::{Sessions, called, cells, when};
-use super::overlay::{MOST, Overlay};
 use super::{Preview, view};
 use crate::session::{NAME_LENGTH, State, checked_name};
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    if model.sessions.overlay.is_some() {
-        return in_overlay(model, action);
-    }
     match action {
         Action::Back => leave(&mut model.sessions),
         Action::Filter => model.sessions.typing = true,
@@ -25,7 +23,11 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             model.sessions.sort = model.sessions.sort.next();
             model.sessions.again();
         }
-        Action::Compare => compare(model),
+        Action::Compare => return compare(model),
+        Action::Import => {
+            let hint = "a session file (.jsonl), by its path";
+            model.popups.push(Popup::line("Import a session", hint, "", Purpose::Import));
+        }
         _ if !moved(model, action) => return on_current(model, action),
         _ => {}
     }
@@ -61,6 +63,13 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::RunAgain => return vec![Effect::Again(id)],
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
         Action::Mark => mark(model, id),
+        Action::Export if listed.state == State::Unreadable => {
+            model.toasts.note(model.now, "this file cannot be read as a session: there is nothing to export");
+        }
+        Action::Export => {
+            let form = Form::session(What::Kept(id), called(listed));
+            model.popups.push(Popup::Export(Box::new(form)));
+        }
         Action::Rename if listed.state == State::Unreadable => {
             model.toasts.note(model.now, "this file cannot be read as a session: it has no name to change");
         }
@@ -81,19 +90,19 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Marks a session for an overlay, or takes its mark away.
+/// Marks a session to be compared, or takes its mark away.
 pub fn mark(model: &mut Model, id: String) {
     let marks = &mut model.sessions.marks;
     match marks.iter().position(|own| *own == id) {
         Some(at) => drop(marks.remove(at)),
         None if marks.len() < MOST => marks.push(id),
-        None => model.toasts.note(model.now, format!("{MOST} sessions are the most that can be laid over each other")),
+        None => model.toasts.note(model.now, format!("{MOST} sessions are the most that can be compared")),
     }
 }
 
-/// Lays the marked sessions over each other; one mark and the cursor are enough.
-fn compare(model: &mut Model) {
-    let sessions = &mut model.sessions;
+/// Compares the marked sessions with the first of them; one mark and the cursor are enough.
+fn compare(model: &mut Model) -> Vec<Effect> {
+    let sessions = &model.sessions;
     let mut ids = sessions.marks.clone();
     if let ([only], Some(here)) = (ids.as_slice(), sessions.current())
         && *only != here.id
@@ -103,32 +112,9 @@ fn compare(model: &mut Model) {
     if ids.len() < 2 {
         let key = key_of(Action::Mark, Screen::Sessions);
         model.toasts.note(model.now, format!("mark two sessions or more first: {key} marks the one under the cursor"));
-        return;
+        return Vec::new();
     }
-    let named = ids.into_iter().map(|id| {
-        let name = sessions.of(&id).map_or(id.as_str(), called).to_string();
-        (id, name)
-    });
-    sessions.overlay = Some(Overlay::of(named));
-}
-
-fn in_overlay(model: &mut Model, action: Action) -> Vec<Effect> {
-    let sessions = &mut model.sessions;
-    let Some(overlay) = &mut sessions.overlay else { return Vec::new() };
-    match action {
-        Action::Back | Action::Compare => sessions.overlay = None,
-        Action::Up | Action::Down => overlay.up_down(action == Action::Down),
-        Action::Left | Action::Right => overlay.left_right(action == Action::Right),
-        Action::Top => overlay.cursor = 0,
-        Action::Bottom => overlay.cursor = overlay.lines.len().saturating_sub(1),
-        Action::Enter => {
-            let line = overlay.lines.get(overlay.cursor);
-            let id = line.and_then(|line| overlay.laid.get(line.session)).map(|laid| laid.id.clone());
-            return id.map(Effect::Open).into_iter().collect();
-        }
-        _ => {}
-    }
-    ask(model)
+    compare::begin(model, ids)
 }
 
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -137,24 +123,29 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Sessions(Ok(listed)) => {
             sessions.take(listed);
             sessions.read = Some(Ok(()));
+            if let Some(id) = sessions.wanted.take() {
+                sessions.go_to(&id);
+            }
         }
         Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
         Msg::Preview(preview) => loaded(sessions, preview),
+        Msg::Imported { id, text } => {
+            sessions.wanted = Some(id);
+            model.toasts.good(model.now, text);
+            return vec![Effect::Sessions];
+        }
         _ => {}
     }
     ask(model)
 }
 
-/// A session was loaded: for the overlay, for the preview, or for neither any more.
+/// A session was loaded: for the preview, or for nothing any more.
 fn loaded(sessions: &mut Sessions, preview: Preview) {
     if sessions.asked.as_ref() == Some(&preview.id) {
         sessions.asked = None;
     }
-    let here = sessions.current().is_some_and(|listed| listed.id == preview.id);
-    match &mut sessions.overlay {
-        Some(overlay) if overlay.wants(&preview.id) => overlay.take(&preview.id, preview.result),
-        _ if here => sessions.preview = Some(preview),
-        _ => {}
+    if sessions.current().is_some_and(|listed| listed.id == preview.id) {
+        sessions.preview = Some(preview);
     }
 }
 
@@ -168,10 +159,7 @@ fn ask(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let known = sessions.preview.as_ref().map(|preview| preview.id.as_str());
-    let wanted = match &sessions.overlay {
-        Some(overlay) => overlay.missing(),
-        None => sessions.current().map(|listed| listed.id.as_str()).filter(|id| known != Some(id) && !quiet),
-    };
+    let wanted = sessions.current().map(|listed| listed.id.as_str()).filter(|id| known != Some(id) && !quiet);
     sessions.asked = wanted.map(String::from);
     sessions.asked.clone().map(Effect::Preview).into_iter().collect()
 }
@@ -201,22 +189,19 @@ fn leave(sessions: &mut Sessions) {
     }
 }
 
-/// Closes the overlay; false where there is none.
-pub fn back(model: &mut Model) -> bool {
-    model.sessions.overlay.take().is_some()
-}
-
 /// A new name for a session.
 pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
     let name = checked_name(name).map_err(|error| error.to_string())?;
     Ok(vec![Effect::Rename { id: id.into(), name }])
 }
 
+/// The file of a session that is to be taken in.
+pub fn import(path: &str) -> Result<Vec<Effect>, String> {
+    if path.is_empty() { Err("write the path of a file".into()) } else { Ok(vec![Effect::Import(path.into())]) }
+}
+
 /// A click puts the cursor on a session; on the one that has it, opens it.
 pub fn clicked(model: &mut Model, area: Rect, at: Position) -> Vec<Effect> {
-    if model.sessions.overlay.is_some() {
-        return Vec::new();
-    }
     model.sessions.typing = false;
     let Some(row) = view::row_at(model, area, at) else { return Vec::new() };
     if row == model.sessions.cursor {
@@ -229,10 +214,11 @@ pub fn clicked(model: &mut Model, area: Rect, at: Position) -> Vec<Effect> {
 /// Whether an action does something now.
 pub fn offered(sessions: &Sessions, action: Action) -> bool {
     match action {
-        Action::RunAgain | Action::Filter | Action::Mark | Action::Compare | Action::Rename | Action::Delete | Action::Copy => {
-            sessions.overlay.is_none() && sessions.count() > 0 && (action != Action::Compare || !sessions.marks.is_empty())
+        Action::Compare => !sessions.marks.is_empty(),
+        Action::Enter | Action::RunAgain | Action::Mark | Action::Rename | Action::Delete | Action::Copy | Action::Export => {
+            sessions.matching() > 0
         }
-        Action::Enter => sessions.matching() > 0,
+        Action::Filter | Action::Sort => sessions.count() > 0,
         _ => true,
     }
 }

@@ -10,7 +10,7 @@ use super::super::theme::{Look, Role};
 use super::super::view::{pane, popup};
 use super::columns::{Columns, lit};
 use super::list::Sessions;
-use super::{overlay_view, preview};
+use super::preview;
 
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
@@ -57,9 +57,6 @@ pub fn row_at(model: &Model, body: Rect, at: Position) -> Option<usize> {
 }
 
 pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
-    if let Some(overlay) = &model.sessions.overlay {
-        return overlay_view::draw(&model.look, overlay, body, buf);
-    }
     if model.sessions.count() == 0 {
         return none(model, body, buf);
     }
@@ -125,7 +122,7 @@ fn none(model: &Model, area: Rect, buf: &mut Buffer) {
         Some(Ok(())) => vec![
             say("No sessions yet", Role::Title),
             Line::default(),
-            say("Every run is kept here: to look at again, to run again, to lay over others.", Role::Text),
+            say("Every run is kept here: to look at again, to run again, to compare with others.", Role::Text),
             say(&format!("The first one is two keys away: 1 for Setup, {run} to run."), Role::Dim),
         ],
     };

@@ -2,6 +2,9 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/// Bytes of a text whose sequence is no longer than the 100,000 that hterm and those after it take.
+pub const SAFE: usize = 74_994;
+
 /// The escape sequence that copies `text`.
 pub fn osc52(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))

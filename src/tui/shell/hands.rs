@@ -12,9 +12,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::super::msg::{Effect, Msg};
 use super::app::{Done, Hands};
 use super::run::Runs;
-use super::{clipboard, look_up, terminal};
+use super::{clipboard, look_up, share, terminal};
 use crate::host::{Host, examine};
 use crate::record::Event;
+use crate::units;
 
 /// Threads that look something up at the same time: a mount that hangs may hold some for ever.
 const MOST_LOOKING: usize = 16;
@@ -111,6 +112,9 @@ impl Hands for Shell {
             }
             Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
+            Effect::Compare { ids, ascii } => self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, ascii)))),
+            Effect::Import(path) => self.look_up(move || share::import(&path)),
+            Effect::Export(export) => self.look_up(move || Msg::Exported { number: export.number, result: share::export(&export) }),
             Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
             Effect::Again(id) => self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new))),
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
@@ -141,7 +145,12 @@ impl Shell {
     fn copy(&self, text: &str) {
         let mut out = io::stdout();
         let written = out.write_all(clipboard::osc52(text).as_bytes()).and_then(|()| out.flush());
+        let size = units::show_bytes(text.len() as u64);
         let said = match written {
+            // No terminal answers whether it took it.
+            Ok(()) if text.len() > clipboard::SAFE => {
+                Msg::Done { text: format!("copied {size}: more than every terminal takes, e writes it to a file"), sessions: false }
+            }
             Ok(()) => Msg::Done { text: "copied".into(), sessions: false },
             Err(error) => Msg::Failed(format!("cannot copy: {error}")),
         };

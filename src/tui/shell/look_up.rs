@@ -13,7 +13,7 @@ use super::super::shown::Shown;
 use crate::engine::{Proposal, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, Settings};
-use crate::session::{self, Listed};
+use crate::session::{self, Listed, Session};
 use crate::sys::mounts;
 
 /// The entries of a folder: folders first, then by name.
@@ -77,6 +77,10 @@ pub fn sessions() -> Result<Vec<Listed>, String> {
     let references = session::references().iter().filter(|reference| !own(reference.id)).map(|reference| reference.listed());
     let references: Vec<Listed> = references.collect();
     Ok(kept.into_iter().chain(references).collect())
+}
+
+pub fn load(id: &str) -> Result<Session, String> {
+    session::folder().and_then(|dir| session::open(&dir, id)).map(|(session, _)| session).map_err(|e| e.to_string())
 }
 
 pub fn open(id: &str) -> Result<Shown, String> {

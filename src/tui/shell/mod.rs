@@ -6,6 +6,7 @@ mod hands;
 mod look;
 mod look_up;
 mod run;
+mod share;
 mod terminal;
 
 use std::io::IsTerminal;

@@ -1,7 +1,8 @@
 //! The run of a plan under the full screen: started, steered, told.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -15,6 +16,9 @@ use crate::sys::signals;
 
 /// Samples that may wait for the screen; what is beyond is dropped and counted.
 const MOST_WAITING: u64 = 64;
+
+/// Between two attempts to save what a full disk did not take; no run goes on that they could disturb.
+const AGAIN: Duration = Duration::from_secs(1);
 
 pub struct Runs {
     tell: UnboundedSender<Msg>,
@@ -39,12 +43,16 @@ impl Runs {
     pub fn start(&mut self, plan: Arc<Plan>, name: Option<&str>) {
         signals::reset();
         let host = self.host.get_or_init(Host::collect);
-        let recorder = self.recorder(name, host, &plan);
+        let (recorder, unsaved) = self.recorder(name, host, &plan);
         let begun = match &recorder {
             Some(r) => Msg::Begun { path: Some(r.path().into()), id: r.id().into(), name: r.name().into(), created: r.created().into() },
             None => Msg::Begun { path: None, id: String::new(), name: String::new(), created: session::utc(std::time::SystemTime::now()) },
         };
+        let id = recorder.as_ref().map_or_else(String::new, |r| r.id().to_string());
         let _ = self.tell.send(begun);
+        if unsaved.is_some() {
+            let _ = self.tell.send(Msg::Saving { id, unsaved });
+        }
         let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
         let control = Arc::new(Control::new(signals::stop_flag()));
         let started = session::start(plan, &host, Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
@@ -54,12 +62,16 @@ impl Runs {
         }
     }
 
-    fn recorder(&self, name: Option<&str>, host: &Host, plan: &Plan) -> Option<Recorder> {
-        if !self.save {
-            return None;
+    /// The file of the session, and why it cannot be written, if so: a run is worth more than its file.
+    fn recorder(&self, name: Option<&str>, host: &Host, plan: &Plan) -> (Option<Recorder>, Option<String>) {
+        match self.save.then(|| session::recorder(name, host, plan)) {
+            None => (None, None),
+            Some(Ok(recorder)) => {
+                let unsaved = recorder.unsaved();
+                (Some(recorder), unsaved)
+            }
+            Some(Err(error)) => (None, Some(error.to_string())),
         }
-        let made = session::recorder(name, host, plan);
-        made.map_err(|error| self.tell.send(Msg::Failed(format!("this run is not saved: {error}")))).ok()
     }
 
     /// What the engine's thread calls: it never waits. Samples are dropped where the screen is behind, results never.
@@ -67,7 +79,15 @@ impl Runs {
         let (tell, waiting) = (self.tell.clone(), Arc::clone(&self.waiting));
         waiting.store(0, Relaxed);
         let mut dropped = 0;
+        let mut known = recorder.as_ref().and_then(unsaved);
         move |told| {
+            if let (Told::Event(Event::Trial { .. } | Event::Verdict { .. } | Event::Note { .. }), Some(r)) = (&told, &recorder) {
+                let now = unsaved(r);
+                if now != known {
+                    known.clone_from(&now);
+                    let _ = tell.send(Msg::Saving { id: held(r).id().into(), unsaved: now });
+                }
+            }
             let msg = match told {
                 Told::Event(event @ Event::Sample { .. }) => {
                     if waiting.fetch_add(1, Relaxed) >= MOST_WAITING {
@@ -80,10 +100,13 @@ impl Runs {
                 Told::Event(event) => Msg::Event(event),
                 Told::Over(error) => {
                     let unsaved = recorder.as_ref().and_then(|r| {
-                        let mut recorder = r.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut recorder = held(r);
                         recorder.finish(End::Failed);
                         recorder.unsaved()
                     });
+                    if let Some(recorder) = recorder.as_ref().filter(|r| held(r).waits()) {
+                        try_on(Arc::clone(recorder), tell.clone());
+                    }
                     Msg::Over { error, unsaved }
                 }
             };
@@ -121,6 +144,32 @@ impl Runs {
             && let Ok(mut recorder) = recorder.try_lock()
         {
             recorder.finish(End::Interrupted);
+            recorder.retry();
         }
     }
+}
+
+fn held(recorder: &Arc<Mutex<Recorder>>) -> MutexGuard<'_, Recorder> {
+    recorder.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unsaved(recorder: &Arc<Mutex<Recorder>>) -> Option<String> {
+    held(recorder).unsaved()
+}
+
+/// A run is over and not all of it is saved: its file is tried until it takes the rest, or iotui is left.
+fn try_on(recorder: Arc<Mutex<Recorder>>, tell: UnboundedSender<Msg>) {
+    let tried = move || {
+        loop {
+            std::thread::sleep(AGAIN);
+            let mut recorder = held(&recorder);
+            recorder.retry();
+            if !recorder.waits() {
+                let _ = tell.send(Msg::Saving { id: recorder.id().into(), unsaved: recorder.unsaved() });
+                return;
+            }
+        }
+    };
+    // Without a thread it stays as it was said to be.
+    let _ = std::thread::Builder::new().name("save".into()).spawn(tried);
 }

@@ -5,6 +5,8 @@ mod mouse;
 mod popup;
 pub mod run;
 
+pub use key::edit;
+
 use std::time::Duration;
 
 use super::keymap::Action;
@@ -12,7 +14,7 @@ use super::model::{Leaving, Model, Screen};
 use super::msg::{Effect, Msg};
 use super::popup::{Popup, Then};
 use super::theme::THEMES;
-use super::{host, lab, live, results, sessions, setup};
+use super::{compare, export, host, lab, live, results, sessions, setup};
 
 /// A run that hangs in a system call is left behind after this.
 const PATIENCE: Duration = Duration::from_millis(1200);
@@ -37,7 +39,10 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) | Msg::Over { .. } | Msg::NotBegun(_) => run::told(model, msg),
         Msg::Host(_) | Msg::Doctor(_) => host::told(model, msg),
         Msg::Listed(_) | Msg::Seen(_) | Msg::Proposed { .. } | Msg::PresetSaved(_) => setup::told(model, msg),
-        Msg::Sessions(_) | Msg::Preview(_) => sessions::told(model, msg),
+        Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => sessions::told(model, msg),
+        Msg::Compared(compared) => compare::told(model, *compared),
+        Msg::Exported { number, result } => export::told(model, number, result),
+        Msg::Saving { id, unsaved } => run::saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {
             results::show(model, *shown);
             go(model, Screen::Results)
@@ -83,6 +88,7 @@ fn on_screen(model: &mut Model, action: Action) -> Vec<Effect> {
         Screen::Sessions => sessions::act(model, action),
         Screen::Lab => lab::act(model, action),
         Screen::Host => host::act(model, action),
+        Screen::Compare => compare::act(model, action),
     }
 }
 
@@ -91,7 +97,6 @@ fn on_screen_back(model: &mut Model) -> bool {
     match model.screen {
         Screen::Results => results::back(model),
         Screen::Setup => setup::back(model),
-        Screen::Sessions => sessions::back(model),
         _ => false,
     }
 }

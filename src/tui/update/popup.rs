@@ -8,7 +8,7 @@ use super::super::keys::Key;
 use super::super::model::Model;
 use super::super::msg::Effect;
 use super::super::popup::{self, Popup};
-use super::super::{results, sessions, setup, view};
+use super::super::{export, results, sessions, setup, view};
 use super::key::edit;
 use super::{act, then};
 
@@ -61,6 +61,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
             _ => *scroll = scrolled(*scroll, most, action),
         },
         Popup::Palette { input, cursor } => return palette(model_cursor(input, cursor, key, screen), model),
+        Popup::Export(_) => return export::pressed(model, key, action),
         Popup::Question { .. } => return answered(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return entered(model),
         Popup::Line { input, error, .. } => {
@@ -128,6 +129,7 @@ fn entered(model: &mut Model) -> Vec<Effect> {
     let done = match &purpose {
         popup::Purpose::Preset => setup::save_preset(model, &text),
         popup::Purpose::Rename { id } => sessions::rename(id, &text),
+        popup::Purpose::Import => sessions::import(&text),
         popup::Purpose::Setting(name) => setup::set_text(model, name, &text),
     };
     match done {
@@ -152,6 +154,7 @@ pub fn changed(model: &mut Model) -> Vec<Effect> {
     match model.popups.last_mut() {
         Some(Popup::Palette { cursor, .. }) => *cursor = 0,
         Some(Popup::Line { error, .. }) => *error = None,
+        Some(Popup::Export(form)) => form.error = None,
         _ => {}
     }
     Vec::new()

@@ -42,8 +42,16 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
     let shown = live::end(model);
     // There is no run any more that it asks about.
     model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
-    for why in error.iter().chain(&unsaved) {
+    if let Some(why) = &error {
         model.toasts.failed(model.now, why.clone());
+    }
+    // A run without a file was said to have none when it began.
+    let kept = shown.as_ref().is_some_and(|shown| shown.path.is_some());
+    if kept {
+        live::saving(model, unsaved.clone());
+    }
+    for why in unsaved.iter().filter(|_| kept) {
+        model.toasts.failed(model.now, not_saved(why));
     }
     let mut effects = vec![Effect::Title("iotui".into())];
     if let Some(shown) = shown {
@@ -64,6 +72,29 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
     effects
 }
 
+fn not_saved(why: &str) -> String {
+    format!("not all of this run is saved: {why}; saving is tried again")
+}
+
+/// The file of a run takes no lines, or takes them again.
+pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effect> {
+    // The file of a run before this one: it is tried on, and only its success is news.
+    if live::id(model).is_some_and(|own| own != id) {
+        if unsaved.is_none() {
+            model.toasts.good(model.now, format!("session {id} is saved now"));
+        }
+        return Vec::new();
+    }
+    match (live::unsaved(model).is_some(), &unsaved) {
+        (false, Some(why)) if id.is_empty() => model.toasts.failed(model.now, format!("this run is not saved: {why}")),
+        (false, Some(why)) => model.toasts.failed(model.now, not_saved(why)),
+        (true, None) => model.toasts.good(model.now, "saved again: nothing of this run is missing"),
+        _ => {}
+    }
+    live::saving(model, unsaved);
+    sessions::run_over(model)
+}
+
 /// Ctrl-C: a run is stopped and what was measured is kept; without one, the way out.
 pub fn interrupt(model: &mut Model) -> Vec<Effect> {
     match model.running() {
@@ -79,6 +110,9 @@ pub fn stop(model: &mut Model) -> Vec<Effect> {
 
 /// `q`: closes what is open on the screen; asks while a run goes on.
 pub fn quit(model: &mut Model) -> Vec<Effect> {
+    if model.screen == Screen::Compare {
+        return go(model, Screen::Sessions);
+    }
     if super::on_screen_back(model) {
         return Vec::new();
     }

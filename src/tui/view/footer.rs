@@ -54,6 +54,9 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
         Popup::Palette { .. } => &[("enter", "do it"), ("down", "next"), ("esc", "close")],
         Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
         Popup::Line { .. } => &[("enter", "take it"), ("esc", "close")],
+        Popup::Export(_) => {
+            &[("enter", "write it"), ("tab", "next field"), ("down", "next format"), ("space", "anonymous"), ("esc", "close")]
+        }
         Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
         Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
     }

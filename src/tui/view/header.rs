@@ -39,7 +39,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         end = end.max(place.right());
         match screen {
             None => Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::REVERSED)).render(place, buf),
-            Some(screen) if screen == model.screen => {
+            Some(screen) if screen == model.screen || (screen, model.screen) == (Screen::Sessions, Screen::Compare) => {
                 Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)).render(place, buf);
             }
             Some(_) => {
@@ -55,8 +55,16 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     if room < 6 {
         return;
     }
-    let state = live::state(model);
-    let state = if pane::width(&state) > room { live::brief_state(model) } else { state };
+    let unsaved = live::unsaved(model).is_some();
+    let states = [live::state(model), live::brief_state(model)];
+    let told = states.iter().map(|state| if unsaved { format!("{state}, not saved") } else { state.clone() });
+    let state = told.into_iter().find(|state| pane::width(state) <= room);
+    let state = state.unwrap_or_else(|| if unsaved { "not saved".into() } else { live::brief_state(model) });
+    let role = match () {
+        () if unsaved => Role::Wrong,
+        () if model.running() => Role::Good,
+        () => Role::Dim,
+    };
     let target = if model.running() { live::target(model) } else { setup::target(model) };
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();
@@ -65,6 +73,6 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         parts.push(Span::styled(pane::fit_last_parts(&target, dot, left), look.style(Role::Text)));
         parts.push(Span::styled(dot, look.style(Role::Dim)));
     }
-    parts.push(Span::styled(pane::fit(&state, room), look.style(if model.running() { Role::Good } else { Role::Dim })));
+    parts.push(Span::styled(pane::fit(&state, room), look.style(role)));
     Line::from(parts).right_aligned().render(Rect::new(end + 2, area.y, room as u16, 1), buf);
 }

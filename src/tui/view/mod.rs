@@ -1,5 +1,6 @@
 //! `view`: draws the model, and changes nothing.
 
+mod export;
 pub mod footer;
 pub mod header;
 pub mod pane;
@@ -12,7 +13,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::model::{Model, Screen};
 use super::theme::{Glyphs, Role};
-use super::{host, lab, live, results, sessions, setup};
+use super::{compare, host, lab, live, results, sessions, setup};
 
 /// The smallest screen on which everything can be used.
 pub const SMALLEST: (u16, u16) = (60, 16);
@@ -83,6 +84,7 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         Screen::Sessions => sessions::draw(model, areas.body, buf),
         Screen::Lab => lab::draw(model, areas.body, buf),
         Screen::Host => host::draw(model, areas.body, buf),
+        Screen::Compare => compare::draw(model, areas.body, buf),
     }
     for popup in &model.popups {
         popup::draw(model, popup, areas.body, buf);
@@ -100,16 +102,23 @@ fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
     Line::styled(text, model.look.style(Role::Misleading)).centered().render(line.intersection(buf.area), buf);
 }
 
-/// At the lower right, over the screen, the newest at the bottom.
+/// At the lower right, over the screen, the newest at the bottom; a long one on a few lines, for both its ends tell.
 fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
-    let count = model.toasts.iter().count() as u16;
-    for (at, toast) in model.toasts.iter().enumerate() {
-        let text = format!(" {} ", pane::fit_front(&toast.text, usize::from(body.width.saturating_sub(6))));
-        let width = pane::width(&text) as u16;
-        let row = body.bottom().saturating_sub(count - at as u16);
-        let area = Rect::new(body.right().saturating_sub(width + 1), row, width, 1).intersection(body);
-        Clear.render(area, buf);
-        Line::styled(text, model.look.style(toast.role).add_modifier(ratatui::style::Modifier::REVERSED)).render(area, buf);
+    const MOST: usize = 3;
+    let room = usize::from(body.width.saturating_sub(6));
+    let mut bottom = body.bottom();
+    for toast in model.toasts.iter().rev() {
+        let style = model.look.style(toast.role).add_modifier(ratatui::style::Modifier::REVERSED);
+        let parts = if pane::width(&toast.text) <= room { vec![toast.text.clone()] } else { pane::wrap(&toast.text, room) };
+        let parts: Vec<String> = parts.iter().take(MOST).map(|part| pane::fit_front(part, room)).collect();
+        let columns = parts.iter().map(|part| pane::width(part)).max().unwrap_or(0);
+        for part in parts.iter().rev() {
+            bottom = bottom.saturating_sub(1);
+            let width = columns as u16 + 2;
+            let area = Rect::new(body.right().saturating_sub(width + 1), bottom, width, 1).intersection(body);
+            Clear.render(area, buf);
+            Line::styled(format!(" {part}{} ", " ".repeat(columns - pane::width(part))), style).render(area, buf);
+        }
     }
 }
 
@@ -119,6 +128,7 @@ pub(super) fn offered(model: &Model, action: super::keymap::Action) -> bool {
     match (model.screen, action) {
         (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
         (Screen::Results, _) => results::offered(&model.results, action),
+        (Screen::Compare, _) => compare::offered(&model.compare, action),
         (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
         (Screen::Live, A::Pause | A::Skip | A::Stop | A::Freeze) => model.running(),
         (Screen::Live, A::Enter) => false,

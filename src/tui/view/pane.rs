@@ -54,6 +54,34 @@ pub fn scrollbar(look: &Look, first: usize, rows: usize, area: Rect, buf: &mut B
     }
 }
 
+/// A line from border to border at a row inside of the frame.
+pub fn divider(look: &Look, row: Rect, buf: &mut Buffer) {
+    if row.is_empty() {
+        return;
+    }
+    let style = look.style(Role::Border);
+    for column in row.x - 1..=row.right() {
+        let symbol = match column {
+            c if c < row.x => look.glyph("├", "+"),
+            c if c == row.right() => look.glyph("┤", "+"),
+            _ => look.glyph("─", "-"),
+        };
+        if let Some(cell) = buf.cell_mut((column, row.y)) {
+            cell.set_symbol(symbol).set_style(style);
+        }
+    }
+}
+
+/// A title in a line: at so many columns from its start.
+pub fn words(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &mut Buffer) {
+    if row.is_empty() || text.is_empty() {
+        return;
+    }
+    let text = format!(" {} ", fit(text, usize::from(row.width.saturating_sub(at + 3))));
+    let place = Rect::new(row.x + at, row.y, width(&text) as u16, 1).intersection(row);
+    Line::styled(text, look.style(role)).render(place, buf);
+}
+
 /// One line of text at a row of an area, cut to it.
 pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buffer) {
     if row < area.height {

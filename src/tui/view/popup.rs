@@ -11,11 +11,11 @@ use super::super::keymap::{self, Binding};
 use super::super::model::Model;
 use super::super::popup::{Popup, found};
 use super::super::theme::{Look, Role};
-use super::pane;
+use super::{export, pane};
 use crate::record::{Severity, Warning};
 
 /// In the middle of the body, so large if there is room.
-fn middle(body: Rect, columns: u16, rows: u16) -> Rect {
+pub fn middle(body: Rect, columns: u16, rows: u16) -> Rect {
     let (columns, rows) = (columns.min(body.width.saturating_sub(2)), rows.min(body.height));
     Rect::new(body.x + (body.width - columns) / 2, body.y + (body.height - rows) / 2, columns, rows)
 }
@@ -42,12 +42,14 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
                 pane::line(Line::styled(format!(" {part}"), look.style(role)), row as u16 + 1, inner, buf);
             }
         }
+        Popup::Export(form) => export::draw(look, form, body, buf),
         Popup::Presets { cursor } => presets(model, *cursor, body, buf),
         Popup::Doctor { scroll } => doctor(model, *scroll, body, buf),
     }
 }
 
-fn opened(look: &Look, title: &str, area: Rect, buf: &mut Buffer) -> Rect {
+/// An empty frame over the screen; what is inside.
+pub fn opened(look: &Look, title: &str, area: Rect, buf: &mut Buffer) -> Rect {
     Clear.render(area, buf);
     pane::frame(look, title, "", true, area, buf)
 }

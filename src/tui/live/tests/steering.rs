@@ -114,3 +114,45 @@ fn the_title_changes_with_the_percent_and_the_cell_only() {
     assert_eq!(titles(&bench.say(Msg::Tick)), [""; 0]);
     assert_eq!(titles(&bench.say(Msg::Over { error: None, unsaved: None })), ["iotui"]);
 }
+
+#[test]
+fn a_run_that_is_not_saved_says_so_until_it_is() {
+    let mut bench = Bench::new(plan(Some(5)));
+    bench.say(Msg::Begun { path: Some("/s/x.jsonl".into()), id: "x".into(), name: String::new(), created: "now".into() });
+    bench.trial(0, 1, 2);
+    let why = "3 lines wait to be saved: No space left on device";
+    bench.say(Msg::Saving { id: "x".into(), unsaved: Some(why.into()) });
+    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let screen = bench.screen(columns, rows);
+        assert!(screen.contains("NOT SAVED: 3 lines wait"), "{screen}");
+        // A narrow screen has no room for the state.
+        assert!(columns < 80 || screen.lines().next().unwrap().contains("not saved"), "{screen}");
+    }
+    assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("saving is tried again")));
+    // The file of a run before this one is not this one's.
+    bench.say(Msg::Saving { id: "older".into(), unsaved: None });
+    assert!(bench.screen(80, 24).contains("NOT SAVED"));
+    bench.say(Msg::Saving { id: "x".into(), unsaved: None });
+    assert!(!bench.screen(80, 24).contains("NOT SAVED"));
+    assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("saved again")));
+    // At the end it is told too, and on the normal screen.
+    bench.told(Event::End { reason: End::Finished });
+    bench.say(Msg::Over { error: None, unsaved: Some(why.into()) });
+    let said = bench.model.farewell().lines.join("\n");
+    assert!(said.contains("not all of this run is saved: 3 lines wait") && !said.contains("saved   /s"), "{said}");
+    assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));
+    bench.say(Msg::Saving { id: "x".into(), unsaved: None });
+    assert!(bench.model.farewell().lines.join("\n").contains("saved   /s/x.jsonl"));
+}
+
+#[test]
+fn a_run_without_a_file_says_why_all_along() {
+    let mut bench = Bench::new(plan(Some(5)));
+    bench.say(Msg::Begun { path: None, id: String::new(), name: String::new(), created: "now".into() });
+    bench.say(Msg::Saving { id: String::new(), unsaved: Some("cannot make the folder /s: Not a directory".into()) });
+    bench.trial(0, 1, 2);
+    assert!(bench.screen(120, 40).contains("NOT SAVED: cannot make the folder /s"), "{}", bench.screen(120, 40));
+    bench.told(Event::End { reason: End::Finished });
+    bench.say(Msg::Over { error: None, unsaved: None });
+    assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));
+}

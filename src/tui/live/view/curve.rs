@@ -31,8 +31,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 
 fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let picture = scene.picture;
-    let points: Vec<Vec<Point>> =
-        picture.curves.iter().map(|c| c.points.iter().map(|p| Point::new(p.x, p.y).within(p.low, p.high)).collect()).collect();
+    let points: Vec<Vec<Point>> = picture.curves.iter().map(Curve::drawn).collect();
     let series: Vec<Series> = picture
         .curves
         .iter()

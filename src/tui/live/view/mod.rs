@@ -31,6 +31,8 @@ struct Scene<'a> {
     /// What goes on and was asked for; `None`: the run is over.
     run: Option<&'a Run>,
     frozen: bool,
+    /// Why the run is not saved.
+    unsaved: Option<&'a str>,
     zoom: Zoom,
     log: bool,
 }
@@ -38,7 +40,15 @@ struct Scene<'a> {
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let live = &model.live;
     let Some(picture) = live.picture() else { return idle(&model.look, area, buf) };
-    let scene = Scene { look: &model.look, picture, run: live.run.as_ref(), frozen: live.frozen.is_some(), zoom: live.zoom, log: live.log };
+    let scene = Scene {
+        look: &model.look,
+        picture,
+        run: live.run.as_ref(),
+        frozen: live.frozen.is_some(),
+        unsaved: live.unsaved.as_deref(),
+        zoom: live.zoom,
+        log: live.log,
+    };
     let threads = picture.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
     let places = Places::new(area, threads, &|columns| warnings::rows(&model.look, &picture.found, columns));
     over_time::draw(&scene, picture.measure(), places.throughput, buf);

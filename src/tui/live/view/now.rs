@@ -10,7 +10,7 @@ use super::places::Places;
 use super::text::{bar, figure, frame, parts, span};
 use super::{Scene, latency, warnings};
 use crate::plan::Job;
-use crate::record::{Phase, Source};
+use crate::record::{Phase, Severity, Source};
 use crate::tui::live::picture::Last;
 use crate::tui::live::run::Suspended;
 use crate::tui::live::series::Measure;
@@ -38,6 +38,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     rows.cell(buf);
     rows.doing(buf);
     rows.progress(buf);
+    rows.unsaved(buf);
     let found = &scene.picture.found;
     // Without a pane of their own warnings keep the last row.
     let alone = places.warnings.is_none() && !found.is_empty();
@@ -128,6 +129,21 @@ impl Rows<'_> {
         parts.push(span(look, Role::Number, format!(" {percent:>3}")));
         parts.push(span(look, Role::Dim, format!(" %  {left}")));
         self.put(parts, buf);
+    }
+
+    /// That the session is not in its file, in at most two rows: nothing else is as bad to miss.
+    fn unsaved(&mut self, buf: &mut Buffer) {
+        let look = self.scene.look;
+        let Some(why) = self.scene.unsaved else { return };
+        let room = usize::from(self.area.width).saturating_sub(2);
+        let mut parts = pane::wrap(&format!("NOT SAVED: {why}"), room);
+        if parts.len() > 2 {
+            parts = vec![parts[0].clone(), pane::fit(&parts[1..].join(" "), room)];
+        }
+        for (at, part) in parts.into_iter().enumerate() {
+            let head = if at == 0 { warnings::sign(look, Severity::Wrong) } else { Span::raw("  ") };
+            self.put(vec![head, span(look, Role::Wrong, pane::fit(&part, room))], buf);
+        }
     }
 
     /// What only a whole trial tells, under the name of its cell.

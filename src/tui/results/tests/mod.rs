@@ -186,19 +186,10 @@ fn the_axis_of_throughput_is_remembered() {
 }
 
 #[test]
-fn the_session_is_named_run_again_marked_and_copied() {
+fn the_session_is_named_run_again_and_marked() {
     let mut stage = stage();
     let id = "20261121-093011-ubuntu-iso".to_string();
     assert_eq!(stage.keys("r").take(), [Effect::Again(id.clone())]);
-    let answer = results(&stage).shown().unwrap().answer.text.clone();
-    assert!(!answer.is_empty());
-    assert_eq!(stage.keys("y").take(), [Effect::Copy(answer)]);
-    stage.keys("<enter>y");
-    let copied = stage.take();
-    assert!(
-        matches!(&copied[..], [Effect::Copy(text)] if text.starts_with("mmap 1 MiB warm: ") && text.contains("from cache 100 %")),
-        "{copied:?}"
-    );
     stage.keys("m");
     assert_eq!(stage.model.sessions.marks, std::slice::from_ref(&id));
     stage.keys("m");
@@ -220,4 +211,49 @@ fn another_session_is_shown_the_same_way() {
     let results = results(&stage);
     assert!(results.chart.mean);
     assert_eq!(results.data.as_ref().unwrap().metric, Metric::Operations);
+}
+
+#[test]
+fn one_result_is_copied_with_its_conditions_and_the_table_whole() {
+    let copied = |stage: &mut Stage| match stage.keys("y").take().pop() {
+        Some(Effect::Copy(text)) => text,
+        other => panic!("{other:?}"),
+    };
+    let mut stage = stage();
+    let line = copied(&mut stage);
+    assert!(
+        line.starts_with("mmap 1 MiB warm: 21.8 GiB/s (21.3 GiB/s to 22.2 GiB/s, ")
+            && line.contains("95 % of 5 trials")
+            && line.contains("p50 800 ns"),
+        "{line}"
+    );
+    assert!(line.contains("from cache 100 %") && line.contains("/data/file of 1 GiB") && line.contains("2026-11-21 09:30 UTC"), "{line}");
+    assert_eq!(line.lines().count(), 1);
+    // An opened cell, what it is warned of, and what failed.
+    stage.keys("kg<enter>");
+    assert!(copied(&mut stage).starts_with("mmap 4 KiB cold: "), "{}", copied(&mut stage));
+    stage.keys("<esc>kkll");
+    assert!(copied(&mut stage).contains("[misleading: not-cold: what was seen]"), "{}", copied(&mut stage));
+    stage.keys("v");
+    let table = copied(&mut stage);
+    assert!(table.lines().count() > 24 && table.contains("read ") && table.contains("Fastest: mmap"), "{table}");
+    stage.keys("/failed<enter><enter>");
+    let failed = copied(&mut stage);
+    assert!(failed.starts_with("mmap 4 MiB warm: failed: pread(2): EIO at 4 KiB; "), "{failed}");
+}
+
+#[test]
+fn a_failed_cell_leaves_a_gap_in_its_curve() {
+    let mut shown = testing::shown();
+    shown.session.trials.retain(|trial| trial.cell != 21);
+    (shown.session.errors[21], shown.session.verdicts[21]) = (Some("EIO".into()), None);
+    let mut stage = stage_of(Shown::of(shown.session, None));
+    let data = |stage: &Stage| {
+        let data = results(stage).data.as_ref().unwrap();
+        let (curve, drawn) = data.curves.iter().zip(&data.drawn).find(|(curve, _)| curve.name == "mmap warm").unwrap();
+        (curve.gaps.clone(), drawn.medians.iter().map(|point| point.y.is_nan()).collect::<Vec<_>>())
+    };
+    assert_eq!(data(&stage), (vec![262_144.0, 4_194_304.0], vec![false, false, false, true, false, true]));
+    stage.keys("i");
+    assert_eq!(data(&stage).0.len(), 2);
 }

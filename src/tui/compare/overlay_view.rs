@@ -4,13 +4,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
+use super::super::keymap::{Action, key_of};
+use super::super::model::Screen;
+use super::super::sessions::{
+    chart::{self, Axes, Drawn},
+    lit,
+};
 use super::super::theme::{Look, Role};
 use super::super::view::pane;
-use super::chart::{self, Drawn};
-use super::columns::lit;
-use super::overlay::{self, Overlay};
+use super::data::Compared;
+use super::overlay::Overlay;
 
-pub fn draw(look: &Look, overlay: &Overlay, body: Rect, buf: &mut Buffer) {
+pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body: Rect, buf: &mut Buffer) {
     let rows = legend_rows(overlay);
     let wide = body.width >= 110;
     let [plot, legend] = match wide {
@@ -22,8 +27,8 @@ pub fn draw(look: &Look, overlay: &Overlay, body: Rect, buf: &mut Buffer) {
     };
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
     let title = format!("{} by {}", overlay.metric.title(), chart::along(overlay.axis));
-    let way_back = if wide { "" } else { look.glyph(" · esc back", ", esc: back") };
-    let inner = pane::frame(look, &title, &format!("{} sessions{way_back}", overlay.laid.len()), true, plot, buf);
+    let logarithmic = if log { "log, " } else { "" };
+    let inner = pane::frame(look, &title, &format!("{logarithmic}{} sessions", compared.laid.len()), true, plot, buf);
     let drawn: Vec<Drawn> = overlay
         .lines
         .iter()
@@ -35,12 +40,11 @@ pub fn draw(look: &Look, overlay: &Overlay, body: Rect, buf: &mut Buffer) {
             emphasis: at == overlay.cursor,
         })
         .collect();
-    match (drawn.is_empty(), overlay.missing()) {
-        (false, _) => chart::draw(look, (overlay.axis, overlay.metric), &drawn, x, inner, buf),
-        (true, Some(_)) => pane::line(Line::styled(" loading ...", look.style(Role::Dim)), 0, inner, buf),
-        (true, None) => pane::line(Line::styled(" nothing was measured in them", look.style(Role::Dim)), 0, inner, buf),
+    match drawn.is_empty() {
+        false => chart::draw(look, Axes { along: overlay.axis, metric: overlay.metric, log }, &drawn, x, inner, buf),
+        true => pane::line(Line::styled(" nothing was measured in them", look.style(Role::Dim)), 0, inner, buf),
     }
-    self::legend(look, overlay, x, legend, buf);
+    self::legend(look, compared, overlay, x, legend, buf);
 }
 
 /// A row of the legend.
@@ -49,8 +53,6 @@ enum Entry {
     Curve(String),
     /// Index into the lines.
     Line(usize),
-    /// A session that cannot be shown yet, or not at all.
-    Laid(usize),
 }
 
 fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
@@ -63,22 +65,20 @@ fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
         }
         rows.push(Entry::Line(at));
     }
-    let silent = |laid: &overlay::Laid| !matches!(&laid.got, Some(Ok(_)));
-    rows.extend(overlay.laid.iter().enumerate().filter(|(_, laid)| silent(laid)).map(|(at, _)| Entry::Laid(at)));
     rows
 }
 
-fn legend(look: &Look, overlay: &Overlay, x: Option<f64>, area: Rect, buf: &mut Buffer) {
-    let right = x.map_or("peak".into(), |x| format!("at {}", chart::show_x(overlay.axis, x)));
+fn legend(look: &Look, compared: &Compared, overlay: &Overlay, x: Option<f64>, area: Rect, buf: &mut Buffer) {
+    let peak = if overlay.metric.more_is_better() { "peak" } else { "least" };
+    let right = x.map_or(peak.into(), |x| format!("at {}", chart::show_x(overlay.axis, x)));
     let inner = pane::frame(look, "Curves", &right, false, area, buf);
     let rows = legend_rows(overlay);
     let here = rows.iter().position(|row| matches!(row, Entry::Line(at) if *at == overlay.cursor)).unwrap_or(0);
     let first = pane::first_row(here, rows.len(), usize::from(inner.height));
     for (row, entry) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
         let line = match entry {
-            Entry::Curve(name) => Line::styled(format!(" {name}"), look.style(Role::Title)),
-            Entry::Line(at) => one(look, overlay, *at, x, usize::from(inner.width)),
-            Entry::Laid(at) => laid(look, &overlay.laid[*at]),
+            Entry::Curve(name) => Line::styled(format!(" {}", pane::fit(name, inner.width.into())), look.style(Role::Title)),
+            Entry::Line(at) => one(look, compared, overlay, *at, x, usize::from(inner.width)),
         };
         if first + row == here && matches!(entry, Entry::Line(_)) {
             pane::line(lit(look, line), row as u16, inner, buf);
@@ -95,7 +95,8 @@ fn legend(look: &Look, overlay: &Overlay, x: Option<f64>, area: Rect, buf: &mut 
 
 /// What the arrows do here, at the bottom of the legend.
 fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
-    let keys = [(look.glyph("↑↓", "k j"), "curve"), (look.glyph("←→", "h l"), "read out"), ("esc", "back")];
+    let table = key_of(Action::Table, Screen::Compare);
+    let keys = [(look.glyph("↑↓", "k j"), "curve"), (look.glyph("←→", "h l"), "read out"), (table, "cells")];
     let parts = keys.iter().flat_map(|(key, what)| {
         [Span::styled(format!(" {key} "), look.style(Role::Key)), Span::styled(format!("{what} "), look.style(Role::Dim))]
     });
@@ -103,26 +104,18 @@ fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
 }
 
 /// Marker, session, value.
-fn one(look: &Look, overlay: &Overlay, at: usize, x: Option<f64>, width: usize) -> Line<'static> {
+fn one(look: &Look, compared: &Compared, overlay: &Overlay, at: usize, x: Option<f64>, width: usize) -> Line<'static> {
     let line = &overlay.lines[at];
-    let name = overlay.laid.get(line.session).map_or("", |laid| laid.name.as_str());
     let value = overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value));
-    let room = width.saturating_sub(6 + pane::width(&value));
-    let name = pane::fit(name, room);
+    let room = width.saturating_sub(8 + pane::width(&value));
+    let name = pane::fit(compared.name(line.session), room);
     let pad = " ".repeat(room.saturating_sub(pane::width(&name)));
     let (figure, unit) = value.split_once(' ').unwrap_or((&value, ""));
+    let hue = look.series(line.session);
     Line::from(vec![
-        Span::styled(format!("  {} ", look.marker(at)), look.series(line.session)),
+        Span::styled(format!("  {} {} ", look.marker(at), compared.letter(line.session)), hue),
         Span::styled(name + &pad, look.style(Role::Text)),
         Span::styled(format!(" {figure} "), look.style(Role::Number)),
         Span::styled(unit.to_string(), look.style(Role::Dim)),
     ])
-}
-
-fn laid(look: &Look, laid: &overlay::Laid) -> Line<'static> {
-    let (text, role) = match &laid.got {
-        Some(Err(why)) => (why.clone(), Role::Wrong),
-        _ => ("loading ...".into(), Role::Dim),
-    };
-    Line::from(vec![Span::styled(format!(" {}: ", laid.name), look.style(Role::Text)), Span::styled(text, look.style(role))])
 }

@@ -1,0 +1,83 @@
+//! Several sessions over each other: their curves in one chart, those of one way side by side in the legend.
+
+use super::super::curves::{self, Curve, Metric};
+use super::super::shown::Shown;
+use crate::session::Axis;
+
+/// One curve of one session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Index into the sessions: its colour.
+    pub session: usize,
+    pub curve: Curve,
+}
+
+#[derive(Debug)]
+pub struct Overlay {
+    /// In the order of the legend: by curve, then by session.
+    pub lines: Vec<Line>,
+    pub axis: Axis,
+    pub metric: Metric,
+    /// The curve that stands out.
+    pub cursor: usize,
+    /// Where values are read out: index into [`Overlay::xs`]; `None`: the peaks.
+    pub at: Option<usize>,
+}
+
+impl Default for Overlay {
+    fn default() -> Overlay {
+        Overlay { lines: Vec::new(), axis: Axis::Block, metric: Metric::default(), cursor: 0, at: None }
+    }
+}
+
+impl Overlay {
+    /// The curves of these sessions, on the axis that varies in all of them together; where none has a value of the
+    /// metric, those of the first that one has: calls that move no bytes are told by their number.
+    pub fn lay(&mut self, laid: &[Shown], metric: Metric) {
+        let axis = curves::axis(laid.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)));
+        let has = |metric: &Metric| laid.iter().flat_map(|shown| &shown.results).any(|result| metric.of(result).is_some());
+        let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
+        let each = |(session, shown): (usize, &Shown)| {
+            curves::whole_names(&shown.results, axis, metric).into_iter().map(move |curve| Line { session, curve }).collect::<Vec<_>>()
+        };
+        let mut lines: Vec<Line> = laid.iter().enumerate().flat_map(each).collect();
+        let mut names: Vec<String> = Vec::new();
+        for line in &lines {
+            if !names.contains(&line.curve.name) {
+                names.push(line.curve.name.clone());
+            }
+        }
+        lines.sort_by_cached_key(|line| (names.iter().position(|name| *name == line.curve.name), line.session));
+        (self.lines, self.axis, self.metric) = (lines, axis, metric);
+        self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
+        self.at = self.at.filter(|at| *at < self.xs().len());
+    }
+
+    /// Every value of the axis at which something was measured, ascending.
+    pub fn xs(&self) -> Vec<f64> {
+        let mut xs: Vec<f64> = self.lines.iter().flat_map(|line| line.curve.points.iter().map(|point| point.x)).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        xs
+    }
+
+    /// Left of the first value the peaks are shown again.
+    pub fn left_right(&mut self, right: bool) {
+        let count = self.xs().len();
+        self.at = match (self.at, right) {
+            (None, true) if count > 0 => Some(0),
+            (Some(at), true) => Some((at + 1).min(count.saturating_sub(1))),
+            (Some(at), false) => at.checked_sub(1),
+            (None, _) => None,
+        };
+    }
+
+    /// What a curve says where values are read out; at its peak where nothing is chosen.
+    pub fn value(&self, line: &Line, x: Option<f64>) -> Option<f64> {
+        let mut points = line.curve.points.iter();
+        match x {
+            Some(x) => points.find(|point| point.x == x).map(|point| point.y),
+            None => points.map(|point| point.y).reduce(|a, b| if (a > b) == self.metric.more_is_better() { a } else { b }),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+use std::sync::Arc;
+
+use super::super::model::Screen;
+use super::super::msg::{Effect, Msg};
+use super::super::popup::Popup;
+use super::super::shown::Shown;
+use super::super::testing::{self, Stage};
+use super::super::theme::{Colours, Glyphs};
+use super::{Compare, Compared};
+use crate::session::Session;
+
+/// The usual session under another id and name, each of its trials changed.
+fn changed(id: &str, name: &str, change: impl Fn(&mut crate::record::Trial, &crate::plan::Job)) -> Session {
+    let mut session = Session { id: id.into(), name: name.into(), ..testing::session() };
+    for trial in &mut session.trials {
+        let job = session.plan.cells[trial.cell as usize].clone();
+        change(Arc::make_mut(trial), &job);
+    }
+    session
+}
+
+/// `before`; `after` with mmap twice as fast on another kernel; `later` as before, with a cell that only it has.
+fn three() -> [Session; 3] {
+    let before = changed("a", "before", |_, _| {});
+    let mut after = changed("b", "after", |trial, job| trial.nanos /= if job.backend.id == "mmap" { 2 } else { 1 });
+    (after.host.kernel, after.host.name) = ("6.19.1".into(), "lab-7".into());
+    after.created = "2026-11-22T08:00:00Z".into();
+    let mut later = changed("c", "later", |_, _| {});
+    later.plan.cells[1].block = 512;
+    [before, after, later]
+}
+
+fn compared(sessions: &[Session], ascii: bool) -> Compared {
+    let loaded = |session: &Session| (session.id.clone(), Ok(Shown::of(session.clone(), None)));
+    Compared::of(sessions.iter().map(loaded).collect(), ascii)
+}
+
+/// On Compare, with these sessions.
+fn stage(sessions: &[Session]) -> Stage {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(80, 24));
+    super::begin(&mut stage.model, sessions.iter().map(|session| session.id.clone()).collect());
+    stage.tell(Msg::Compared(Box::new(compared(sessions, false))));
+    stage
+}
+
+fn compare(stage: &Stage) -> &Compare {
+    &stage.model.compare
+}
+
+fn asks(ids: &[&str]) -> [Effect; 1] {
+    [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), ascii: false }]
+}
+
+#[test]
+fn what_differs_stands_first_then_the_sum_then_the_cells() {
+    let stage = stage(&three());
+    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let picture = stage.picture(columns, rows);
+        let at = |text: &str| picture.find(text).unwrap_or_else(|| panic!("{text} at {columns}x{rows}:\n{picture}"));
+        assert!(at("before") < at("What differs") && at("What differs") < at("Sum") && at("Sum") < at("Cells"), "{picture}");
+        assert!(at("kernel") < at("B against A: "), "{picture}");
+    }
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("faster") && picture.contains("no difference"), "{picture}");
+}
+
+#[test]
+fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
+    let mut stage = stage(&three());
+    assert!(stage.picture(120, 40).contains("B against A · 1 of 2"));
+    stage.keys("l").take();
+    assert!(stage.picture(120, 40).contains("C against A · 2 of 2"));
+    stage.keys("l");
+    assert_eq!(compare(&stage).other, 1, "there is no further one");
+    assert_eq!(stage.keys("B").take(), asks(&["c", "a", "b"]));
+    assert!(stage.picture(120, 40).contains("comparing ..."), "the last one is still there");
+    assert_eq!(stage.keys("B").take(), [], "one at a time");
+    let [before, after, later] = three();
+    // One that was asked for before is late.
+    stage.tell(Msg::Compared(Box::new(compared(&[before.clone(), after.clone(), later.clone()], false))));
+    assert!(compare(&stage).awaited());
+    stage.tell(Msg::Compared(Box::new(compared(&[later, before, after], false))));
+    assert!(!compare(&stage).awaited());
+    let picture = stage.picture(120, 40);
+    let heads: Vec<&str> = picture.lines().filter(|line| line.contains(" UTC")).collect();
+    assert!(heads[0].contains("A") && heads[0].contains("later") && heads[1].contains("before"), "{picture}");
+}
+
+#[test]
+fn words_and_curves_are_a_key_away_and_back() {
+    let mut stage = stage(&three());
+    stage.keys("l< >");
+    let words = stage.picture(120, 40);
+    assert!(words.contains("In words") && words.contains("only in A: ") && words.contains("only in C: "), "{words}");
+    stage.keys("v");
+    let chart = stage.picture(120, 40);
+    assert!(chart.contains("Throughput by block size") && chart.contains("before") && chart.contains("later"), "{chart}");
+    let lines: Vec<_> = compare(&stage).overlay.lines.iter().map(|line| (line.session, line.curve.name.as_str())).collect();
+    assert_eq!(lines[..3], [(0, "read cold"), (1, "read cold"), (2, "read cold")]);
+    // Metrics and the logarithmic axis as on Results, the read-out by arrows.
+    stage.keys("i");
+    assert!(stage.picture(120, 40).contains("Latency, median to 99th percentile by block size") && compare(&stage).log());
+    stage.keys("bL");
+    assert!(compare(&stage).log() && stage.picture(120, 40).contains("log, 3 sessions"));
+    stage.keys("<right><right>");
+    assert!(stage.picture(120, 40).contains("at 4 KiB"), "{}", stage.picture(120, 40));
+    assert_eq!(stage.keys("j<enter>").take(), [Effect::Open("b".into())]);
+    stage.keys("<tab>");
+    assert!(stage.picture(120, 40).contains("What differs"));
+    // There a metric is no key.
+    stage.keys("o");
+    assert!(stage.picture(120, 40).contains("What differs"));
+    assert_eq!(stage.keys("<enter>").take(), [Effect::Open("c".into())]);
+}
+
+#[test]
+fn scrolling_ends_with_the_last_line() {
+    for keys in ["", "< >"] {
+        let mut stage = stage(&three());
+        stage.tell(Msg::Resize(60, 16)).keys("l").keys(keys).keys("G");
+        let end = stage.picture(60, 16);
+        assert!(end.contains("only in C"), "{end}");
+        stage.keys("jjj<pgdn><ctrl-d>");
+        assert_eq!(stage.picture(60, 16), end);
+        stage.keys("k");
+        assert_ne!(stage.picture(60, 16), end);
+        stage.keys("g");
+        assert_eq!(compare(&stage).scroll, 0);
+    }
+}
+
+#[test]
+fn it_is_copied_whole_and_exported_by_a_form() {
+    let mut stage = stage(&three());
+    let copied = stage.keys("y").take();
+    let [Effect::Copy(text)] = &copied[..] else { panic!("{copied:?}") };
+    assert!(text.contains("What differs between A and B:") && text.contains("C against A") && text.contains("only in C"), "{text}");
+    stage.keys("e");
+    let picture = stage.picture(80, 24);
+    assert!(picture.contains("Export after against before") && picture.contains("after-against-before.txt"), "{picture}");
+    for format in crate::report::COMPARISONS {
+        assert!(picture.contains(format.about), "{picture}");
+    }
+    stage.keys("j<enter>");
+    let Some(Effect::Export(export)) = stage.take().pop() else { panic!() };
+    assert_eq!((export.format, export.path.as_str(), export.replace), ("json", "after-against-before.json", false));
+    assert_eq!(export.what, super::super::export::What::Compared(vec!["a".into(), "b".into(), "c".into()]));
+}
+
+#[test]
+fn sessions_that_cannot_be_loaded_are_told() {
+    let [before, after, _] = three();
+    let mut stage = Stage::new();
+    super::begin(&mut stage.model, vec!["gone".into(), "a".into(), "b".into()]);
+    assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
+    let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
+    let [a, b] = [before, after].map(|session| (session.id.clone(), Ok(Shown::of(session, None))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone.clone(), a.clone(), b], false))));
+    let picture = stage.picture(80, 24);
+    assert!(picture.contains("gone: no session 'gone'") && picture.contains("B against A"), "{picture}");
+    super::begin(&mut stage.model, vec!["gone".into(), "a".into()]);
+    stage.take();
+    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone, a], false))));
+    let picture = stage.picture(80, 24);
+    assert!(picture.contains("There is nothing to compare") && picture.contains("no session 'gone'"), "{picture}");
+    assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);
+    assert!(stage.model.popups.is_empty());
+    assert_eq!(stage.keys("<esc>").take(), [Effect::Sessions]);
+    assert_eq!(stage.model.screen, Screen::Sessions);
+}
+
+#[test]
+fn ascii_and_no_colour_are_kept_to() {
+    let mut stage = Stage::new();
+    (stage.model.look.glyphs, stage.model.look.colours) = (Glyphs::Ascii, Colours::None);
+    let sessions = three();
+    let ids = sessions.iter().map(|session| session.id.clone()).collect();
+    super::begin(&mut stage.model, ids);
+    assert!(matches!(&stage.take()[..], [] | [Effect::Compare { ascii: true, .. }]));
+    stage.tell(Msg::Compared(Box::new(compared(&sessions, true))));
+    for keys in ["", "< >", "v", "ve"] {
+        stage.keys(keys);
+        // A question mark stands for what such a terminal cannot show; the key of the help is none.
+        for cell in &stage.drawn(120, 40).content()[..120 * 39] {
+            assert!(cell.symbol().is_ascii() && cell.symbol() != "?", "{keys}: {:?}", cell.symbol());
+            assert_eq!((cell.fg, cell.bg), (ratatui::style::Color::Reset, ratatui::style::Color::Reset));
+        }
+    }
+}
+
+#[test]
+fn eight_sessions_of_many_cells_fit_every_size() {
+    let many: Vec<Session> = (0..8).map(|n| changed(&format!("s{n}"), &"long name ".repeat(n), |_, _| {})).collect();
+    let mut stage = stage(&many);
+    for keys in ["", "< >", "v"] {
+        stage.keys(keys);
+        for columns in (0..130).step_by(9).chain([200]) {
+            for rows in [0, 5, 12, 16, 20, 24, 40] {
+                stage.tell(Msg::Resize(columns, rows));
+                stage.keys("jG");
+                stage.picture(columns, rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_it_looks_like() {
+    for (name, keys) in [("cells", ""), ("words", "< >"), ("chart", "v")] {
+        let mut stage = stage(&three());
+        stage.keys(keys);
+        for (columns, rows) in [(80, 24), (120, 40), (40, 12), (20, 5)] {
+            insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), stage.snapshot(columns, rows));
+        }
+    }
+    let mut stage = Stage::new();
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    stage.keys("ej<tab><tab>< >");
+    insta::assert_snapshot!("export_80x24", stage.snapshot(80, 24));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Export(_))));
+}

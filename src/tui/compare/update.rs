@@ -1,0 +1,161 @@
+//! What keys and messages do on Compare.
+
+use super::super::export::Form;
+use super::super::keymap::Action;
+use super::super::model::{Model, Screen};
+use super::super::msg::Effect;
+use super::super::popup::Popup;
+use super::super::results::metric_of;
+use super::super::theme::Glyphs;
+use super::super::update::go;
+use super::super::view as screen;
+use super::{Compare, Compared, View, view};
+use crate::report;
+
+/// Holds sessions against the first of them.
+pub fn begin(model: &mut Model, asked: Vec<String>) -> Vec<Effect> {
+    let metric = model.compare.overlay.metric;
+    model.compare = Compare { asked, turned: std::mem::take(&mut model.compare.turned), ..Compare::default() };
+    model.compare.overlay.metric = metric;
+    model.screen = Screen::Compare;
+    ask(model)
+}
+
+fn ask(model: &Model) -> Vec<Effect> {
+    vec![Effect::Compare { ids: model.compare.asked.clone(), ascii: model.look.glyphs == Glyphs::Ascii }]
+}
+
+/// The comparison that was asked for; one that is not awaited any more is late.
+pub fn told(model: &mut Model, compared: Compared) -> Vec<Effect> {
+    let compare = &mut model.compare;
+    if compared.asked == compare.asked && compare.awaited() {
+        compare.other = compare.other.min(compared.others().saturating_sub(1));
+        compare.scroll = 0;
+        let metric = compare.overlay.metric;
+        compare.overlay.lay(&compared.laid, metric);
+        compare.got = Some(compared);
+    }
+    Vec::new()
+}
+
+pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+    let compare = &mut model.compare;
+    if matches!(action, Action::Back | Action::Compare) {
+        return go(model, Screen::Sessions);
+    }
+    let Some(got) = compare.got.as_ref().filter(|got| got.others() > 0) else { return Vec::new() };
+    match action {
+        Action::Table => turn(compare, View::Chart),
+        Action::Toggle => turn(compare, View::Words),
+        Action::Baseline => return rebase(model),
+        Action::Copy => return copied(got).map(Effect::Copy).into_iter().collect(),
+        Action::Export => {
+            let form = Form::comparison(got.asked.clone(), &format!("{} against {}", got.name(compare.other + 1), got.name(0)));
+            model.popups.push(Popup::Export(Box::new(form)));
+        }
+        Action::Enter => return opened(compare).map(Effect::Open).into_iter().collect(),
+        _ if compare.view == View::Chart => in_chart(compare, action),
+        Action::Left => other(compare, compare.other.saturating_sub(1)),
+        Action::Right => other(compare, (compare.other + 1).min(got.others().saturating_sub(1))),
+        _ => scroll(model, action),
+    }
+    Vec::new()
+}
+
+/// To a view, or from it back to the cells.
+fn turn(compare: &mut Compare, view: View) {
+    compare.view = if compare.view == view { View::Cells } else { view };
+    compare.scroll = 0;
+}
+
+fn other(compare: &mut Compare, at: usize) {
+    if at != compare.other {
+        (compare.other, compare.scroll) = (at, 0);
+    }
+}
+
+/// The session that is compared now becomes the baseline; the others keep their order.
+fn rebase(model: &mut Model) -> Vec<Effect> {
+    let compare = &mut model.compare;
+    if compare.awaited() {
+        return Vec::new();
+    }
+    let next = compare.got.as_ref().and_then(|got| got.ids.get(compare.other + 1)).cloned();
+    let Some(at) = next.and_then(|id| compare.asked.iter().position(|own| *own == id)) else { return Vec::new() };
+    let base = compare.asked.remove(at);
+    compare.asked.insert(0, base);
+    compare.other = 0;
+    ask(model)
+}
+
+fn in_chart(compare: &mut Compare, action: Action) {
+    let Some(got) = &compare.got else { return };
+    let overlay = &mut compare.overlay;
+    let last = overlay.lines.len().saturating_sub(1);
+    match action {
+        Action::Up => overlay.cursor = overlay.cursor.saturating_sub(1),
+        Action::Down => overlay.cursor = (overlay.cursor + 1).min(last),
+        Action::Top => overlay.cursor = 0,
+        Action::Bottom => overlay.cursor = last,
+        Action::Left | Action::Right => overlay.left_right(action == Action::Right),
+        Action::LogAxis => {
+            let metric = overlay.metric;
+            match compare.turned.iter().position(|own| *own == metric) {
+                Some(at) => drop(compare.turned.remove(at)),
+                None => compare.turned.push(metric),
+            }
+        }
+        _ => {
+            if let Some(metric) = metric_of(action) {
+                overlay.lay(&got.laid, metric);
+            }
+        }
+    }
+}
+
+fn scroll(model: &mut Model, action: Action) {
+    let body = screen::areas(model.size).body;
+    let (most, page) = view::extent(model, body);
+    let at = model.compare.scroll.min(most);
+    let to = match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => at + 1,
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at + page,
+        Action::HalfUp => at.saturating_sub(page / 2),
+        Action::HalfDown => at + page / 2,
+        Action::Top => 0,
+        Action::Bottom => most,
+        _ => at,
+    };
+    model.compare.scroll = to.min(most);
+}
+
+/// The session that Enter opens: that of the curve under the cursor, else the one that is compared.
+fn opened(compare: &Compare) -> Option<String> {
+    let got = compare.got.as_ref()?;
+    let at = match compare.view {
+        View::Chart => compare.overlay.lines.get(compare.overlay.cursor)?.session,
+        View::Cells | View::Words => compare.other + 1,
+    };
+    got.ids.get(at).cloned()
+}
+
+/// The whole comparison as text.
+fn copied(got: &Compared) -> Option<String> {
+    let comparison = got.comparison.as_ref().filter(|of| !of.others.is_empty())?;
+    Some(report::comparison_text(comparison, &report::Look::default()))
+}
+
+/// Whether an action does something now.
+pub fn offered(compare: &Compare, action: Action) -> bool {
+    let others = compare.got.as_ref().map_or(0, Compared::others);
+    let chart = compare.view == View::Chart;
+    match action {
+        Action::LogAxis => chart && others > 0,
+        Action::Toggle => !chart && others > 0,
+        Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => others > 0,
+        action if metric_of(action).is_some() => chart && others > 0,
+        _ => true,
+    }
+}

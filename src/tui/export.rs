@@ -1,0 +1,233 @@
+//! Export: what is written, in which format, to which file. Never over a file without a question.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crossterm::event::KeyCode;
+use tui_input::Input;
+
+use super::keymap::Action;
+use super::keys::Key;
+use super::model::Model;
+use super::msg::Effect;
+use super::popup::{Popup, Then};
+use super::theme::Glyphs;
+use super::update::edit;
+use crate::report::{COMPARISONS, FORMATS};
+use crate::session::{Session, clean_text};
+
+/// What is written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// A session that is shown, kept or not.
+    Shown(Arc<Session>),
+    /// A session that is kept, by its id.
+    Kept(String),
+    /// Sessions against the first of them, by their ids.
+    Compared(Vec<String>),
+}
+
+/// Everything that is needed to write it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Export {
+    /// By which the answer is known.
+    pub number: u64,
+    pub what: What,
+    /// The id of a format of sessions, or of comparisons.
+    pub format: &'static str,
+    /// As it was typed.
+    pub path: String,
+    pub anonymous: bool,
+    pub ascii: bool,
+    /// Over a file that is there.
+    pub replace: bool,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Written(PathBuf),
+    /// A file has that name, and nobody said that it may be replaced.
+    Exists(Box<ExportOver>),
+    Failed(String),
+}
+
+/// The file that is in the way, with its size, and the export that would replace it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportOver {
+    pub path: PathBuf,
+    pub detail: String,
+}
+
+/// A format as the form shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    pub id: &'static str,
+    pub about: &'static str,
+    pub extension: &'static str,
+}
+
+/// Where keys go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    Format,
+    Path,
+    Anonymous,
+}
+
+const STOPS: [Focus; 3] = [Focus::Format, Focus::Path, Focus::Anonymous];
+
+/// The form over the screen.
+#[derive(Debug, Clone)]
+pub struct Form {
+    what: What,
+    /// What it is called.
+    pub name: String,
+    pub choices: Vec<Choice>,
+    pub cursor: usize,
+    pub path: Input,
+    pub anonymous: bool,
+    pub focus: Focus,
+    /// The export of this form that was asked for last, with what it was.
+    asked: Option<Export>,
+    pub writing: bool,
+    pub error: Option<String>,
+}
+
+impl Form {
+    pub fn session(what: What, name: &str) -> Form {
+        let choices = FORMATS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
+        Form::of(what, name, choices.collect())
+    }
+
+    /// For these sessions against the first of them.
+    pub fn comparison(ids: Vec<String>, name: &str) -> Form {
+        let choices = COMPARISONS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
+        Form::of(What::Compared(ids), name, choices.collect())
+    }
+
+    fn of(what: What, name: &str, choices: Vec<Choice>) -> Form {
+        let extension = choices.first().map_or("txt", |choice| choice.extension);
+        let path = Input::new(format!("{}.{extension}", file_name(name)));
+        let name = clean_text(name);
+        Form { what, name, choices, cursor: 0, path, anonymous: false, focus: Focus::Format, asked: None, writing: false, error: None }
+    }
+
+    fn choice(&self) -> Option<&Choice> {
+        self.choices.get(self.cursor)
+    }
+
+    /// Chooses a format; the name of the file keeps the extension of the format, unless it has another one.
+    fn choose(&mut self, cursor: usize) {
+        let before = self.choice().map_or("", |choice| choice.extension);
+        self.cursor = cursor.min(self.choices.len().saturating_sub(1));
+        let after = self.choice().map_or("", |choice| choice.extension);
+        let stem = self.path.value().strip_suffix(before).and_then(|rest| rest.strip_suffix('.'));
+        if let Some(stem) = stem.filter(|_| before != after) {
+            self.path = Input::new(format!("{stem}.{after}"));
+        }
+    }
+
+    fn turn(&mut self, back: bool) {
+        let at = STOPS.iter().position(|stop| *stop == self.focus).unwrap_or(0);
+        self.focus = STOPS[(at + if back { STOPS.len() - 1 } else { 1 }) % STOPS.len()];
+    }
+
+    /// What Enter asks for.
+    fn ask(&mut self, number: u64, ascii: bool) -> Option<Effect> {
+        let path = self.path.value().trim().to_string();
+        if path.is_empty() {
+            self.error = Some("write the name of a file".into());
+            return None;
+        }
+        let format = self.choice()?.id;
+        let export = Export { number, what: self.what.clone(), format, path, anonymous: self.anonymous, ascii, replace: false };
+        (self.asked, self.writing, self.error) = (Some(export.clone()), true, None);
+        Some(Effect::Export(Box::new(export)))
+    }
+}
+
+/// A name as that of a file in this folder: neither a path nor hidden, and of a length that every file system takes.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c == '/' || c.is_control() || c.is_whitespace() { '-' } else { c };
+    let text: String = clean_text(name).chars().map(plain).take(60).collect();
+    match text.trim_matches(['-', '.']) {
+        "" => "session".into(),
+        text => text.into(),
+    }
+}
+
+/// A key in the form.
+pub fn pressed(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Effect> {
+    let (number, ascii) = (model.exports + 1, model.look.glyphs == Glyphs::Ascii);
+    let Some(Popup::Export(form)) = model.popups.last_mut() else { return Vec::new() };
+    let last = form.choices.len().saturating_sub(1);
+    match (key.code, form.focus) {
+        (KeyCode::Enter, _) if form.writing => {}
+        (KeyCode::Enter, _) => {
+            let effect = form.ask(number, ascii);
+            model.exports = number;
+            return effect.into_iter().collect();
+        }
+        (KeyCode::Tab, _) => form.turn(key.shift),
+        (KeyCode::Char(' '), Focus::Anonymous) => form.anonymous = !form.anonymous,
+        (KeyCode::Up, Focus::Path | Focus::Anonymous) => form.turn(true),
+        (KeyCode::Down, Focus::Path) => form.turn(false),
+        (_, Focus::Path) => {
+            edit(&mut form.path, key);
+            form.error = None;
+        }
+        (_, Focus::Format) => match action {
+            Some(Action::Up) => form.choose(form.cursor.saturating_sub(1)),
+            Some(Action::Down) => form.choose(form.cursor + 1),
+            Some(Action::Top) => form.choose(0),
+            Some(Action::Bottom) => form.choose(last),
+            _ => {}
+        },
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// What became of an export: said in any case; its form is closed, asks, or says why not.
+pub fn told(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
+    let own = |popup: &Popup| matches!(popup, Popup::Export(form) if form.asked.as_ref().is_some_and(|asked| asked.number == number));
+    let at = model.popups.iter().position(own);
+    if let Some(Popup::Export(form)) = at.and_then(|at| model.popups.get_mut(at)) {
+        form.writing = false;
+    }
+    match outcome {
+        Outcome::Written(path) => {
+            if let Some(at) = at {
+                model.popups.remove(at);
+            }
+            model.toasts.good(model.now, format!("wrote {}", path.display()));
+        }
+        Outcome::Failed(why) => {
+            model.toasts.failed(model.now, format!("not written: {why}"));
+            if let Some(Popup::Export(form)) = at.and_then(|at| model.popups.get_mut(at)) {
+                form.error = Some(why);
+            }
+        }
+        Outcome::Exists(over) => {
+            let asked = match at.and_then(|at| model.popups.get(at)) {
+                Some(Popup::Export(form)) => form.asked.clone(),
+                _ => None,
+            };
+            match asked {
+                Some(export) => {
+                    let replace = Effect::Export(Box::new(Export { replace: true, ..export }));
+                    let name = over.path.file_name().unwrap_or(over.path.as_os_str()).to_string_lossy().into_owned();
+                    model.popups.push(Popup::question(format!("Overwrite {name}?"), over.detail, Then::Do(replace)));
+                }
+                // Nobody is there to be asked.
+                None => model.toasts.failed(model.now, format!("not written: {} is there already", over.path.display())),
+            }
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+#[path = "export_tests.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+//! What goes to the clipboard: the result under the cursor in one line with its conditions, or the whole table.
+
+use super::super::curves::Metric;
+use super::super::sessions::when;
+use super::data::Data;
+use super::state::Results;
+use crate::report::table::origin;
+use crate::report::{Look, table};
+use crate::session::CellResult;
+use crate::units;
+
+/// Of an opened cell and of the chart one result, of the table all of it; the answer where there is no result.
+pub fn text(results: &Results) -> String {
+    let Some(data) = &results.data else { return String::new() };
+    if results.open.is_none() && results.table.on {
+        return whole(data);
+    }
+    let at = results.open.map(|open| open.result).or_else(|| results.under_cursor());
+    match at.and_then(|at| data.results().get(at)) {
+        Some(result) => format!("{}; {}", one(result), conditions(data)),
+        None => data.shown.answer.text.clone(),
+    }
+}
+
+/// The table as batch mode prints it, with what stands above and below it.
+fn whole(data: &Data) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory does not fail.
+    let _ = (table::FORMAT.write)(&data.shown.session, &Look::default(), &mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs, from cache 100 %`.
+fn one(result: &CellResult) -> String {
+    let mut parts = Vec::new();
+    let trials = match result.counted().len() {
+        1 => "1 trial".to_string(),
+        count => format!("{count} trials"),
+    };
+    for metric in [Metric::Throughput, Metric::Operations] {
+        let Some((median, low, high, _)) = metric.of(result) else { continue };
+        let first = parts.is_empty();
+        parts.push(match (low.is_nan(), first) {
+            (false, true) => format!("{} ({} to {}, 95 % of {trials})", metric.show(median), metric.show(low), metric.show(high)),
+            (true, true) => format!("{} (median of {trials})", metric.show(median)),
+            _ => metric.show(median),
+        });
+    }
+    if let Some(latency) = &result.latency {
+        let told = [("p50", latency.p50), ("p99", latency.p99)];
+        parts.extend(told.into_iter().filter_map(|(name, nanos)| Some(format!("{name} {}", units::show_nanos(nanos?)))));
+    }
+    if result.source.is_some() {
+        parts.push(format!("from {}", words(&origin::main(result))));
+    }
+    parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
+    let worse = result.warnings.iter().map(|warning| format!("{}: {}", warning.severity.name(), warning.message));
+    let warned: String = worse.map(|warning| format!(" [{warning}]")).collect();
+    format!("{}: {}{warned}", result.cell.label(), parts.join(", "))
+}
+
+/// The file, the machine and the time.
+fn conditions(data: &Data) -> String {
+    let (session, host) = (&data.shown.session, &data.shown.session.host);
+    let size = match session.plan.target.size() {
+        0 => String::new(),
+        size => format!(" of {}", units::show_bytes(size)),
+    };
+    let kernel = if host.kernel.is_empty() { String::new() } else { format!("Linux {}", host.kernel) };
+    let parts = [format!("{}{size}", data.shown.target()), words(&host.cpu.model), kernel, format!("{} UTC", when(&session.created))];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// With one space between words.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

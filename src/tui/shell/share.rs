@@ -1,0 +1,99 @@
+//! Sessions brought in, held against each other and written elsewhere; each on a thread of its own.
+
+use std::env;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::super::compare::Compared;
+use super::super::export::{Export, ExportOver, Outcome, What};
+use super::super::msg::Msg;
+use super::look_up;
+use crate::report::{self, Look, anonymous};
+use crate::session::{self, Session};
+use crate::units;
+
+/// Takes in a session from a file.
+pub fn import(text: &str) -> Msg {
+    let taken = session::folder().and_then(|dir| session::import(&dir, &path_of(text)));
+    match taken {
+        Ok(imported) => {
+            let name = match (imported.name.as_str(), imported.renamed) {
+                ("", _) => String::new(),
+                (name, true) => format!(", named {name}: its own name was taken"),
+                (name, false) => format!(", named {name}"),
+            };
+            Msg::Imported { text: format!("imported as {}{name}", imported.id), id: imported.id }
+        }
+        Err(error) => Msg::Failed(format!("not imported: {error}")),
+    }
+}
+
+/// Sessions against the first of them.
+pub fn compare(ids: &[String], ascii: bool) -> Compared {
+    Compared::of(ids.iter().map(|id| (id.clone(), look_up::open(id))).collect(), ascii)
+}
+
+/// Writes an export; over a file that is there only where that was said.
+pub fn export(export: &Export) -> Outcome {
+    let path = path_of(&export.path);
+    match write(export, &path) {
+        Ok(()) => Outcome::Written(path),
+        Err(Why::Exists) => Outcome::Exists(Box::new(ExportOver { detail: detail(&path), path })),
+        Err(Why::Failed(why)) => Outcome::Failed(why),
+    }
+}
+
+enum Why {
+    Exists,
+    Failed(String),
+}
+
+impl From<String> for Why {
+    fn from(why: String) -> Why {
+        Why::Failed(why)
+    }
+}
+
+fn write(export: &Export, path: &Path) -> Result<(), Why> {
+    let look = Look { ascii: export.ascii, ..Look::default() };
+    let own = |session: Session| if export.anonymous { anonymous(&session) } else { session };
+    let kept = |id: &String| look_up::load(id).map(own);
+    let session = match &export.what {
+        What::Compared(ids) => {
+            let format = report::comparison_format(export.format).map_err(|error| error.to_string())?;
+            let sessions: Vec<Session> = ids.iter().map(kept).collect::<Result<_, _>>()?;
+            let comparison = session::compare(&sessions).ok_or_else(|| "there is nothing to compare".to_string())?;
+            return put(path, export.replace, |to| (format.write)(&comparison, &look, to));
+        }
+        What::Shown(session) if export.anonymous => &anonymous(session),
+        What::Shown(session) => session,
+        What::Kept(id) => &kept(id)?,
+    };
+    let format = report::format(export.format).map_err(|error| error.to_string())?;
+    put(path, export.replace, |to| (format.write)(session, &look, to))
+}
+
+fn put(path: &Path, replace: bool, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Why> {
+    let done = if replace { report::to_file(path, data) } else { report::to_new_file(path, data) };
+    done.map_err(|error| if error.kind() == ErrorKind::AlreadyExists { Why::Exists } else { Why::Failed(error.to_string()) })
+}
+
+/// What would be lost.
+fn detail(path: &Path) -> String {
+    let size = fs::metadata(path).map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
+    format!("{}{size}. What it holds now is lost.", path.display())
+}
+
+/// A path as it was typed: `~/` is HOME, and what has no folder is in the current one.
+fn path_of(text: &str) -> PathBuf {
+    let path = match (text.strip_prefix("~/"), env::var_os("HOME")) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => PathBuf::from(text),
+    };
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+#[cfg(test)]
+#[path = "share_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+//! Everything that the fuzz targets begin with or have found, through the targets' own functions.
+
+mod common;
+#[path = "common/hostile.rs"]
+mod hostile;
+
+use std::fs;
+use std::path::Path;
+
+/// Runs a target over all files of its corpus; how many there are.
+fn run(target: &str, body: fn(&Path, &[u8])) {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let files = common::names(&corpus);
+    if files.is_empty() {
+        // The published package is without it.
+        return common::skip(&format!("no corpus of {target}"));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for name in files {
+        let bytes = fs::read(corpus.join(&name)).unwrap();
+        let result = std::panic::catch_unwind(|| body(dir.path(), &bytes));
+        assert!(result.is_ok(), "{target}: {name}");
+    }
+}
+
+#[test]
+fn every_file_is_refused_or_shown() {
+    run("load", hostile::load);
+    // Each begins with something that is none of its own.
+    run("list", hostile::load);
+    run("import", hostile::load);
+}
+
+#[test]
+fn every_file_is_listed() {
+    run("list", hostile::list);
+    run("load", hostile::list);
+    run("import", hostile::list);
+}
+
+#[test]
+fn every_file_is_imported_whole_or_not_at_all() {
+    run("import", hostile::import);
+    run("load", hostile::import);
+}
+
+#[test]
+fn every_preset_is_refused_or_written_and_read_back() {
+    run("preset", hostile::preset);
+}
+
+#[test]
+fn the_golden_session_holds_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let golden = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl")).unwrap();
+    for body in [hostile::load, hostile::list, hostile::import] {
+        body(dir.path(), &golden);
+    }
+}

@@ -1,0 +1,264 @@
+//! Files that want to harm: each is refused with one line, or shown as far as it is whole, in bounded memory and time.
+
+mod common;
+
+use std::fs;
+use std::io::{Seek, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Home, each, kernel, output};
+use nix::sys::stat::Mode;
+
+const GOLDEN: &str = include_str!("golden/session-v1.jsonl");
+/// The address space of each process: what needs more ends with a signal, not with an exit code.
+const SPACE: u64 = 256 << 20;
+
+/// Runs it with little memory; its exit code and what it said. Nothing here may wait for anyone.
+fn ran(mut command: Command) -> (Option<i32>, String, String) {
+    kernel::limit_memory(&mut command, SPACE);
+    let ran = output(&mut command);
+    let text = |bytes| String::from_utf8(bytes).expect("it says text");
+    (ran.status.code(), text(ran.stdout), text(ran.stderr))
+}
+
+/// Every way to open the file: refused with these words, or with none of them shown without harm.
+fn opened(home: &Home, file: &Path, refused: Option<&str>) {
+    let path = file.display();
+    for line in [
+        format!("sessions show {path}"),
+        format!("sessions show {path} --format json"),
+        format!("sessions export {path} --format svg"),
+        format!("sessions compare {path} {path}"),
+        format!("sessions import {path}"),
+        format!("--batch --dry-run --plan {path} --dir ."),
+    ] {
+        let (code, stdout, stderr) = ran(home.std(&line));
+        let told = format!("{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}", &stdout[..stdout.floor_char_boundary(2000)]);
+        assert!(!stderr.contains("panicked") && code.is_some(), "{told}");
+        assert!(!stdout.chars().chain(stderr.chars()).any(|c| c.is_control() && c != '\n'), "{told}");
+        if code != Some(0) || refused.is_some() {
+            // A plan that loads may not suit the target: wrong usage.
+            let usage = refused.is_none() && line.starts_with("--batch") && code == Some(2);
+            assert!(usage || code == Some(1), "{told}");
+            assert!(stdout.is_empty() && stderr.lines().count() == 1 && stderr.starts_with("iotui: ") && stderr.len() < 1000, "{told}");
+        }
+        assert!(stderr.contains(refused.unwrap_or_default()), "{:?} is missing: {told}", refused.unwrap_or_default());
+    }
+}
+
+fn first() -> &'static str {
+    GOLDEN.split_inclusive('\n').next().unwrap()
+}
+
+fn rest() -> &'static str {
+    &GOLDEN[first().len()..]
+}
+
+fn trial() -> &'static str {
+    GOLDEN.split_inclusive('\n').find(|line| line.contains("\"trial\"")).unwrap()
+}
+
+fn end() -> &'static str {
+    GOLDEN.split_inclusive('\n').next_back().unwrap()
+}
+
+/// The cells of the plan, so many times.
+fn with_cells(times: usize) -> String {
+    let (before, cells) = first().split_once("\"cells\":[").unwrap();
+    let (cells, after) = cells.split_once("],\"trials\"").unwrap();
+    format!("{before}\"cells\":[{}],\"trials\"{after}", vec![cells; times].join(","))
+}
+
+#[test]
+fn text_that_wants_to_harm() {
+    let home = Home::new();
+    let file = home.path("x.jsonl");
+    let deep = |open: &str, close: &str| {
+        format!("{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n", first(), open.repeat(100_000), close.repeat(100_000))
+    };
+    let number = |key: &str, value: &str| {
+        let (before, after) = trial().split_once(&format!("\"{key}\":")).unwrap();
+        let after = &after[after.find([',', '}']).unwrap()..];
+        format!("{}{before}\"{key}\":{value}{after}{}", first(), end())
+    };
+    let mut cases: Vec<(String, Option<&str>)> = vec![
+        (String::new(), Some("it is empty")),
+        ("hello\n".into(), Some("is no iotui session")),
+        ("\u{feff}".to_string() + GOLDEN, Some("is no iotui session")),
+        (first().replace("\"iotui\":1", "\"iotui\":2"), Some("newer iotui (schema 2")),
+        (first().replace("\"iotui\":1", "\"iotui\":18446744073709551616"), Some("is no iotui session")),
+        (first().trim_end().into(), Some("no whole line")),
+        (trial().to_string() + GOLDEN, Some("is no iotui session")),
+        (first().to_string() + GOLDEN, None),
+        (first().to_string() + end() + rest(), None),
+        (GOLDEN.replace('\n', "\r\n"), None),
+        (GOLDEN.replace("golden", "\\u001b[2J\\u202e\\u0000/../"), None),
+        (GOLDEN.replace("20261121-093011-scratch", "../../../tmp/x\\u0000/y"), None),
+        (first().replace("\"name\":\"box\"", "\"name\":\"\\u001b]0;x\\u0007\\n\\u202e\"") + rest(), None),
+        (first().replace("\"quick\"", "\"\\u001b[2J\"").replace("cannot be direct", "\\u001b[2J\\r\\n") + rest(), None),
+        (first().replace("\"sweep\"", "\"\\u001b[2J\"").replace("/home/user", "/\\u001b[2J") + rest(), None),
+        (deep("[", "]"), Some("line 2")),
+        (deep("{\"a\":", "}"), Some("line 2")),
+        (
+            first().replace("\"later_key\":", &format!("\"deep\":{}{},\"later_key\":", "[".repeat(100_000), "]".repeat(100_000))) + rest(),
+            None,
+        ),
+        (with_cells(20_000) + trial(), Some("longer than 16 MiB")),
+        (with_cells(2_000) + trial() + end(), None),
+        (first().replace("\"name\":\"box\"", &format!("\"name\":\"{}\"", "x".repeat(8 << 20))) + rest(), Some("host")),
+        (first().replace("\"host\":{", &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 4 << 20].join(","))) + rest(), Some("host")),
+    ];
+    for (key, value) in [
+        ("cell", "5"),
+        ("cell", "4294967296"),
+        ("cell", "-1"),
+        ("bytes", "1e999"),
+        ("bytes", "18446744073709551616"),
+        ("bytes", "-1"),
+        ("bytes", "\"NaN\""),
+        ("nanos", "NaN"),
+        ("disk_depth", "1e999"),
+    ] {
+        cases.push((number(key, value), Some("damaged in line 2")));
+    }
+    for (key, value) in [("bytes", "18446744073709551615"), ("nanos", "0"), ("ops", "18446744073709551615"), ("disk_depth", "1e308")] {
+        cases.push((number(key, value), None));
+    }
+    for (text, refused) in cases {
+        fs::write(&file, &text).unwrap();
+        opened(&home, &file, refused);
+    }
+    let mut bytes = GOLDEN.as_bytes().to_vec();
+    let at = GOLDEN.find("golden").unwrap();
+    bytes[at] = 0xff;
+    fs::write(&file, bytes).unwrap();
+    opened(&home, &file, Some("line 1"));
+}
+
+#[test]
+fn files_that_are_large() {
+    let home = Home::new();
+    let path = home.path("x.jsonl");
+    // A line of 1 GiB, at the start and after it; a file of 2 TiB; all sparse.
+    for (head, length, refused) in
+        [("", 1 << 30, "longer than 16 MiB"), (first(), 1 << 30, "longer than 16 MiB"), (GOLDEN, 2 << 40, "more than the")]
+    {
+        let mut file = fs::File::create(&path).unwrap();
+        file.write_all(head.as_bytes()).unwrap();
+        if let Err(error) = file.set_len(length) {
+            common::skip(&format!("no sparse file of {length} bytes: {error}"));
+            continue;
+        }
+        opened(&home, &path, Some(refused));
+    }
+    // A verdict for every trial, each longer than the trial: only the last of a cell is kept.
+    let verdict = GOLDEN.split_inclusive('\n').find(|line| line.contains("\"verdict\"")).unwrap();
+    let buckets = (1..4000).map(|n| format!("[{n},1]")).collect::<Vec<_>>().join(",");
+    let (before, after) = verdict.split_once("\"buckets\":[").unwrap();
+    let long = format!("{before}\"buckets\":[{buckets}{}", &after[after.find("]]}").unwrap()..].replacen("]]}", "]}", 1));
+    let mut file = fs::File::create(&path).unwrap();
+    file.write_all(first().as_bytes()).unwrap();
+    (0..3000).for_each(|_| file.write_all(long.as_bytes()).unwrap());
+    file.write_all(end().as_bytes()).unwrap();
+    assert!(file.stream_position().unwrap() > 100 << 20);
+    opened(&home, &path, None);
+}
+
+#[test]
+fn what_is_no_file() {
+    let home = Home::new();
+    let dir = home.sessions_dir();
+    fs::create_dir_all(&dir).unwrap();
+    let at = |name: &str| dir.join(format!("{name}.jsonl"));
+    fs::create_dir(at("folder")).unwrap();
+    nix::unistd::mkfifo(&at("pipe"), Mode::S_IRWXU).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+    symlink(at("loop-b"), at("loop-a")).unwrap();
+    symlink(at("loop-a"), at("loop-b")).unwrap();
+    symlink("/dev/zero", at("endless")).unwrap();
+    symlink("missing", at("nowhere")).unwrap();
+    fs::write(at("\u{1b}[2J\u{202e}"), GOLDEN).unwrap();
+    fs::write(at("good"), GOLDEN).unwrap();
+    let list = home.json("sessions list");
+    let state = |id: &str| each(&list, "id").iter().position(|found| *found == id).map(|at| list[at]["state"].clone());
+    assert_eq!(state("good"), Some("goal".into()));
+    for (id, why) in [
+        ("folder", "not a regular file"),
+        ("pipe", "not a regular file"),
+        ("socket", "cannot open"),
+        ("loop-a", "cannot open"),
+        ("endless", "not a regular file"),
+        ("nowhere", "cannot open"),
+    ] {
+        assert_eq!(state(id), Some("unreadable".into()), "{id}: {list}");
+        opened(&home, &at(id), Some(why));
+        for line in [format!("sessions show {id}"), format!("sessions rename {id} x")] {
+            let (code, _, stderr) = ran(home.std(&line));
+            assert_eq!((code, stderr.lines().count()), (Some(1), 1), "{line}: {stderr}");
+        }
+    }
+    let text = home.stdout("sessions list");
+    assert!(text.lines().count() == 10 && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    // They can be thrown away; a folder is nobody's session.
+    for id in ["pipe", "socket", "loop-a", "endless", "nowhere"] {
+        let (code, _, stderr) = ran(home.std(&format!("sessions delete {}", at(id).display())));
+        assert_eq!(code, Some(0), "{id}: {stderr}");
+    }
+    assert_eq!(ran(home.std(&format!("sessions delete {}", at("folder").display()))).0, Some(1));
+    assert!(Path::new("/dev/zero").exists() && at("good").exists() && at("folder").exists());
+}
+
+#[test]
+fn a_folder_full_of_rubbish_is_listed() {
+    let home = Home::new();
+    let dir = home.sessions_dir();
+    fs::create_dir_all(&dir).unwrap();
+    for n in 0..20 {
+        let path = dir.join(format!("big-{n}.jsonl"));
+        let mut file = fs::File::create(&path).unwrap();
+        file.write_all(b"{\"iotui\":1,\"kind\":\"session\",\"x\":\"").unwrap();
+        file.set_len(1 << 30).unwrap();
+        fs::write(dir.join(format!("deep-{n}.jsonl")), "[".repeat(100_000)).unwrap();
+        fs::write(
+            dir.join(format!("host-{n}.jsonl")),
+            first().replace("\"kernel\"", &format!("\"x\":\"{}\",\"kernel\"", "y".repeat(1 << 20))),
+        )
+        .unwrap();
+    }
+    let (code, stdout, stderr) = ran(home.std("sessions list --format json"));
+    assert_eq!(code, Some(0), "{stderr}");
+    let list: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let count = |state: &str| each(&list, "state").iter().filter(|found| **found == state).count();
+    assert_eq!((count("unreadable"), count("interrupted")), (40, 20));
+}
+
+#[test]
+fn a_file_that_grows_while_it_is_read() {
+    let home = Home::new();
+    let path = home.path("x.jsonl");
+    fs::write(&path, first()).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let write = |path: PathBuf| {
+        let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+        // In pieces that are no lines.
+        for piece in trial().as_bytes().chunks(700).cycle() {
+            file.write_all(piece).unwrap();
+            if done.load(std::sync::atomic::Ordering::Relaxed) || file.stream_position().unwrap() > 2 << 20 {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| write(path.clone()));
+        let mut before = 0;
+        for _ in 0..8 {
+            let shown = home.json(&format!("sessions show {}", path.display()));
+            let trials = shown["results"].as_array().unwrap().iter().map(|r| r["trials"].as_array().unwrap().len()).sum();
+            assert!(trials >= before, "{trials} after {before}");
+            before = trials;
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
