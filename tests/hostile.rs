@@ -35,7 +35,7 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
         format!("--batch --dry-run --plan {path} --dir ."),
     ] {
         let (code, stdout, stderr) = ran(home.std(&line));
-        let told = format!("{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}", &stdout[..stdout.floor_char_boundary(2000)]);
+        let told = format!("{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}", stdout.chars().take(2000).collect::<String>());
         assert!(!stderr.contains("panicked") && code.is_some(), "{told}");
         assert!(!stdout.chars().chain(stderr.chars()).any(|c| c.is_control() && c != '\n'), "{told}");
         if code != Some(0) || refused.is_some() {
