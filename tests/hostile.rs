@@ -35,7 +35,7 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
         format!("--batch --dry-run --plan {path} --dir ."),
     ] {
         let (code, stdout, stderr) = ran(home.std(&line));
-        let told = format!("{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}", &stdout[..stdout.floor_char_boundary(2000)]);
+        let told = format!("{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}", stdout.chars().take(2000).collect::<String>());
         assert!(!stderr.contains("panicked") && code.is_some(), "{told}");
         assert!(!stdout.chars().chain(stderr.chars()).any(|c| c.is_control() && c != '\n'), "{told}");
         if code != Some(0) || refused.is_some() {
@@ -78,12 +78,7 @@ fn text_that_wants_to_harm() {
     let deep = |open: &str, close: &str| {
         format!("{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n", first(), open.repeat(100_000), close.repeat(100_000))
     };
-    let number = |key: &str, value: &str| {
-        let (before, after) = trial().split_once(&format!("\"{key}\":")).unwrap();
-        let after = &after[after.find([',', '}']).unwrap()..];
-        format!("{}{before}\"{key}\":{value}{after}{}", first(), end())
-    };
-    let mut cases: Vec<(String, Option<&str>)> = vec![
+    let cases: Vec<(String, Option<&str>)> = vec![
         (String::new(), Some("it is empty")),
         ("hello\n".into(), Some("is no iotui session")),
         ("\u{feff}".to_string() + GOLDEN, Some("is no iotui session")),
@@ -110,6 +105,26 @@ fn text_that_wants_to_harm() {
         (first().replace("\"name\":\"box\"", &format!("\"name\":\"{}\"", "x".repeat(8 << 20))) + rest(), Some("host")),
         (first().replace("\"host\":{", &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 4 << 20].join(","))) + rest(), Some("host")),
     ];
+    for (text, refused) in cases {
+        fs::write(&file, &text).unwrap();
+        opened(&home, &file, refused);
+    }
+    let mut bytes = GOLDEN.as_bytes().to_vec();
+    let at = GOLDEN.find("golden").unwrap();
+    bytes[at] = 0xff;
+    fs::write(&file, bytes).unwrap();
+    opened(&home, &file, Some("line 1"));
+}
+
+#[test]
+fn numbers_that_want_to_harm() {
+    let home = Home::new();
+    let file = home.path("x.jsonl");
+    let number = |key: &str, value: &str| {
+        let (before, after) = trial().split_once(&format!("\"{key}\":")).unwrap();
+        let after = &after[after.find([',', '}']).unwrap()..];
+        format!("{}{before}\"{key}\":{value}{after}{}", first(), end())
+    };
     for (key, value) in [
         ("cell", "5"),
         ("cell", "4294967296"),
@@ -121,20 +136,13 @@ fn text_that_wants_to_harm() {
         ("nanos", "NaN"),
         ("disk_depth", "1e999"),
     ] {
-        cases.push((number(key, value), Some("damaged in line 2")));
+        fs::write(&file, number(key, value)).unwrap();
+        opened(&home, &file, Some("damaged in line 2"));
     }
     for (key, value) in [("bytes", "18446744073709551615"), ("nanos", "0"), ("ops", "18446744073709551615"), ("disk_depth", "1e308")] {
-        cases.push((number(key, value), None));
+        fs::write(&file, number(key, value)).unwrap();
+        opened(&home, &file, None);
     }
-    for (text, refused) in cases {
-        fs::write(&file, &text).unwrap();
-        opened(&home, &file, refused);
-    }
-    let mut bytes = GOLDEN.as_bytes().to_vec();
-    let at = GOLDEN.find("golden").unwrap();
-    bytes[at] = 0xff;
-    fs::write(&file, bytes).unwrap();
-    opened(&home, &file, Some("line 1"));
 }
 
 #[test]
