@@ -6,12 +6,8 @@ use super::super::Look;
 use super::ComparisonFormat;
 use crate::session::Comparison;
 
-pub const FORMAT: ComparisonFormat = ComparisonFormat {
-    id: "json",
-    about: "one document; assets/schema/iotui-compare-1.schema.json describes it",
-    extension: "json",
-    write,
-};
+pub const FORMAT: ComparisonFormat =
+    ComparisonFormat { id: "json", about: "one document for programs; its schema is in assets/", extension: "json", write };
 
 fn write(comparison: &Comparison, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, comparison)?;

@@ -11,12 +11,8 @@ use super::{ComparisonFormat, columns};
 use crate::plan::{Job, ProbeCell};
 use crate::session::{Comparison, Difference, Versus};
 
-pub const FORMAT: ComparisonFormat = ComparisonFormat {
-    id: "markdown",
-    about: "the sum, the cells and what else differs, ready for a pull request",
-    extension: "md",
-    write,
-};
+pub const FORMAT: ComparisonFormat =
+    ComparisonFormat { id: "markdown", about: "sum, cells and differences, for a pull request", extension: "md", write };
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let text = |body: &str| escaped(&safe(body, look));
