@@ -83,11 +83,6 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     }
     match session::recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
-            match recorder.unsaved() {
-                Some(why) if args.save.is_some() => anyhow::bail!("this run cannot be saved: {why}"),
-                Some(why) => say(format!("iotui: this run is not saved yet: {why}")),
-                None => {}
-            }
             if recorder.renamed() && !args.quiet {
                 say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
             }
