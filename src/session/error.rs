@@ -42,6 +42,14 @@ impl SessionError {
     pub(super) fn io(what: &'static str, path: &Path, source: io::Error) -> SessionError {
         SessionError::Io { what, path: path.into(), source }
     }
+
+    /// The message with what counts first: where there is little room, its end is cut off.
+    pub(super) fn reason_first(&self) -> String {
+        match self {
+            SessionError::Io { what, path, source } => format!("{source}: cannot {what} {}", shown(path)),
+            other => other.to_string(),
+        }
+    }
 }
 
 /// A path for a message: one line whatever it holds.

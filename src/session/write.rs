@@ -97,7 +97,7 @@ impl Recorder {
         created: SystemTime,
     ) -> Result<Recorder, SessionError> {
         let mut recorder = Recorder::without_file(dir, name, slug, host, plan, created)?;
-        recorder.missing = recorder.make(PATIENCE).err().map(|error| error.to_string());
+        recorder.missing = recorder.make(PATIENCE).err().map(|error| error.reason_first());
         Ok(recorder)
     }
 
@@ -156,7 +156,7 @@ impl Recorder {
             Some(_) => "its file was removed: ",
         };
         // A trial waits for this: not long.
-        self.missing = self.make(Duration::ZERO).err().map(|error| format!("{gone}{error}"));
+        self.missing = self.make(Duration::ZERO).err().map(|error| format!("{gone}{}", error.reason_first()));
         if self.missing.is_none() {
             self.sink.flush();
         }

@@ -32,18 +32,18 @@ impl Columns {
     /// Those that a list of this width has room for, where the longest name and target are so long: words become signs
     /// first, then columns go.
     pub fn of(width: usize, (longest, targets): (usize, usize)) -> Columns {
-        let (longest, targets) = (longest.max(10), targets.max(10));
+        let (longest, targets) = (longest.max(8), targets.max(10));
         let cells = if width >= 50 { 6 } else { 0 };
-        let best = if width >= 70 { BEST } else { 0 };
-        let rest = |words: &(usize, usize, usize)| {
-            let fixed = [words.0, words.1, words.2, cells, best].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+        let rest = |words: &(usize, usize, usize, usize)| {
+            let fixed = [words.0, words.1, words.2, words.3, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
             width.saturating_sub(HEAD + fixed + 1)
         };
-        // The widest words that leave the names whole, and of the targets what tells them apart.
-        let words = [(16, 12, 11), (11, 12, 11), (11, 1, 11)];
+        // The widest words that leave the names whole, and of the targets what tells them apart. The preview says the best too.
+        let words = [(16, 12, 11, BEST), (11, 12, 11, BEST), (11, 1, 11, BEST), (11, 1, 11, 0)];
         let enough = longest.min(24) + GAP + targets.min(18);
-        let (when, verdict, state) = words.into_iter().find(|words| rest(words) >= enough).unwrap_or((11, 1, 0));
-        let rest = rest(&(when, verdict, state));
+        let least = (11, 1, 0, if width >= 70 { BEST } else { 0 });
+        let (when, verdict, state, best) = words.into_iter().find(|words| rest(words) >= enough).unwrap_or(least);
+        let rest = rest(&(when, verdict, state, best));
         if rest < 20 {
             return Columns { name: rest, target: 0, when, cells, best, verdict, state };
         }
