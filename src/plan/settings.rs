@@ -370,7 +370,7 @@ impl Settings {
             ceilings,
             |t: &str| t.parse::<MeasureCeilings>(),
             |v| v.to_string(),
-            "Measure what this machine can reach at most, once per boot: auto = before a plan of 5 s or more [default: auto]"
+            "Measure what this machine can reach at most, in the first three runs of a boot: auto = before a plan of 5 s or more [default: auto]"
         ),
         setting!(
             "rated",

@@ -35,6 +35,20 @@ impl Ceilings {
         by(self.read, self.read_all, self.threads, threads)
     }
 
+    /// The better of each figure of two measurements.
+    pub fn best(self, other: &Ceilings) -> Ceilings {
+        let better = |a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64| a.zip(b).map(|(a, b)| pick(a, b)).or(a).or(b);
+        Ceilings {
+            syscall_nanos: better(self.syscall_nanos, other.syscall_nanos, f64::min),
+            clock_nanos: better(self.clock_nanos, other.clock_nanos, f64::min),
+            copy: better(self.copy, other.copy, f64::max),
+            read: better(self.read, other.read, f64::max),
+            copy_all: better(self.copy_all, other.copy_all, f64::max),
+            read_all: better(self.read_all, other.read_all, f64::max),
+            ..self
+        }
+    }
+
     /// Every figure that is known, with its unit in the name.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let all = [

@@ -1,4 +1,4 @@
-//! The ceilings of this machine, measured once per boot and kept in the user's cache folder.
+//! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache folder.
 
 use std::fs;
 use std::io::Write;
@@ -20,10 +20,16 @@ struct Kept {
     boot: String,
     version: String,
     cpus: usize,
+    /// Runs that measured them.
+    runs: u32,
     ceilings: Ceilings,
 }
 
-/// The ceilings as this boot's first run found them, or measured now: up to half a second.
+/// Other programs make a bare loop slow too: a ceiling is the best that so many runs saw.
+const RUNS: u32 = 3;
+
+/// The ceilings as this boot's first three runs found them, the best of each; measured now where it is one of these: up to half a
+/// second.
 pub fn of_this_boot(last_cache: u64) -> Ceilings {
     let measured = || measure_ceilings(last_cache);
     match (Home::Cache.folder(), boot_id()) {
@@ -34,17 +40,18 @@ pub fn of_this_boot(last_cache: u64) -> Ceilings {
 
 fn kept_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> Ceilings {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let now = |ceilings| Kept { boot, version: env!("CARGO_PKG_VERSION").into(), cpus, ceilings };
     let path = folder.join(FILE);
+    let version = env!("CARGO_PKG_VERSION").to_string();
     let kept = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
-    let wanted = now(kept.as_ref().map(|kept| kept.ceilings).unwrap_or_default());
-    if kept.as_ref() == Some(&wanted) && sound(&wanted.ceilings) {
-        return wanted.ceilings;
+    let kept = kept.filter(|kept| (&kept.boot, &kept.version, kept.cpus) == (&boot, &version, cpus) && sound(&kept.ceilings));
+    let (runs, before) = kept.map_or((0, Ceilings::default()), |kept| (kept.runs, kept.ceilings));
+    if runs >= RUNS {
+        return before;
     }
-    let measured = Kept { ceilings: measure(), ..wanted };
+    let ceilings = measure().best(&before);
     // Worth nothing if it fails: the next run measures again.
-    let _ = keep(folder, &path, &measured);
-    measured.ceilings
+    let _ = keep(folder, &path, &Kept { boot, version, cpus, runs: runs + 1, ceilings });
+    ceilings
 }
 
 /// A damaged file may say anything.
@@ -64,19 +71,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boot_is_measured_once_and_another_one_anew() {
+    fn a_boot_is_measured_three_times_and_another_one_anew() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("iotui");
-        let times = std::cell::Cell::new(0);
-        let ask = |boot: &str| {
+        let mut measured = Vec::new();
+        for boot in ["a", "a", "a", "a", "b", "a"] {
             kept_in(&folder, boot.into(), || {
-                times.set(times.get() + 1);
-                Ceilings { copy: Some(f64::from(times.get())), ..Ceilings::default() }
-            })
-            .copy
-        };
-        assert_eq!([ask("a"), ask("a"), ask("b"), ask("b"), ask("a")], [Some(1.0), Some(1.0), Some(2.0), Some(2.0), Some(3.0)]);
+                measured.push(boot);
+                Ceilings { copy: Some(1.0), ..Ceilings::default() }
+            });
+        }
+        assert_eq!(measured, ["a", "a", "a", "b", "a"]);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_best_of_the_runs_is_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let run = |copy, nanos| {
+            let measured = Ceilings { copy: Some(copy), syscall_nanos: Some(nanos), ..Ceilings::default() };
+            let kept = kept_in(home.path(), "a".into(), || measured);
+            (kept.copy, kept.syscall_nanos)
+        };
+        assert_eq!(run(1.0, 100.0), (Some(1.0), Some(100.0)));
+        assert_eq!(run(3.0, 120.0), (Some(3.0), Some(100.0)));
+        assert_eq!(run(2.0, 90.0), (Some(3.0), Some(90.0)));
+        assert_eq!(run(9.0, 9.0), (Some(3.0), Some(90.0)));
     }
 
     #[test]

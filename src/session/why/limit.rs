@@ -164,7 +164,9 @@ impl<'a> Cell<'a> {
     fn of_memory(&self, cost: Option<&Cost>, bounds: &Bounds) -> Option<Limited> {
         let rate = throughput(self.result)?;
         let (ceilings, threads) = (&bounds.ceilings, self.result.cell.threads);
-        let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
+        // A bare loop may have been disturbed when it was measured.
+        let word = |most: f64| if rate > most { "above the" } else { "of the" };
+        let of = |most: f64| format!("{} {} {}", show_rate(rate), word(most), show_rate(most));
         let all = ceilings.read_by(threads).filter(|most| threads > 1 && rate >= AT * most);
         if let Some(most) = all {
             return Limited::new(Limit::MemoryBandwidth, format!("{} that all threads can read here", of(most)));

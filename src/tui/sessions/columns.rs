@@ -35,7 +35,8 @@ impl Columns {
         let (longest, targets) = (longest.max(8), targets.max(10));
         let cells = if width >= 50 { 6 } else { 0 };
         let rest = |words: &(usize, usize, usize, usize)| {
-            let fixed = [words.0, words.1, words.2, words.3, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+            let fixed =
+                [words.0, words.1, words.2, words.3, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
             width.saturating_sub(HEAD + fixed + 1)
         };
         // The widest words that leave the names whole, and of the targets what tells them apart. The preview says the best too.
