@@ -7,6 +7,7 @@ mod below;
 mod chart;
 mod charts;
 mod data;
+mod probes;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use super::svg::curves::{Curve, curves};
 use super::table::{axes, findings::Findings};
 use super::{Format, Look, text};
 use crate::plan::Skipped;
-use crate::session::{self, Answer, Axis, CellResult, Session};
+use crate::session::{self, Answer, Axis, CellResult, ProbeResult, Session};
 
 pub const FORMAT: Format =
     Format { id: "html", about: "a page with charts to read out and a table that sorts, in one file", extension: "html", write };
@@ -39,6 +40,7 @@ const MOST: usize = 48;
 struct Page<'a> {
     session: &'a Session,
     results: &'a [CellResult],
+    probes: Vec<ProbeResult>,
     /// The results in the order of the table, and before which of them a gap helps.
     rows: Vec<&'a CellResult>,
     breaks: Vec<bool>,
@@ -57,8 +59,9 @@ impl<'a> Page<'a> {
         let (axis, mut curves) = curves(results);
         let more_curves = curves.len().saturating_sub(MOST);
         curves.truncate(MOST);
-        let (skipped, answer) = (session::skipped(session), session::answer(results));
-        Page { session, results, rows, breaks, findings, skipped, answer, axis, curves, more_curves }
+        let probes = session::probes(session);
+        let (skipped, answer) = (session::skipped(session), session::answer_with(results, &probes));
+        Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves }
     }
 
     /// What the page is called: the session's name, or what it is of.
@@ -70,7 +73,8 @@ impl<'a> Page<'a> {
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
 /// From the top down; a section that has nothing to show writes nothing.
-const SECTIONS: [Section; 7] = [top::write, charts::write, table::write, below::warnings, below::gaps, top::conditions, below::notes];
+const SECTIONS: [Section; 9] =
+    [top::write, charts::write, table::write, probes::write, probes::why, below::warnings, below::gaps, top::conditions, below::notes];
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);

@@ -43,13 +43,13 @@ fn title(column: &Column) -> &str {
     if column.title.is_empty() { "verdict" } else { &column.title }
 }
 
-fn head(column: &Column, out: &mut dyn Write) -> io::Result<()> {
+pub fn head(column: &Column, out: &mut dyn Write) -> io::Result<()> {
     let unit: Vec<&str> = column.unit.split_whitespace().collect();
     let unit = if unit.is_empty() { String::new() } else { format!(" <small>{}</small>", xml(&unit.join(" "))) };
     writeln!(out, "<th scope=\"col\"{}><span>{}</span>{unit}</th>", class(column), xml(title(column)))
 }
 
-fn class(column: &Column) -> &'static str {
+pub fn class(column: &Column) -> &'static str {
     if column.right { " class=\"n\"" } else { "" }
 }
 

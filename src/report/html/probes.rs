@@ -1,0 +1,68 @@
+//! The table of probes with what is to be said of them, and why the results of jobs are what they are.
+
+use std::io::{self, Write};
+
+use super::super::Look;
+use super::super::table::below::{self, Page as Lines};
+use super::super::table::grid::{Cell, Style};
+use super::super::table::probed;
+use super::super::text::xml;
+use super::Page;
+use super::table::{class, head};
+use crate::session;
+
+/// No line of a page is broken by its width.
+const LOOK: Look = Look { width: usize::MAX / 2, color: false, ascii: false };
+
+pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    if !page.probes.is_empty() {
+        let columns = probed::columns(&page.probes, &LOOK);
+        writeln!(out, "<section aria-labelledby=\"probes\">\n<h2 id=\"probes\">Probes</h2>")?;
+        writeln!(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"probes\" tabindex=\"0\">\n<table>\n<thead>\n<tr>")?;
+        columns.iter().try_for_each(|column| head(column, out))?;
+        writeln!(out, "</tr>\n</thead>\n<tbody>")?;
+        for row in 0..page.probes.len() {
+            writeln!(out, "<tr>")?;
+            for column in &columns {
+                writeln!(out, "<td{}>{}</td>", class(column), column.cells.get(row).map(shown).unwrap_or_default())?;
+            }
+            writeln!(out, "</tr>")?;
+        }
+        writeln!(out, "</tbody>\n</table>\n</div>\n</section>")?;
+    }
+    let mut lines = Lines { look: &LOOK, lines: Vec::new() };
+    probed::below(&mut lines, &page.probes, &session::skipped_probes(page.session));
+    list("about-probes", "About the probes", &lines, out)
+}
+
+fn shown(cell: &Cell) -> String {
+    let piece = |(style, piece): &(Style, String)| {
+        let piece = xml(&piece.split_whitespace().collect::<Vec<_>>().join(" "));
+        match style {
+            _ if piece.is_empty() => piece.to_string(),
+            Style::Plain => piece.to_string(),
+            Style::Bold => format!("<b>{piece}</b>"),
+            Style::Dim => format!("<span class=\"dim\">{piece}</span>"),
+            Style::Red => format!("<span class=\"wrong\">{piece}</span>"),
+            Style::Yellow => format!("<span class=\"misleading\">{piece}</span>"),
+        }
+    };
+    cell.iter().map(piece).collect()
+}
+
+/// What an operation costs on each curve, and what limits the cells.
+pub fn why(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Lines { look: &LOOK, lines: Vec::new() };
+    below::why(&mut lines, page.session, &page.rows);
+    list("why", "Why", &lines, out)
+}
+
+fn list(id: &str, title: &str, lines: &Lines, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = lines.lines.iter().filter(|line| !line.is_empty()).peekable();
+    if lines.peek().is_none() {
+        return Ok(());
+    }
+    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n<ul class=\"notes\">")?;
+    lines.try_for_each(|line| writeln!(out, "<li>{}</li>", xml(line)))?;
+    writeln!(out, "</ul>\n</section>")
+}
