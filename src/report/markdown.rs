@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, probed};
+use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, measured, probed};
 use super::{Format, Look};
 use crate::session::{self, Session};
 
@@ -30,6 +30,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !probes.is_empty() {
         table(&probed::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
+    }
+    if let Some(measured) = measured::measured(session, &rows, &look) {
+        table(&measured.columns, measured.rows, out)?;
+        writeln!(out, "\n{}\n", escaped(&below::sentence(&measured.text)))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());

@@ -40,6 +40,7 @@ pub fn session(cells: Vec<Job>) -> Session {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     };

@@ -74,6 +74,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     };
