@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use iotui::backend;
 use iotui::experiment::{self, Asked, PlanError};
-use iotui::plan::{Cache, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset};
+use iotui::plan::{Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset};
 
 const FILE: u64 = 64 << 20;
 
@@ -141,6 +141,28 @@ fn a_preset_takes_the_time_it_wants_or_the_budget_that_was_said() {
     assert_eq!((low(""), low("trial-time=7ms"), low("trial-time=7s budget=1s")), (5000, 7, 7000));
     // 27 block sizes in 10 s, calibrated, prepared and measured once.
     assert_eq!(low("budget=10s"), 112);
+}
+
+#[test]
+fn what_cold_drops_is_in_the_plan_and_comes_back() {
+    let of = |line: &str| {
+        let plan = plan("quick", line, file()).unwrap();
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        (plan.cold, text.contains("\"meta\""))
+    };
+    assert_eq!([of(""), of("cold=data"), of("cold=meta")], [(Cold::Data, false), (Cold::Data, false), (Cold::Meta, true)]);
+}
+
+#[test]
+fn who_may_not_drop_the_caches_of_all_files_is_told() {
+    if iotui::sys::cold::may_drop_caches().is_ok() {
+        return common::skip("this user may drop the caches of all files");
+    }
+    let done = common::Home::new().std("--batch --dry-run --cold all").output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("--cold all writes to /proc/sys/vm/drop_caches") && told.lines().count() == 1, "{told}");
 }
 
 #[test]

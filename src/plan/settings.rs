@@ -343,6 +343,15 @@ impl Settings {
             "Caches of the CPUs before a trial: as they are, or emptied, where a trial then is one pass at most [default: keep]"
         ),
         setting!(
+            "cold",
+            None,
+            Some("data|meta|all"),
+            cold,
+            |t: &str| t.parse::<Cold>(),
+            |v| v.to_string(),
+            "What cold drops: the file's pages; also directory entries and inodes, of all files; also the pages of all files (the last two as root) [default: data]"
+        ),
+        setting!(
             "trials",
             None,
             Some("N"),
@@ -399,15 +408,6 @@ impl Settings {
             units::parse_rate,
             |v| format!("{}/s", units::short_bytes(*v)),
             "Bytes per second that the vendor of the disk names, as in 3500MB/s: a line to hold results against"
-        ),
-        setting!(
-            "cold",
-            None,
-            Some("data|meta|all"),
-            cold,
-            |t: &str| t.parse::<Cold>(),
-            |v| v.to_string(),
-            "What cold drops: the file's pages; also directory entries and inodes, of all files; also the pages of all files (the last two as root) [default: data]"
         ),
     ];
 

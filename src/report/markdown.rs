@@ -122,6 +122,14 @@ mod tests {
     }
 
     #[test]
+    fn the_counts_of_measure_are_a_table_of_their_own() {
+        let text = show(&sample::measured());
+        assert!(text.contains("| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"), "{text}");
+        assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.0 |"), "{text}");
+        assert!(!show(&sample::quick()).contains("| count |"));
+    }
+
+    #[test]
     fn hostile_text_is_text() {
         assert_eq!(escaped("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"), "a\\|b \\<i\\>\\&amp; \\`c\\` \\*d\\* \\_e\\_ f_g \\[h\\](i)");
         assert_eq!(

@@ -47,7 +47,7 @@ pub fn measured(session: &Session, rows: &[&CellResult], look: &Look) -> Option<
     columns.iter_mut().for_each(|column| safe_column(column, look));
     let low = session.plan.trial_time.low;
     let mut text = format!(
-        "so many operations are one trial; where a count and its block size are given, as in -s {} -n {}, a run takes the time beside them",
+        "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",
         short_bytes(last.row.cell.block),
         last.count
     );

@@ -136,8 +136,8 @@ fn keys_become_a_command_line() {
         ("<tab><tab><tab>ljji<ctrl-u><enter>", "iotui --batch"),
         ("<tab><tab><tab>G", "iotui --batch -s '4k..128m*8'"),
         // Presets take the place of what was changed.
-        ("<tab><tab>lpj<enter>", "iotui --batch -p raw"),
-        ("pj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
+        ("<tab><tab>lpj<enter>", "iotui --batch -p basics"),
+        ("pjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
     ] {
         let mut model = model(None);
         planned(&mut model);
