@@ -229,7 +229,7 @@ proptest! {
             settings.set(name, text).unwrap();
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
-        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, seed };
+        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, seed };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

@@ -55,7 +55,7 @@ impl Runs {
         }
         let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
         let control = Arc::new(Control::new(signals::stop_flag()));
-        let started = session::start(plan, &host, Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
+        let started = session::start(plan, host, Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
         match started {
             Ok(_) => self.now = Some(Now { control, recorder }),
             Err(error) => drop(self.tell.send(Msg::NotBegun(format!("cannot start a thread: {error}")))),
