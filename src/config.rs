@@ -32,7 +32,8 @@ fn read(dir: &Path, presets: &mut Presets) {
         let id = clean_text(&stem.to_string_lossy());
         // A hidden file is another program's, or half written.
         if !id.starts_with('.') {
-            presets.add(&id, preset(&id, &path));
+            let told = |why| format!("{}: {why}", clean_text(&path.to_string_lossy()));
+            presets.add(&id, preset(&id, &path).map_err(told));
         }
     }
 }
@@ -87,6 +88,7 @@ mod tests {
             ("quick", "has this name"),
             ("two words", "letters"),
             ("syntax", "line 1"),
+            ("setting", "setting.toml: line 5: treads: unknown setting"),
             ("setting", "did you mean threads"),
             ("bytes", "UTF-8"),
             ("long", "65536"),

@@ -81,7 +81,7 @@ fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
     assert_eq!((&plan["trials"], &plan["presets"][0], &plan["cells"][0]["backend"]), (&2.into(), &"mine".into(), &"null".into()));
     let told = String::from_utf8(out.stderr).unwrap();
     assert!(told.contains("bad is left out") && told.contains("raw is left out") && told.lines().count() == 2, "{told}");
-    home.cmd("--batch -p bad --dry-run").assert().code(2).stderr(predicate::str::contains("preset bad: trails"));
+    home.cmd("--batch -p bad --dry-run").assert().code(2).stderr(predicate::str::contains("bad.toml: line 7: trails"));
     home.cmd("--batch -p mine --dry-run --dir . --quiet").assert().success().stderr("");
 }
 

@@ -112,7 +112,16 @@ const MEMORY: u64 = 1 << 30;
 fn plan(settings: &Settings, presets: &[Preset], target: &TargetSpec, lacks: u64) -> Result<Plan, PlanError> {
     let infos = backend::infos();
     let check = |job: &Job| offered(job, lacks);
-    experiment::plan(&Asked { settings, presets, target: target.clone(), infos: &infos, check: &check, memory: MEMORY, seed: 5 })
+    experiment::plan(&Asked {
+        settings,
+        presets,
+        target: target.clone(),
+        infos: &infos,
+        check: &check,
+        memory: MEMORY,
+        allowed: 2 * MEMORY,
+        seed: 5,
+    })
 }
 
 fn assert_cell(cell: &Job, target: &TargetSpec, lacks: u64) {
@@ -220,7 +229,7 @@ proptest! {
             settings.set(name, text).unwrap();
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
-        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, seed };
+        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, seed };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Args, make};
-use crate::experiment::describes;
+use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::{self, Look, say};
 use crate::session::{self, Comparison, Ruling, Session};
@@ -24,6 +24,12 @@ pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &s
     let plan = session::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
     let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset)? };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
+    // What no cell says, and a run of the baseline's plan would pass over.
+    let cold = settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));
+    let share = settings.memory_share.as_ref().map(|share| ("memory-share", share.to_string()));
+    if let Some((option, value)) = cold.or(share) {
+        return Err(OtherCells::Added { option, value }.into());
+    }
     describes(settings, &chosen, &crate::backend::infos(), &plan.cells, &skipped)?;
     Ok((plan, Gate { base, limit }))
 }

@@ -17,6 +17,9 @@ struct Entry {
     id: String,
     title: String,
     about: String,
+    /// How to read it; only in JSON.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    doc: String,
     /// Why it is not to be had here; null where it is.
     unavailable: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,13 +57,13 @@ fn references(out: &Out) -> anyhow::Result<u8> {
 }
 
 fn plain(id: &str, title: &str, about: &str) -> Entry {
-    Entry { id: id.into(), title: title.into(), about: about.into(), unavailable: None, options: Vec::new() }
+    Entry { id: id.into(), title: title.into(), about: about.into(), doc: String::new(), unavailable: None, options: Vec::new() }
 }
 
 /// Those of iotui and of the user, and the user's files that are none.
 fn all(presets: &Presets) -> Vec<Entry> {
     let title = |id: &str| if Presets::is_built_in(id) { "" } else { "yours" };
-    let good = presets.iter().map(|p| plain(&p.id, title(&p.id), &p.about));
+    let good = presets.iter().map(|p| Entry { doc: p.doc.clone(), ..plain(&p.id, title(&p.id), &p.about) });
     let broken =
         presets.broken().iter().map(|b| Entry { unavailable: Some(b.why.clone()), ..plain(&b.id, "yours", "a file that is no preset") });
     good.chain(broken).collect()

@@ -3,7 +3,7 @@
 use super::error::Failure;
 use super::observe::{Cached, cached, of_pages};
 use super::target::Bench;
-use crate::plan::{Cache, Job, Op};
+use crate::plan::{Cache, Cold, Job, Op};
 use crate::record::Prepared;
 use crate::sys::{cold, mappers};
 
@@ -24,6 +24,7 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
     match job.cache {
         Cache::AsIs => Ok(Ready { reached: Prepared::AsIs, cached: cached(&bench.file, job.span, false) }),
         Cache::Cold => {
+            drop_caches(bench.cold).map_err(|e| failed("dropping the caches of all files", e))?;
             let dropped = cold::make_cold(&bench.file, job.span).map_err(|e| failed("dropping the file from the page cache", e))?;
             let cached = dropped.left.map(|left| of_pages(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
@@ -38,6 +39,15 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Failure::Stopped),
             Err(error) => Err(failed("reading the file into the page cache", error)),
         },
+    }
+}
+
+/// More than the file's own pages, where that was asked for. First: what it leaves is proved afterwards.
+fn drop_caches(level: Cold) -> std::io::Result<()> {
+    match level {
+        Cold::Data => Ok(()),
+        Cold::Meta => cold::drop_caches(2),
+        Cold::All => cold::drop_caches(3),
     }
 }
 

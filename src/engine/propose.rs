@@ -1,5 +1,6 @@
 //! From what a front end asks to a plan: the target found and looked at, what this machine can do, an experiment.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,9 +8,10 @@ use super::error::EngineError;
 use super::place::{PlaceError, place};
 use super::target::Bench;
 use crate::backend::{self, BACKENDS, Target};
-use crate::experiment::{self, Asked, PlanError};
+use crate::experiment::{self, Asked, PlanError, spans};
 use crate::host::TargetFacts;
-use crate::plan::{Choice, Job, Op, Plan, Preset, Settings};
+use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, Settings, TargetSpec};
+use crate::sys::cold;
 use crate::sys::memory::{Memory, cgroup_limit};
 
 /// What a front end asks a plan for.
@@ -47,6 +49,8 @@ pub enum ProposeError {
     Target(#[from] EngineError),
     #[error(transparent)]
     Plan(#[from] PlanError),
+    #[error("{0}")]
+    Cold(String),
 }
 
 /// Looks at the target and this machine, and plans. Writes nothing that stays.
@@ -55,21 +59,50 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
-    let writes = |p: &Preset| settings.op.or(p.settings.op) == Some(Op::Write) || settings.mix.is_some() || p.settings.mix.is_some();
-    let write = presets.iter().any(writes);
-    let op = settings.op.or(presets.iter().find_map(|p| p.settings.op)).unwrap_or(Op::Read);
-    let size = settings.size.clone().or_else(|| presets.iter().find_map(|p| p.settings.size.clone()));
-    let size = size.and_then(|range| range.values.iter().copied().max());
-    let target = place(file, dir, size, write, keep)?;
+    let parts: Vec<Settings> = presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
+    let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
+    let cold = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings)).cold.unwrap_or_default();
+    let dropping = if cold.is_data() { Ok(()) } else { cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}")) };
+    if let (Some(_), Err(why)) = (settings.cold, &dropping) {
+        return Err(ProposeError::Cold(why.clone()));
+    }
+    let allowed = allowed_memory();
+    let target = placed(asked, &parts, allowed)?;
     let bench = Bench::probe(&target)?;
     let check = |job: &Job| match backend::backend(&job.backend.id) {
+        _ if job.cache == Cache::Cold && dropping.is_err() => dropping.clone(),
         Ok(backend) => backend.check(&bench.target, job).map_err(|why| why.0),
         Err(unknown) => Err(unknown.to_string()),
     };
     let infos = backend::infos();
-    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory: buffer_memory(), seed: seed() };
+    // Half of what is free: the page cache needs the rest.
+    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory: allowed / 2, allowed, seed: seed() };
     let plan = experiment::plan(&asked)?;
     Ok(Proposed { unavailable: unavailable(&bench.target, op), facts: bench.facts, plan })
+}
+
+/// The target for all parts: a file that is there serves what reads, and one that is not what writes. Where a file of iotui's
+/// finds no room in the size that a preset wants, it has the next smaller one.
+fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSpec, PlaceError> {
+    let writes = |part: &Settings| part.op == Some(Op::Write) || part.mix.is_some();
+    let there = asked.file.is_some_and(|file| fs::metadata(file).is_ok());
+    let write = if there { parts.iter().all(writes) } else { parts.iter().any(writes) };
+    let mut sizes: Vec<u64> = parts.iter().filter_map(|part| spans(part, allowed)).flatten().collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sizes.dedup();
+    if asked.settings.size.is_some() || asked.settings.memory_share.is_some() {
+        // Who says a size wants that size.
+        sizes.truncate(1);
+    }
+    let place = |size: Option<u64>| place(asked.file, asked.dir, size, write, asked.keep);
+    let mut first = None;
+    for size in &sizes {
+        match place(Some(*size)) {
+            Err(PlaceError::Full { dir, need, free }) => first = first.or(Some(PlaceError::Full { dir, need, free })),
+            done => return done,
+        }
+    }
+    first.map_or_else(|| place(None), Err)
 }
 
 /// Every backend that cannot do a plain job of `op` on this target, and why.
@@ -87,10 +120,10 @@ pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
     BACKENDS.iter().filter_map(|backend| why(*backend)).collect()
 }
 
-/// Half of what is free: the page cache needs the rest.
-fn buffer_memory() -> u64 {
+/// What is free, or what a control group leaves of it.
+fn allowed_memory() -> u64 {
     let available = Memory::now().map_or(u64::MAX, |m| m.available);
-    available.min(cgroup_limit().unwrap_or(u64::MAX)) / 2
+    available.min(cgroup_limit().unwrap_or(u64::MAX))
 }
 
 /// From the clock, below 2^53 so that every JSON reader keeps it.
@@ -102,7 +135,7 @@ fn seed() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{TargetSpec, preset};
+    use crate::plan::preset;
 
     fn asked<'a>(file: &'a Path, presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
         Proposal { file: Some(file), dir: None, keep: false, presets, settings }

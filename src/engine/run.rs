@@ -90,6 +90,7 @@ fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) ->
         }
         opened => opened?,
     };
+    bench.cold = plan.cold;
     if plan.cells.iter().any(|c| c.cache == Cache::Cold) {
         bench.try_counting();
     }

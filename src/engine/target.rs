@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::error::EngineError;
 use crate::backend::Target;
 use crate::host::{self, TargetFacts, TargetKind};
-use crate::plan::TargetSpec;
+use crate::plan::{Cold, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
@@ -27,6 +27,8 @@ pub struct Bench {
     pub device: Option<(u64, u64)>,
     /// A cold read was charged to this process; `None` = not tried.
     pub device_counted: Option<bool>,
+    /// What is dropped to make it cold.
+    pub cold: Cold,
     /// Keeps an unnamed file alive.
     _scratch: Option<Scratch>,
 }
@@ -110,7 +112,7 @@ impl Bench {
             },
         };
         let device = disk::device_of(&file);
-        Bench { file, target, facts, extents, device, device_counted: None, _scratch: scratch }
+        Bench { file, target, facts, extents, device, device_counted: None, cold: Cold::Data, _scratch: scratch }
     }
 
     /// Reads the first MiB cold and looks whether it was charged to this process: then 0 device bytes mean none.

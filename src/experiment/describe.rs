@@ -34,10 +34,10 @@ pub fn describes(
     skipped: &[Job],
 ) -> Result<(), OtherCells> {
     // A preset says all its axes, those at their default too.
-    let whole = |preset: &Preset| usual(&settings.clone().or(&preset.settings), infos);
+    let whole = |part: &Settings| usual(&settings.clone().or(part), infos);
     let all: Vec<Vec<Said>> = match presets {
         [] => vec![said(settings, infos)],
-        _ => presets.iter().map(|preset| said(&whole(preset), infos)).collect(),
+        _ => presets.iter().flat_map(Preset::parts).map(|part| said(&whole(&part), infos)).collect(),
     };
     let has = |cell: &Job, value: &Value| {
         let mut with = cell.clone();
@@ -87,6 +87,8 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         direct,
         xor,
         size,
+        // What it is depends on the memory of then.
+        memory_share: _,
         sync,
         mix,
         cpu_cache,
@@ -96,6 +98,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         seed: _,
         ceilings: _,
         rated: _,
+        cold: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| match backends {
         Backends::These(list) => list.clone(),

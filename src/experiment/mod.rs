@@ -1,16 +1,20 @@
 //! Experiments: rules that turn settings into a plan. Pure; listed once in [`EXPERIMENTS`].
 
+mod calls;
 mod describe;
 mod error;
+mod measure;
 mod sweep;
 
 pub use describe::{OtherCells, describes};
 pub use error::PlanError;
-pub use sweep::{estimate, usual};
+pub use measure::MEASURE;
+pub use sweep::{estimate, spans, usual};
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use crate::plan::{Info, Job, MeasureCeilings, Plan, Preset, Settings, Skipped, TargetSpec, Unknown, nearest};
+use crate::plan::{Info, Job, MeasureCeilings, Op, Plan, Preset, Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest};
 use crate::units::short_bytes;
 
 /// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
@@ -24,6 +28,8 @@ pub struct Asked<'a> {
     pub check: &'a dyn Fn(&Job) -> Result<(), String>,
     /// Memory that buffers may take, bytes.
     pub memory: u64,
+    /// Memory that this process may have in all, bytes: what a share of it is a share of.
+    pub allowed: u64,
     /// The seed where none was said.
     pub seed: u64,
 }
@@ -40,30 +46,61 @@ pub trait Experiment: Sync {
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);
     found.copied().ok_or_else(|| nearest("experiment", id, EXPERIMENTS.iter().map(|e| e.id())))
 }
 
+/// The cells of all presets, each once, and what was left out.
+fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
+    let (mut seen, mut out) = (HashSet::new(), HashSet::new());
+    for preset in asked.presets {
+        let experiment = experiment(&preset.experiment)?;
+        for part in preset.parts() {
+            let mut settings = asked.settings.clone().or(&part);
+            // Said of a preset that reads and writes, it is said of its writes.
+            if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
+                settings.sync = part.sync;
+            }
+            match experiment.cells(&settings, asked) {
+                Ok((some, left_out)) => {
+                    cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
+                    skipped.extend(left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())));
+                }
+                // Warm, of a preset that is direct and buffered, is said of its buffered part.
+                Err(error @ PlanError::WarmDirect) if !preset.sweeps.is_empty() => passed_over = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    // What one preset has no room for, another may.
+    skipped.retain(|skipped| !seen.contains(&skipped.cell));
+    match passed_over {
+        Some(error) if cells.is_empty() => Err(error),
+        _ if cells.is_empty() => Err(refused(&skipped)),
+        _ => Ok((cells, skipped)),
+    }
+}
+
+/// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
+fn trial_time(asked: &Asked, whole: &Settings, cells: usize, budget: Duration) -> TrialTime {
+    let fits = sweep::trial_time(cells, budget);
+    match (asked.settings.trial_time, whole.trial_time) {
+        (Some(said), _) => said,
+        (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => time,
+        _ => fits,
+    }
+}
+
 /// The plan of all presets together: the union of their cells, each cell once.
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
-    let (mut cells, mut skipped) = (Vec::new(), Vec::new());
-    let mut seen = HashSet::new();
-    let mut whole = asked.settings.clone();
-    for preset in asked.presets {
-        let settings = asked.settings.clone().or(&preset.settings);
-        let (some, left_out) = experiment(&preset.experiment)?.cells(&settings, asked)?;
-        cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
-        skipped.extend(left_out.into_iter().filter(|skipped| seen.insert(skipped.cell.clone())));
-        whole = whole.or(&preset.settings);
-    }
-    if cells.is_empty() {
-        return Err(refused(&skipped));
-    }
+    let (cells, skipped) = cells(asked)?;
+    let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
-    let trial_time = whole.trial_time.unwrap_or_else(|| sweep::trial_time(cells.len(), budget));
+    let trial_time = trial_time(asked, &whole, cells.len(), budget);
     let plan = Plan {
         experiment: asked.presets.first().map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: asked.presets.iter().map(|p| p.id.clone()).collect(),
@@ -79,6 +116,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         skipped_probes: Vec::new(),
         ceilings: false,
         rated: whole.rated,
+        cold: whole.cold.unwrap_or_default(),
     };
     let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {
         MeasureCeilings::Auto => estimate(&plan) >= Plan::LONG,

@@ -76,7 +76,7 @@ impl Axes {
             threads: values(&settings.threads, &[1]),
             depths: values(&settings.depth, &[1]),
             caches: settings.cache.clone().unwrap_or_else(|| default_caches(op, direct)),
-            spans: values(&settings.size, &[size]),
+            spans: spans(settings, asked.allowed).unwrap_or_else(|| vec![size]),
             op,
             pattern: settings.pattern.unwrap_or(Pattern::Seq),
             direct,
@@ -156,6 +156,15 @@ impl Axes {
 
 fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
     a.iter().flat_map(|x| b.iter().map(move |y| (*x, *y))).collect()
+}
+
+/// The spans that were said, as sizes or as shares of the `allowed` memory; `None`: the whole file.
+pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
+    // Whole large pages, so that every usual block fits in evenly.
+    const EVEN: u64 = 2 << 20;
+    let share = |percent: &u64| (u128::from(allowed) * u128::from(*percent) / 100).min(1 << 62) as u64 / EVEN * EVEN;
+    let shares = || settings.memory_share.as_ref().map(|shares| shares.values.iter().map(share).filter(|span| *span > 0).collect());
+    settings.size.as_ref().map(|sizes| sizes.values.clone()).or_else(shares)
 }
 
 /// Block sizes where none are said.

@@ -61,6 +61,27 @@ names! {
 }
 
 names! {
+    /// How much is dropped to make a file cold.
+    #[derive(Default)]
+    "level of cold" Cold {
+        /// The pages of the file.
+        #[default]
+        Data = "data",
+        /// Also what the kernel remembers of directories and inodes, of all files: drop_caches 2.
+        Meta = "meta",
+        /// Also the pages of every other file: drop_caches 3.
+        All = "all",
+    }
+}
+
+impl Cold {
+    /// Whether it is what every user may do.
+    pub fn is_data(&self) -> bool {
+        *self == Cold::Data
+    }
+}
+
+names! {
     /// When a write reaches the device.
     "sync mode" Sync {
         /// When the kernel likes: the time to the page cache.

@@ -1,6 +1,9 @@
 //! Presets: an experiment with its settings, in a TOML file.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use super::settings::SettingError;
 use super::{Settings, Unknown, nearest};
@@ -12,7 +15,10 @@ pub struct Preset {
     pub about: String,
     pub doc: String,
     pub experiment: String,
+    /// Of the whole run, and what all of its sweeps share.
     pub settings: Settings,
+    /// Several sets of axes in one plan, as a read and a write: each stands over `settings`. Empty: these are all.
+    pub sweeps: Vec<Settings>,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -21,13 +27,34 @@ pub enum PresetError {
     Unknown(#[from] Unknown),
     #[error("preset {id}: {why}")]
     Syntax { id: String, why: String },
-    #[error("preset {id}: {key}: {error}")]
-    Setting { id: String, key: String, error: Box<SettingError> },
+    #[error("preset {id}: line {line}: {key}: {error}")]
+    Setting { id: String, line: usize, key: String, error: Box<SettingError> },
+}
+
+/// One row per file: its name is its id.
+macro_rules! presets {
+    ($($id:literal),+ $(,)?) => { &[$(($id, include_str!(concat!("../../assets/presets/", $id, ".toml")))),+] };
 }
 
 /// The presets that come with iotui: id and text.
-pub static PRESETS: &[(&str, &str)] =
-    &[("quick", include_str!("../../assets/presets/quick.toml")), ("raw", include_str!("../../assets/presets/raw.toml"))];
+pub static PRESETS: &[(&str, &str)] = presets![
+    "quick",
+    "basics",
+    "measure",
+    "raw",
+    "caching",
+    "syscalls",
+    "ways",
+    "threads",
+    "random",
+    "depth",
+    "mixed",
+    "peak",
+    "larger-than-memory",
+];
+
+/// What a plan has once, however many sweeps it joins.
+const ONCE: &[&str] = &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold"];
 
 impl PresetError {
     /// Without the name of the preset, for a list of presets.
@@ -35,45 +62,103 @@ impl PresetError {
         match self {
             PresetError::Unknown(unknown) => unknown.to_string(),
             PresetError::Syntax { why, .. } => why.clone(),
-            PresetError::Setting { key, error, .. } => format!("{key}: {error}"),
+            PresetError::Setting { line, key, error, .. } => format!("line {line}: {key}: {error}"),
         }
     }
 }
 
-#[derive(Serialize, Deserialize)]
+/// Settings as text, every one with its place in the file.
+type Placed = BTreeMap<String, Spanned<toml::Value>>;
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     about: String,
     doc: String,
     experiment: String,
+    #[serde(default)]
+    settings: Placed,
+    #[serde(default)]
+    sweep: Vec<Placed>,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    about: &'a str,
+    doc: &'a str,
+    experiment: &'a str,
     settings: toml::Table,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sweep: Vec<toml::Table>,
 }
 
 impl Preset {
-    /// Reads a preset; every key of `[settings]` is a long option of the command line.
+    /// Reads a preset; every key of `[settings]` and of a `[[sweep]]` is a long option of the command line.
+    ///
+    /// # Errors
+    /// What is wrong, in one line, with the line of the file.
     pub fn parse(id: &str, text: &str) -> Result<Preset, PresetError> {
-        let syntax = |why: String| PresetError::Syntax { id: id.into(), why };
-        let file: File = toml::from_str(text).map_err(|e| syntax(e.to_string().replace('\n', " ")))?;
-        let mut settings = Settings::default();
-        for (key, value) in file.settings {
-            let text = match value {
-                toml::Value::String(text) => text,
-                toml::Value::Integer(n) => n.to_string(),
-                toml::Value::Boolean(on) => on.to_string(),
-                other => return Err(syntax(format!("{key} is a {}: write text, a whole number, true or false", other.type_str()))),
-            };
-            settings.set(&key, &text).map_err(|error| PresetError::Setting { id: id.into(), key, error: error.into() })?;
+        let file: File = toml::from_str(text)
+            .map_err(|error| PresetError::Syntax { id: id.into(), why: error.to_string().trim_end().replace('\n', " ") })?;
+        let settings = settings(id, text, file.settings)?;
+        let mut sweeps = Vec::new();
+        for sweep in file.sweep {
+            if let Some((key, value)) = sweep.iter().find(|(key, _)| ONCE.contains(&key.as_str())) {
+                let why = format!("line {}: {key} is of the whole run: it belongs into [settings]", line(text, value));
+                return Err(PresetError::Syntax { id: id.into(), why });
+            }
+            sweeps.push(self::settings(id, text, sweep)?);
         }
-        Ok(Preset { id: id.into(), about: file.about, doc: file.doc, experiment: file.experiment, settings })
+        Ok(Preset { id: id.into(), about: file.about, doc: file.doc, experiment: file.experiment, settings, sweeps })
     }
 
     /// The text of its file: parsing it gives this preset again.
     pub fn to_toml(&self) -> String {
-        let settings = self.settings.said().map(|(name, text)| (name.to_string(), text.into())).collect();
-        let Preset { about, doc, experiment, .. } = self.clone();
+        let table = |settings: &Settings| settings.said().map(|(name, text)| (name.to_string(), text.into())).collect();
+        let Preset { about, doc, experiment, .. } = self;
+        let (settings, sweep) = (table(&self.settings), self.sweeps.iter().map(table).collect());
         // Text and tables of text can always be written.
-        toml::to_string(&File { about, doc, experiment, settings }).unwrap_or_default()
+        toml::to_string(&Written { about, doc, experiment, settings, sweep }).unwrap_or_default()
     }
+
+    /// What is swept, one after the other.
+    pub fn parts(&self) -> Vec<Settings> {
+        match self.sweeps.as_slice() {
+            [] => vec![self.settings.clone()],
+            sweeps => sweeps.iter().map(|sweep| sweep.clone().or(&self.settings)).collect(),
+        }
+    }
+
+    /// This preset with `said` over it, in each of its sweeps.
+    pub fn over(&self, said: &Settings) -> Preset {
+        let mut preset = Preset { settings: said.clone().or(&self.settings), ..self.clone() };
+        for sweep in &mut preset.sweeps {
+            said.said().for_each(|(name, _)| sweep.unset(name));
+        }
+        preset
+    }
+}
+
+fn line(text: &str, value: &Spanned<toml::Value>) -> usize {
+    text.get(..value.span().start).map_or(0, |before| before.matches('\n').count()) + 1
+}
+
+fn settings(id: &str, file: &str, placed: Placed) -> Result<Settings, PresetError> {
+    let mut settings = Settings::default();
+    for (key, value) in placed {
+        let line = line(file, &value);
+        let text = match value.into_inner() {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(n) => n.to_string(),
+            toml::Value::Boolean(on) => on.to_string(),
+            other => {
+                let why = format!("line {line}: {key} is a {}: write text, a whole number, true or false", other.type_str());
+                return Err(PresetError::Syntax { id: id.into(), why });
+            }
+        };
+        settings.set(&key, &text).map_err(|error| PresetError::Setting { id: id.into(), line, key, error: error.into() })?;
+    }
+    Ok(settings)
 }
 
 /// The preset of that name.
@@ -105,13 +190,27 @@ mod tests {
     }
 
     #[test]
+    fn sweeps_stand_over_what_they_share_and_below_what_is_said() {
+        let text = "about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\nblock-size='512'\nop='read'\n[[sweep]]\n[[sweep]]\nop='write'";
+        let preset = Preset::parse("x", text).unwrap();
+        let lines = |preset: &Preset| preset.parts().iter().map(|part| part.argv().join(" ")).collect::<Vec<_>>();
+        assert_eq!(lines(&preset), ["-s 512 --op read", "-s 512 --op write"]);
+        assert_eq!(Preset::parse("x", &preset.to_toml()).unwrap(), preset);
+        let mut said = Settings::default();
+        said.set("op", "seek").unwrap();
+        assert_eq!(lines(&preset.over(&said)), ["-s 512 --op seek", "-s 512 --op seek"]);
+    }
+
+    #[test]
     fn errors_name_the_preset_the_key_and_the_reason() {
         assert!(preset("quik").unwrap_err().to_string().contains("did you mean quick"));
         let bad = |settings: &str| {
             Preset::parse("x", &format!("about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\n{settings}")).unwrap_err().to_string()
         };
-        assert!(bad("block-size='8m..1k'").contains("x: block-size: the range"));
-        assert!(bad("trials=[1]").contains("trials is a array") || bad("trials=[1]").contains("trials is a"));
+        assert!(bad("block-size='8m..1k'").contains("x: line 5: block-size: the range"));
+        assert!(bad("op='read'\ntrials=[1]").contains("line 6: trials is a"));
+        assert!(bad("op='read'\n[[sweep]]\nthreads=2\n[[sweep]]\nthreads=0").contains("line 9: threads: '0' is not between"));
+        assert!(bad("op='read'\n[[sweep]]\n\nbudget='9s'").contains("line 8: budget is of the whole run"));
         assert!(Preset::parse("x", "about = ").unwrap_err().to_string().contains("line"));
     }
 }

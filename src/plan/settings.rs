@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::job::PatternError;
-use super::{Cache, Choice, ChoiceError, CpuCache, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
+use super::{Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
 use crate::units::{self, UnitError};
 
 /// How long one trial should take: calibration doubles the count until it takes at least `low`.
@@ -40,6 +40,8 @@ pub struct Settings {
     pub direct: Option<bool>,
     pub xor: Option<bool>,
     pub size: Option<Range>,
+    /// Percentages of the memory that this process may have.
+    pub memory_share: Option<Range>,
     pub sync: Option<Sync>,
     /// Percentages of reads.
     pub mix: Option<Range>,
@@ -50,6 +52,7 @@ pub struct Settings {
     pub seed: Option<u64>,
     pub ceilings: Option<MeasureCeilings>,
     pub rated: Option<u64>,
+    pub cold: Option<Cold>,
 }
 
 /// The backends asked for.
@@ -127,6 +130,13 @@ fn percents(text: &str) -> Result<Range, SettingError> {
     let plain: String = text.chars().filter(|c| *c != '%').collect();
     let range = Range::parse(&plain, RangeOf::Count)?;
     if range.values.iter().all(|v| *v <= 100) { Ok(range) } else { bad(text, "a percentage of reads from 0 to 100") }
+}
+
+/// `50`, `50,100,150`, `50%`; more than ten times the memory is a typing error.
+fn shares(text: &str) -> Result<Range, SettingError> {
+    let plain: String = text.chars().filter(|c| *c != '%').collect();
+    let range = Range::parse(&plain, RangeOf::Count)?;
+    if range.values.iter().all(|v| (1..=1000).contains(v)) { Ok(range) } else { bad(text, "a percentage of the memory from 1 to 1000") }
 }
 
 fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {
@@ -297,6 +307,15 @@ impl Settings {
             "Bytes of the file that are used; size of a scratch or written file [default: all; 512m]"
         ),
         setting!(
+            "memory-share",
+            None,
+            Some("PERCENT"),
+            memory_share,
+            shares,
+            Range::to_string,
+            "In place of --size: percent of the memory that this process may have, as in 50,100,150 [default: none]"
+        ),
+        setting!(
             "sync",
             None,
             Some("none|end|each"),
@@ -322,6 +341,15 @@ impl Settings {
             some_names::<CpuCache>,
             |v| join(v),
             "Caches of the CPUs before a trial: as they are, or emptied, where a trial then is one pass at most [default: keep]"
+        ),
+        setting!(
+            "cold",
+            None,
+            Some("data|meta|all"),
+            cold,
+            |t: &str| t.parse::<Cold>(),
+            |v| v.to_string(),
+            "What cold drops: the file's pages; also directory entries and inodes, of all files; also the pages of all files (the last two as root) [default: data]"
         ),
         setting!(
             "trials",

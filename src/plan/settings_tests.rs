@@ -31,6 +31,8 @@ fn every_setting_goes_to_argv_and_back() {
         ("seed", "7"),
         ("ceilings", "always"),
         ("rated", "3500000000/s"),
+        ("memory-share", "50,150"),
+        ("cold", "meta"),
     ]);
     let argv = all.argv();
     let mut back = Settings::default();
@@ -62,6 +64,8 @@ fn bad_values_are_one_line_that_says_what_is_wanted() {
         ("seed", "-1", "a seed"),
         ("op", "reed", "did you mean read"),
         ("direct", "maybe", "true or false"),
+        ("memory-share", "0,50", "from 1 to 1000"),
+        ("cold", "dat", "did you mean data"),
         ("blok-size", "1", "did you mean block-size"),
     ] {
         let error = Settings::default().set(name, text).unwrap_err().to_string();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, ProbeCell, TrialTime};
+use super::{Cold, Job, ProbeCell, TrialTime};
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +83,9 @@ pub struct Plan {
     /// Bytes per second that the vendor of the disk names.
     #[serde(default)]
     pub rated: Option<u64>,
+    /// What is dropped to make the file cold; left out of JSON where it is the file's own pages.
+    #[serde(default, skip_serializing_if = "Cold::is_data")]
+    pub cold: Cold,
     /// Probes that were asked for among others and are not to be had here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_probes: Vec<Skipped<ProbeCell>>,

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, probed};
+use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, measured, probed};
 use super::{Format, Look};
 use crate::session::{self, Session};
 
@@ -30,6 +30,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !probes.is_empty() {
         table(&probed::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
+    }
+    if let Some(measured) = measured::measured(session, &rows, &look) {
+        table(&measured.columns, measured.rows, out)?;
+        writeln!(out, "\n{}\n", escaped(&below::sentence(&measured.text)))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
@@ -115,6 +119,14 @@ mod tests {
             assert!(tables.iter().map(|lines| lines.len()).eq(rows.map(|rows| rows + 2)), "{name}\n{text}");
             assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");
         }
+    }
+
+    #[test]
+    fn the_counts_of_measure_are_a_table_of_their_own() {
+        let text = show(&sample::measured());
+        assert!(text.contains("| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"), "{text}");
+        assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.0 |"), "{text}");
+        assert!(!show(&sample::quick()).contains("| count |"));
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub fn session(cells: Vec<Job>) -> Session {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     };
@@ -170,6 +171,19 @@ pub fn single() -> Session {
     std::sync::Arc::make_mut(&mut session.trials[0]).device_bytes = None;
     session.plan.trials = Some(1);
     session.end = Some(End::Finished);
+    session
+}
+
+/// What `measure` found: one count fills the trial time, and one ends with the file and is repeated.
+pub fn measured() -> Session {
+    let mut session = session(vec![job("read", 512, Cache::Warm), job("read", 1 << 20, Cache::Warm), job("read", 1 << 21, Cache::Warm)]);
+    (session.plan.experiment, session.plan.presets) = ("measure".into(), vec!["measure".into()]);
+    measure(&mut session, 0, 5, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(CACHE) });
+    measure(&mut session, 1, 5, Like { nanos_per_op: 40_000.0, calls_per_op: 1.0, from: Some(CACHE) });
+    for trial in session.trials.iter_mut().map(std::sync::Arc::make_mut).filter(|trial| trial.cell == 1) {
+        // 512 operations are the file.
+        (trial.ops, trial.bytes, trial.passes, trial.nanos) = (512 * 15, 15 << 29, 15, 15 * 20_000_000);
+    }
     session
 }
 

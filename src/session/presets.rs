@@ -86,7 +86,7 @@ mod tests {
 
     fn preset(id: &str, seed: u64) -> Preset {
         let settings = Settings { op: Some(Op::Write), seed: Some(seed), ..Settings::default() };
-        Preset { id: id.into(), about: "a \"line\"".into(), doc: String::new(), experiment: "sweep".into(), settings }
+        Preset { id: id.into(), about: "a \"line\"".into(), doc: String::new(), experiment: "sweep".into(), settings, sweeps: Vec::new() }
     }
 
     fn names(dir: &Path) -> Vec<String> {

@@ -45,6 +45,7 @@ pub fn plan(cells: u32) -> Plan {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
-use nix::unistd::fdatasync;
+use nix::unistd::{AccessFlags, access, fdatasync, sync};
 
 use super::fd;
 use super::residency::{Method, Residency, residency_if_known};
@@ -129,6 +129,27 @@ pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::R
             return Ok(state);
         }
     }
+}
+
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// Whether [`drop_caches`] can be done here; else why not, to be read after "this".
+///
+/// # Errors
+/// The reason.
+pub fn may_drop_caches() -> Result<(), String> {
+    access(DROP_CACHES, AccessFlags::W_OK)
+        .map_err(|errno| format!("writes to {DROP_CACHES}, which only root may ({}): use sudo, or --cold data", errno.desc()))
+}
+
+/// Drops what the kernel remembers of all files, after sync(2): dirty pages are no cache yet and would stay. `what` is
+/// proc_sys_vm(5)'s number: 1 page cache, 2 directory entries and inodes, 3 both.
+///
+/// # Errors
+/// The errno of writing to drop_caches: EACCES or EROFS without the right.
+pub fn drop_caches(what: u8) -> io::Result<()> {
+    sync();
+    std::fs::write(DROP_CACHES, format!("{what}\n"))
 }
 
 fn read_once(file: &File, len: u64, buffer: &mut [u8], stop: &dyn Fn() -> bool) -> io::Result<()> {

@@ -29,6 +29,7 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
         skipped: vec![],
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: vec![],
         skipped_probes: vec![],
     }

@@ -41,6 +41,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         seed: 1,
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: vec![],
         skipped: vec![],
         skipped_probes: vec![],

@@ -63,6 +63,7 @@ pub fn plan(words: &[&str]) -> Plan {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     }

@@ -32,14 +32,17 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
         columns.push(Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect()));
     }
     columns.push(Column { cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
-    for column in &mut columns {
-        column.title = safe(&column.title, look);
-        column.unit = safe(&column.unit, look);
-        for (_, piece) in column.cells.iter_mut().flatten() {
-            *piece = safe(piece, look);
-        }
-    }
+    columns.iter_mut().for_each(|column| safe_column(column, look));
     columns
+}
+
+/// Its text made such that it can be shown and does nothing else.
+pub fn safe_column(column: &mut Column, look: &Look) {
+    column.title = safe(&column.title, look);
+    column.unit = safe(&column.unit, look);
+    for (_, piece) in column.cells.iter_mut().flatten() {
+        *piece = safe(piece, look);
+    }
 }
 
 pub fn median(summary: &Option<SummaryOf>) -> Option<f64> {

@@ -55,9 +55,10 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
         (least, most) if least == most => format!("{most} trials of each cell"),
         (least, most) => format!("{least} to {most} trials of each cell"),
     };
+    let cold = if plan.cold.is_data() { String::new() } else { format!("cold {}", plan.cold) };
     match session.reference {
         Some(_) => joined(["as reported".into(), trials.replace("trial", "figure"), session.created.clone()]),
-        None => joined([name, trials, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()]),
+        None => joined([name, trials, cold, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()]),
     }
 }
 

@@ -6,6 +6,7 @@ pub(super) mod columns;
 pub(super) mod conditions;
 pub(super) mod findings;
 pub mod grid;
+pub(super) mod measured;
 pub mod origin;
 pub(super) mod probed;
 #[cfg(test)]
@@ -54,6 +55,13 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
         page.gap();
         let columns = grid::fit(probed::columns(probes, look), look.width);
         page.lines.extend(grid::lines(&columns, &vec![false; probes.len()], look.width, look.color));
+    }
+    if let Some(measured) = measured::measured(session, &rows, look) {
+        page.gap();
+        let columns = grid::fit(measured.columns, look.width);
+        page.lines.extend(grid::lines(&columns, &vec![false; measured.rows], look.width, look.color));
+        page.gap();
+        page.paragraph("counts: ", Style::Dim, &below::sentence(&measured.text));
     }
     below::warnings(&mut page, &findings, rows.len());
     below::missing(&mut page, &rows, &session::skipped(session));

@@ -23,6 +23,13 @@ fn tables_at_80_columns() {
 }
 
 #[test]
+fn measure_has_its_table_and_others_have_none() {
+    insta::assert_snapshot!("measured_80", show(&sample::measured(), look(80)).join("\n"));
+    let told = |session: &Session| show(session, look(80)).iter().any(|line| line.starts_with("counts: "));
+    assert!(told(&sample::measured()) && sample::all().iter().all(|(_, session)| !told(session)));
+}
+
+#[test]
 fn wider_terminals_show_more_and_ascii_says_the_same() {
     for (name, session) in [("troubled", sample::troubled()), ("calls", sample::calls())] {
         insta::assert_snapshot!(format!("{name}_120"), show(&session, look(120)).join("\n"));

@@ -85,6 +85,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         ("trial time", if time[0] == time[1] { time[0].clone() } else { time.join(" to ") }),
         ("trials of a cell", trials(results)),
         ("--trials", asked(plan)),
+        ("--cold", plan.cold.to_string()),
         ("run", ended.into()),
     ];
     facts.into_iter().map(|(what, value)| ("settings", what.into(), value)).collect()

@@ -136,6 +136,7 @@ fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Sessi
         skipped_probes: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
     };
     // Beyond the year 9999 there is no such text.
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));

@@ -40,6 +40,7 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
         skipped_probes: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
     };
     let (mut verdicts, mut trials, mut findings, mut figures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for table in &file.jobs {

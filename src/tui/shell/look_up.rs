@@ -118,9 +118,8 @@ pub fn delete(id: &str) -> Msg {
 /// Keeps what is set, over the preset that it began with, as a preset of the user's.
 pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String> {
     let base = &question.preset;
-    let settings = question.settings.clone().or(&base.settings);
     let about = format!("made from {}", base.id);
-    let preset = Preset { id: id.into(), about, doc: base.doc.clone(), experiment: base.experiment.clone(), settings };
+    let preset = Preset { id: id.into(), about, ..base.over(&question.settings) };
     let kept = session::presets_folder().and_then(|dir| session::keep_preset(&dir, &preset, false));
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }

@@ -116,9 +116,19 @@ fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Bu
 fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = model.presets.len();
-    let inner = opened(look, "Presets", middle(body, 104, (rows as u16 + 8).max(10)), buf);
-    let [list, text] =
-        ratatui::layout::Layout::vertical([ratatui::layout::Constraint::Min(3), ratatui::layout::Constraint::Length(5)]).areas(inner);
+    let doc = model.presets.get(cursor).map_or("", |preset| preset.doc.as_str());
+    let inner = opened(look, "Presets", middle(body, 104, (rows as u16 + 16).max(10)), buf);
+    let mut doc = pane::wrap(doc, usize::from(inner.width.saturating_sub(2)));
+    // A long paragraph leaves some of the list, and says where it was cut.
+    let most = usize::from(inner.height.saturating_sub(6)).max(4);
+    if doc.len() > most {
+        doc.truncate(most);
+        if let Some(last) = doc.last_mut() {
+            *last = pane::fit(&format!("{last} ..."), usize::from(inner.width.saturating_sub(2)));
+        }
+    }
+    let text = ratatui::layout::Constraint::Length(doc.len() as u16 + 1);
+    let [list, text] = ratatui::layout::Layout::vertical([ratatui::layout::Constraint::Min(3), text]).areas(inner);
     let first = pane::first_row(cursor, rows, usize::from(list.height));
     for (row, preset) in model.presets.iter().skip(first).take(usize::from(list.height)).enumerate() {
         let parts = vec![
@@ -131,8 +141,7 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         }
     }
     pane::scrollbar(look, first, rows, list, buf);
-    let doc = model.presets.get(cursor).map_or("", |preset| preset.doc.as_str());
-    for (row, part) in pane::wrap(doc, usize::from(text.width.saturating_sub(2))).into_iter().enumerate() {
+    for (row, part) in doc.into_iter().enumerate() {
         pane::line(Line::styled(format!(" {part}"), look.style(Role::Text)), row as u16 + 1, text, buf);
     }
 }

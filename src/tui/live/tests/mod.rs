@@ -40,6 +40,7 @@ fn plan(trials: Option<u32>) -> Plan {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     }

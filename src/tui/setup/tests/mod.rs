@@ -74,6 +74,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         skipped: Vec::new(),
         ceilings: false,
         rated: None,
+        cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     };
@@ -135,8 +136,8 @@ fn keys_become_a_command_line() {
         ("<tab><tab><tab>ljji<ctrl-u><enter>", "iotui --batch"),
         ("<tab><tab><tab>G", "iotui --batch -s '4k..128m*8'"),
         // Presets take the place of what was changed.
-        ("<tab><tab>lpj<enter>", "iotui --batch -p raw"),
-        ("pj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
+        ("<tab><tab>lpj<enter>", "iotui --batch -p basics"),
+        ("pjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
     ] {
         let mut model = model(None);
         planned(&mut model);

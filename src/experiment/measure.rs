@@ -1,0 +1,24 @@
+//! `measure`: how many operations take a reasonable time, which a report shows as a table of its own.
+
+use super::sweep::Sweep;
+use super::{Asked, Experiment, PlanError};
+use crate::plan::{Job, Settings, Skipped};
+
+/// Its id: reports of such a session tell the counts that calibration found.
+pub const MEASURE: &str = "measure";
+
+pub struct Measure;
+
+impl Experiment for Measure {
+    fn id(&self) -> &'static str {
+        MEASURE
+    }
+
+    fn about(&self) -> &'static str {
+        "as sweep; the report is the count of operations that takes the trial time, for every block size"
+    }
+
+    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+        Sweep.cells(settings, asked)
+    }
+}

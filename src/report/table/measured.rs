@@ -1,0 +1,77 @@
+//! The table of `measure`: how many operations take the trial time, for every block size, and what to do with them.
+
+use super::axes;
+use super::columns::safe_column;
+use super::grid::Column;
+use crate::experiment::MEASURE;
+use crate::report::Look;
+use crate::session::{CellResult, Session};
+use crate::stats::Summary;
+use crate::units::column::{TIME, aligned, unit};
+use crate::units::{short_bytes, short_time, show_bytes};
+
+/// What calibration found for a cell.
+struct Found<'a> {
+    row: &'a CellResult,
+    /// Operations of one pass over what is read.
+    count: u64,
+    bytes: u64,
+    nanos: f64,
+}
+
+/// The table with the text below it.
+pub struct Measured {
+    pub columns: Vec<Column>,
+    pub rows: usize,
+    pub text: String,
+}
+
+/// The table of a session of that experiment; `None` of others, and where nothing was measured.
+pub fn measured(session: &Session, rows: &[&CellResult], look: &Look) -> Option<Measured> {
+    let found: Vec<Found> = rows.iter().filter(|_| session.plan.experiment == MEASURE).filter_map(|row| found(row)).collect();
+    let last = found.iter().max_by_key(|found| found.count)?;
+    let kept: Vec<&CellResult> = found.iter().map(|found| found.row).collect();
+    let other = axes::shown(&kept, true).into_iter().filter(|axis| axis.name != "block");
+    let word = |axis: &axes::Axis| Column {
+        right: axis.number,
+        ..Column::words(axis.name, 0, kept.iter().map(|row| (axis.value)(&row.cell)).collect())
+    };
+    let mut columns: Vec<Column> = other.map(word).collect();
+    let of = |title: &str, text: &dyn Fn(&Found) -> String| Column::numbers(title, "", 0, found.iter().map(text).collect());
+    columns.push(of("block", &|found| show_bytes(found.row.cell.block)));
+    columns.push(of("count", &|found| found.count.to_string()));
+    columns.push(of("size", &|found| show_bytes(found.bytes)));
+    let times: Vec<Option<f64>> = found.iter().map(|found| Some(found.nanos)).collect();
+    let (factor, name) = unit(times.iter().flatten().copied(), TIME);
+    columns.push(Column::numbers("time", name, 0, aligned(&times, factor)));
+    columns.iter_mut().for_each(|column| safe_column(column, look));
+    let low = session.plan.trial_time.low;
+    let mut text = format!(
+        "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",
+        short_bytes(last.row.cell.block),
+        last.count
+    );
+    let larger = |found: &Found| (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64;
+    // What takes nearly as long is no shorter than chance.
+    let ended: Vec<&Found> =
+        found.iter().filter(|found| found.nanos < 0.9 * low.as_nanos() as f64 && found.bytes >= found.row.cell.span).collect();
+    if let Some(need) = ended.iter().map(|found| larger(found)).max() {
+        let size = show_bytes(session.plan.target.size());
+        let whose = if ended.len() == found.len() { "every row".into() } else { format!("{} of {} rows", ended.len(), found.len()) };
+        text += &format!(
+            ". In {whose} the file ended first: its {size} take less than {}, and a file of {} would last so long",
+            short_time(low),
+            show_bytes(need)
+        );
+    }
+    Some(Measured { rows: found.len(), columns, text })
+}
+
+fn found(row: &CellResult) -> Option<Found<'_>> {
+    let whole: Vec<_> = row.trials.iter().filter(|trial| !trial.short && trial.ops > 0).collect();
+    let passes = |trial: &crate::record::Trial| trial.passes.max(1);
+    let times: Vec<f64> = whole.iter().map(|trial| trial.nanos as f64 / passes(trial) as f64).collect();
+    let first = whole.first()?;
+    let (count, bytes) = (first.ops / passes(first), first.bytes / passes(first));
+    Some(Found { row, count, bytes, nanos: Summary::of(&times)?.median })
+}

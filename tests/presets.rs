@@ -1,0 +1,180 @@
+//! The presets that come with iotui, on files and machines of every kind: pure plans, and one through the program.
+
+mod common;
+
+use std::path::PathBuf;
+
+use iotui::backend;
+use iotui::experiment::{self, Asked, PlanError};
+use iotui::plan::{Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset};
+
+const FILE: u64 = 64 << 20;
+
+fn file() -> TargetSpec {
+    TargetSpec::File { path: PathBuf::from("data.bin"), size: FILE }
+}
+
+fn scratch(size: u64) -> TargetSpec {
+    TargetSpec::Scratch { dir: PathBuf::from("."), size, keep: false }
+}
+
+fn said(line: &str) -> Settings {
+    let mut settings = Settings::default();
+    for word in line.split_whitespace() {
+        let (name, text) = word.split_once('=').unwrap();
+        settings.set(name, text).unwrap();
+    }
+    settings
+}
+
+/// A machine that offers what `check` says, with 1 GiB of memory.
+fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&Job) -> Result<(), String>) -> Result<Plan, PlanError> {
+    let (settings, infos) = (said(line), backend::infos());
+    experiment::plan(&Asked { settings: &settings, presets, target, infos: &infos, check, memory: 1 << 29, allowed: 1 << 30, seed: 1 })
+}
+
+fn plan(id: &str, line: &str, target: TargetSpec) -> Result<Plan, PlanError> {
+    plan_on(&[preset(id).unwrap()], line, target, &|_| Ok(()))
+}
+
+/// The different values of one axis, in order.
+fn values<T: Ord>(plan: &Plan, of: impl Fn(&Job) -> T) -> Vec<T> {
+    let mut values: Vec<T> = plan.cells.iter().map(of).collect();
+    values.sort();
+    values.dedup();
+    values
+}
+
+#[test]
+fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
+    for (id, _) in PRESETS {
+        let on_scratch = plan(id, "", scratch(2 << 30)).unwrap_or_else(|error| panic!("{id}: {error}"));
+        assert!(on_scratch.presets == [*id] && on_scratch.target == scratch(2 << 30), "{id}");
+        match plan(id, "", file()) {
+            Ok(plan) => assert!(plan.cells.iter().all(|cell| cell.op != Op::Write), "{id} writes to a file of the user's"),
+            // Nothing is left of it without writes.
+            Err(error) => assert!(*id == "mixed" && error.to_string().contains("only to files that it makes itself"), "{id}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn what_a_machine_lacks_is_left_out_and_told_and_the_rest_runs() {
+    let lacks = |job: &Job| match () {
+        () if job.backend.id == "uring" => Err("io_uring is switched off".to_string()),
+        () if job.cpu_cache == CpuCache::Flush => Err("no clflush".into()),
+        () if job.direct && job.block < 4096 => Err("blocks of 4 KiB".into()),
+        () => Ok(()),
+    };
+    for (id, _) in PRESETS {
+        let presets = [preset(id).unwrap()];
+        let whole = plan(id, "", scratch(2 << 30)).unwrap();
+        let rest = plan_on(&presets, "", scratch(2 << 30), &lacks).unwrap_or_else(|error| panic!("{id}: {error}"));
+        let lost: Vec<&Job> = whole.cells.iter().filter(|cell| !rest.cells.contains(cell)).collect();
+        assert!(lost.iter().all(|cell| lacks(cell).is_err()), "{id} lost more than it had to");
+        assert!(lost.iter().all(|cell| rest.skipped.iter().any(|s| s.cell == **cell && !s.reason.is_empty())), "{id} is silent");
+        assert!(rest.cells.iter().all(|cell| lacks(cell).is_ok()), "{id}");
+    }
+}
+
+#[test]
+fn reads_and_writes_of_one_preset_go_to_a_file_of_ours_only() {
+    let both = plan("basics", "", scratch(FILE)).unwrap();
+    assert_eq!(
+        both.cells.iter().map(|cell| (cell.op, cell.xor)).collect::<Vec<_>>()[..],
+        [(Op::Read, true), (Op::Read, true), (Op::Write, false)]
+    );
+    let reads = plan("basics", "", file()).unwrap();
+    assert_eq!((values(&reads, |cell| cell.op), reads.skipped.len()), (vec![Op::Read], 1));
+    // Said for all: equal cells are one.
+    assert_eq!(plan("basics", "op=read xor=true", file()).unwrap().cells.len(), 2);
+    let synced = plan("basics", "sync=end", scratch(FILE)).unwrap();
+    assert_eq!(synced.cells.iter().filter(|cell| cell.sync == iotui::plan::Sync::End).map(|cell| cell.op).collect::<Vec<_>>(), [Op::Write]);
+}
+
+#[test]
+fn peak_has_the_four_rows_of_both_directions() {
+    let peak = plan("peak", "backend=uring", scratch(FILE)).unwrap();
+    let rows: Vec<_> = peak.cells.iter().map(|c| (c.op, c.pattern, c.block >> 10, c.depth, c.threads, c.direct)).collect();
+    let four = |op| {
+        [
+            (op, Pattern::Seq, 1024, 8, 1, true),
+            (op, Pattern::Seq, 128, 32, 1, true),
+            (op, Pattern::Random, 4, 32, 16, true),
+            (op, Pattern::Random, 4, 1, 1, true),
+        ]
+    };
+    assert_eq!(rows, [four(Op::Read), four(Op::Write)].concat());
+}
+
+#[test]
+fn warm_said_of_what_is_direct_and_buffered_is_said_of_what_is_buffered() {
+    let random = plan("random", "cache=warm", file()).unwrap();
+    assert_eq!((values(&random, |c| c.direct), values(&random, |c| c.cache)), (vec![false], vec![Cache::Warm]));
+    assert!(matches!(plan("depth", "cache=warm", file()), Err(PlanError::WarmDirect)));
+    assert!(matches!(plan("peak", "cache=warm", file()), Err(PlanError::WarmDirect)));
+}
+
+#[test]
+fn spans_are_shares_of_the_memory_where_the_file_has_them() {
+    let gib = 1u64 << 30;
+    let larger = plan("larger-than-memory", "", scratch(3 * gib / 2)).unwrap();
+    assert_eq!(values(&larger, |cell| cell.span), [gib / 2, gib, 3 * gib / 2]);
+    let small = plan("larger-than-memory", "", file()).unwrap();
+    assert_eq!((values(&small, |cell| cell.span), small.skipped.len()), (vec![FILE], 12));
+    let between = plan("larger-than-memory", "memory-share=1,3%", file()).unwrap();
+    assert_eq!(values(&between, |cell| cell.span), [10 << 20, 30 << 20]);
+    assert_eq!(values(&plan("larger-than-memory", "size=1m", file()).unwrap(), |cell| cell.span), [1 << 20]);
+}
+
+#[test]
+fn counts_of_calls_go_as_far_as_the_budget_or_as_they_are_said() {
+    let most = |line: &str| *values(&plan("syscalls", line, scratch(1 << 30)).unwrap(), |cell| cell.count).last().unwrap();
+    assert_eq!((most("budget=1ms"), most("budget=100h"), most("count=1m budget=1ms")), (Some(1024), Some(1 << 27), Some(1 << 20)));
+    let short = plan("syscalls", "budget=1ms", scratch(1 << 30)).unwrap();
+    assert!(short.skipped.iter().all(|skipped| skipped.reason.contains("budget of 1ms")));
+}
+
+#[test]
+fn a_preset_takes_the_time_it_wants_or_the_budget_that_was_said() {
+    let low = |line: &str| plan("measure", line, file()).unwrap().trial_time.low.as_millis();
+    assert_eq!((low(""), low("trial-time=7ms"), low("trial-time=7s budget=1s")), (5000, 7, 7000));
+    // 27 block sizes in 10 s, calibrated, prepared and measured once.
+    assert_eq!(low("budget=10s"), 112);
+}
+
+#[test]
+fn what_cold_drops_is_in_the_plan_and_comes_back() {
+    let of = |line: &str| {
+        let plan = plan("quick", line, file()).unwrap();
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        (plan.cold, text.contains("\"meta\""))
+    };
+    assert_eq!([of(""), of("cold=data"), of("cold=meta")], [(Cold::Data, false), (Cold::Data, false), (Cold::Meta, true)]);
+}
+
+#[test]
+fn who_may_not_drop_the_caches_of_all_files_is_told() {
+    if iotui::sys::cold::may_drop_caches().is_ok() {
+        return common::skip("this user may drop the caches of all files");
+    }
+    let done = common::Home::new().std("--batch --dry-run --cold all").output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("--cold all writes to /proc/sys/vm/drop_caches") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
+    let home = common::Home::new();
+    let dir = home.home().join(".config/iotui/presets");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("mine.toml"), "about = 'a'\ndoc = 'd'\nexperiment = 'sweep'\n[[sweep]]\nthreads = 2\nop = 'reed'\n").unwrap();
+    let done = home.std("--batch -p mine").env_remove("XDG_CONFIG_HOME").output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    for wanted in [".config/iotui/presets/mine.toml: line 6: op: ", "did you mean read"] {
+        assert!(told.contains(wanted), "{told}");
+    }
+}
