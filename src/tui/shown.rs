@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use super::sessions::called_as;
 use crate::plan::{Skipped, TargetSpec};
-use crate::session::{self, Answer, CellResult, Session};
+use crate::session::{self, Answer, Bounds, CellResult, Limited, Session};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     pub session: Session,
     pub results: Vec<CellResult>,
     pub answer: Answer,
+    /// What limits each result, in their order; `None` where the figures do not say.
+    pub limits: Vec<Option<Limited>>,
     pub skipped: Vec<Skipped>,
     /// Where it is kept; `None`: nowhere.
     pub path: Option<PathBuf>,
@@ -21,7 +23,8 @@ impl Shown {
         let results = session::results(&session);
         let answer = session::answer(&results);
         let skipped = session::skipped(&session);
-        Shown { session, results, answer, skipped, path }
+        let limits = session::why(&results, &Bounds::of(&session)).limits;
+        Shown { session, results, answer, limits, skipped, path }
     }
 
     /// Its name, else its id.

@@ -5,7 +5,7 @@ use super::super::plot::Point;
 use super::super::shown::Shown;
 use super::columns::{self, Sheet};
 use crate::record::{Latency, Severity};
-use crate::session::{Axis, CellResult};
+use crate::session::{Axis, Bounds, CellResult};
 use crate::stats::reduce;
 
 /// A curve as the chart takes it.
@@ -49,6 +49,7 @@ impl Data {
         let cells = cells(&shown);
         let hues = columns::hues(&shown.results);
         let common = curves::common(&shown.results, axis);
+        let ceilings = Bounds::of(&shown.session).lines().into_iter().map(|(name, rate)| (name.to_string(), rate)).collect();
         let mut data = Data {
             shown,
             axis,
@@ -61,7 +62,7 @@ impl Data {
             sheet,
             hues,
             cells,
-            ceilings: Vec::new(),
+            ceilings,
         };
         let has = |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
         let best = [metric].iter().chain(Metric::ALL).copied().find(|metric| has(metric)).unwrap_or(metric);

@@ -52,6 +52,14 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
     lines(all)
 }
 
+/// What there was not enough of.
+pub fn limit(s: Sight) -> Vec<Section<'static>> {
+    let Some(Some(limit)) = s.data.shown.limits.get(s.index) else { return Vec::new() };
+    let mut all = vec![s.heading("What limits it")];
+    all.extend(s.wrapped(&limit.text, Role::Text));
+    lines(all)
+}
+
 fn row(s: Sight, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
     let (factor, unit) = column::unit([summary.median], metric.units());
     let figure = |value: Option<f64>| format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)));
