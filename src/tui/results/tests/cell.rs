@@ -1,5 +1,8 @@
 use super::super::super::msg::Effect;
-use super::{at, opened, results, stage};
+use super::super::super::shown::Shown;
+use super::super::super::testing;
+use super::{at, opened, results, stage, stage_of};
+use crate::record::Ceilings;
 
 #[test]
 fn a_cell_opens_and_leads_to_its_neighbours() {
@@ -56,4 +59,22 @@ fn an_opened_cell_tells_everything() {
     stage.keys("<esc>v").keys("v/failed<enter><enter>");
     let failed = stage.snapshot(100, 30);
     assert!(failed.contains("This cell failed") && failed.contains("pread(2): EIO at 4 KiB"), "{failed}");
+}
+
+#[test]
+fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
+    let shown = |ceilings: Option<Ceilings>| {
+        let mut session = testing::session();
+        let grounds = session.grounds.get_or_insert_default();
+        grounds.machine.ceilings = ceilings;
+        stage_of(Shown::of(session, None))
+    };
+    let ceilings = Ceilings { copy: Some(2.0 * 1_073_741_824.0), read: Some(3.0 * 1_073_741_824.0), ..Ceilings::default() };
+    let mut stage = shown(Some(ceilings));
+    assert!(stage.picture(120, 40).contains("copy, 1 thread"), "{}", stage.picture(120, 40));
+    stage.keys("v/cold<enter><enter>");
+    let open = stage.picture(160, 60);
+    assert!(open.contains("What limits it") && open.contains("device"), "{open}");
+    let bare = shown(None).picture(120, 40);
+    assert!(!bare.contains("1 thread"), "{bare}");
 }
