@@ -44,13 +44,13 @@ impl Counters {
     /// Writes what was counted since `before` into the evidence of a trial of `nanos`.
     pub fn tell(&self, before: &Counters, op: Op, nanos: u64, evidence: &mut Evidence) {
         let pair = |of: fn(&DiskStats) -> u64| Some(of(&self.disk?).saturating_sub(of(&before.disk?)));
-        evidence.write_bytes = self.io.zip(before.io).map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes));
+        evidence.write_bytes = self.io.zip(before.io).map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes)).into();
         evidence.disk_read_bytes = pair(|d| d.read_bytes);
         evidence.disk_write_bytes = pair(|d| d.write_bytes);
-        evidence.disk_requests = pair(|d| d.reads.saturating_add(d.writes));
+        evidence.disk_requests = pair(|d| d.reads.saturating_add(d.writes)).into();
         // Milliseconds that requests spent in the queue, over the time: their average number (Little's law).
         evidence.disk_depth = pair(|d| d.queue_ms).filter(|_| nanos > 0).map(|ms| ms as f64 * 1e6 / nanos as f64);
-        evidence.steal_nanos = self.steal.zip(before.steal).map(|(now, then)| now.saturating_sub(then));
+        evidence.steal_nanos = self.steal.zip(before.steal).map(|(now, then)| now.saturating_sub(then)).into();
         if let (Some(now), Some(then)) = (self.shape, before.shape) {
             if now.size != then.size {
                 evidence.notes.push(Note::FileChanged(format!("its size went from {} to {} bytes", then.size, now.size)));
@@ -101,9 +101,9 @@ mod tests {
         let mut evidence = Evidence::default();
         at(30, 12, 5 << 20, 3 << 20, 400).tell(&at(10, 7, 1 << 20, 1 << 20, 100), Op::Read, 100_000_000, &mut evidence);
         assert_eq!((evidence.disk_read_bytes, evidence.disk_write_bytes), (Some(4 << 20), Some(2 << 20)));
-        assert_eq!((evidence.disk_requests, evidence.disk_depth), (Some(25), Some(3.0)));
+        assert_eq!((evidence.disk_requests.get(), evidence.disk_depth), (Some(25), Some(3.0)));
         let mut unknown = Evidence::default();
         Counters::default().tell(&at(1, 1, 1, 1, 1), Op::Read, 1, &mut unknown);
-        assert_eq!((unknown.disk_requests, unknown.disk_depth), (None, None));
+        assert_eq!((unknown.disk_requests.get(), unknown.disk_depth), (None, None));
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
-        huge_page_cache,
+        huge_page_cache: huge_page_cache.into(),
         cpu_cache: flushed.flatten(),
         ..Evidence::default()
     };
@@ -99,8 +99,8 @@ fn written_down(
     evidence.timed_nanos = (histogram.mean() * histogram.count() as f64) as u64;
     after.tell(before, spec.job.op, trial.nanos, &mut evidence);
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
-    evidence.unwritten_bytes = cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write);
-    evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0);
+    evidence.unwritten_bytes = cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
+    evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
     trial.device_bytes = after.device_bytes(before);
     trial.hole_bytes = hole_bytes(stage.bench, &lanes);
     trial.resident_before = ready.cached.map(|c| c.resident);

@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod event;
+mod known;
 mod latency;
 mod probe;
 mod sample;
@@ -11,6 +12,7 @@ mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling};
 pub use event::{End, Event, Phase, Progress};
+pub use known::Known;
 pub use latency::Latency;
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Known;
+
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Xor(pub u32);
@@ -108,26 +110,26 @@ pub struct Evidence {
     /// Time the lanes ran, added up over lanes that had work; an fdatasync at the end is not in it.
     pub lane_nanos: u64,
     /// Time spent in the XOR outside of the latencies, added up over lanes.
-    pub xor_nanos: Option<u64>,
+    pub xor_nanos: Known,
     /// Operations under way per lane, averaged over the time it ran; `None` = not counted.
     pub achieved_depth: Option<f64>,
     /// Spread of the lanes' starts.
     pub skew_nanos: u64,
     /// Bytes this process dirtied or sent to be written.
-    pub write_bytes: Option<u64>,
+    pub write_bytes: Known,
     /// Dirty and under-writeback bytes of the file when the trial ended.
-    pub unwritten_bytes: Option<u64>,
+    pub unwritten_bytes: Known,
     /// What the whole disk did meanwhile, from everyone.
     pub disk_read_bytes: Option<u64>,
     pub disk_write_bytes: Option<u64>,
     /// Requests that these bytes were moved in: neighbours in the queue are merged into one.
-    pub disk_requests: Option<u64>,
+    pub disk_requests: Known,
     /// Average number of requests the disk had in its queue.
     pub disk_depth: Option<f64>,
     /// Time the hypervisor gave to others, over all CPUs.
-    pub steal_nanos: Option<u64>,
+    pub steal_nanos: Known,
     /// Bytes held in 2 MiB page-cache folios over the whole machine (FileHugePages) before the trial.
-    pub huge_page_cache: Option<u64>,
+    pub huge_page_cache: Known,
     /// How residency was found.
     pub residency: Option<Residency>,
     /// That the CPU caches were emptied, where that was asked for.

@@ -177,6 +177,11 @@ pub struct First<'a> {
     #[serde(default)]
     pub name: String,
     pub created: String,
+    // Lists read these two and cannot do without their form: what can be opened can be listed.
+    #[serde(default, rename = "target")]
+    _target: String,
+    #[serde(default, rename = "cells")]
+    _cells: u64,
     #[serde(borrow)]
     host: Option<&'a RawValue>,
     pub plan: Plan,

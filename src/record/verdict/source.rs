@@ -187,10 +187,10 @@ fn writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
 /// Bytes of direct writes that reached the disk, at most: the disk's counter includes the writes of others.
 pub(super) fn on_device(trial: &Trial, written: u64) -> Option<u64> {
     let facts = &trial.evidence;
-    let sent = facts.write_bytes.unwrap_or(u64::MAX);
-    let reached = match (facts.disk_write_bytes, facts.unwritten_bytes) {
+    let sent = facts.write_bytes.get().unwrap_or(u64::MAX);
+    let reached = match (facts.disk_write_bytes, facts.unwritten_bytes.get()) {
         (Some(disk), left) => disk.min(sent).min(written.saturating_sub(left.unwrap_or(0))),
-        (None, Some(0)) => facts.write_bytes?,
+        (None, Some(0)) => facts.write_bytes.get()?,
         _ => return None,
     };
     Some(reached.min(written))

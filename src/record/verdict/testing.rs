@@ -120,13 +120,13 @@ fn trial(round: u32) -> Trial {
             timed_ops: ops,
             timed_nanos: nanos - 10 * ops,
             lane_nanos: nanos,
-            write_bytes: Some(0),
-            unwritten_bytes: Some(0),
+            write_bytes: 0.into(),
+            unwritten_bytes: 0.into(),
             disk_read_bytes: Some(SPAN),
             disk_write_bytes: Some(0),
-            disk_requests: Some(ops),
+            disk_requests: ops.into(),
             disk_depth: Some(1.0),
-            steal_nanos: Some(0),
+            steal_nanos: 0.into(),
             residency: Some(Residency::Cachestat),
             ..Evidence::default()
         },
@@ -200,7 +200,7 @@ pub fn write() -> Case {
     case.each(|t| {
         t.device_bytes = Some(0);
         t.resident_before = Some(0);
-        t.evidence.write_bytes = Some(SPAN);
+        t.evidence.write_bytes = SPAN.into();
         t.evidence.disk_read_bytes = Some(0);
         t.evidence.disk_write_bytes = Some(SPAN + 4096);
     });

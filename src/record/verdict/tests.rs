@@ -194,7 +194,7 @@ fn only_direct_writes_are_seen_to_reach_the_device() {
     expect(&case, [0.5, 0.0, 0.0, 0.5], "reached the disk");
     case.each(|t| t.evidence.disk_write_bytes = None);
     expect(&case, [1.0, 0.0, 0.0, 0.0], "reached the disk");
-    case.each(|t| t.evidence.unwritten_bytes = None);
+    case.each(|t| t.evidence.unwritten_bytes = None.into());
     expect(&case, [0.0, 0.0, 0.0, 1.0], "no counter");
     case.target.direct = Some(false);
     expect(&case, [0.0, 0.0, 0.0, 1.0], "charged when dirtied");
@@ -207,7 +207,7 @@ fn mixed_cells_add_up_their_reads_and_writes() {
     case.each(|t| {
         t.device_bytes = Some(SPAN * 3 / 4);
         t.evidence.written = Some(SPAN / 4);
-        t.evidence.write_bytes = Some(SPAN / 4);
+        t.evidence.write_bytes = (SPAN / 4).into();
         t.evidence.disk_write_bytes = Some(SPAN / 4);
     });
     expect(&case, [1.0, 0.0, 0.0, 0.0], "; ");
@@ -278,9 +278,9 @@ prop_compose! {
         Evidence {
             started: n[0], prepared: n[1], prepare_nanos: n[2], preparation,
             unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6], written: o[0],
-            timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1], achieved_depth: f, skew_nanos: n[10],
-            write_bytes: o[2], unwritten_bytes: o[3], disk_read_bytes: o[4], disk_write_bytes: o[5],
-            disk_requests: o[7], disk_depth: depth, steal_nanos: o[6], huge_page_cache: Some(n[12]),
+            timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1].into(), achieved_depth: f, skew_nanos: n[10],
+            write_bytes: o[2].into(), unwritten_bytes: o[3].into(), disk_read_bytes: o[4], disk_write_bytes: o[5],
+            disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(), huge_page_cache: n[12].into(),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0, flushed_bytes: n[0] }),
             notes: match kind {

@@ -148,6 +148,9 @@ fn what_is_no_session_says_so() {
         (header("\"iotui\":1", "\"iotui\":2"), "newer iotui (schema 2, this one reads 1): update iotui"),
         ("{\"iotui\":99,\"kind\":\"session\",\"all\":\"else is new\"}\n".into(), "schema 99"),
         (header("2026-11-21T", "2026-31-21T"), "is no UTC time"),
+        // What no list could show.
+        (header("\"cells\":5", "\"cells\":false"), "invalid type"),
+        (header("\"target\":\"scratch 1 GiB\"", "\"target\":7"), "invalid type"),
         (header("\"block\":4096", "\"block\":0"), "cell 0: block 0 is not between 1 and"),
         (header("\"block\":4096", "\"block\":99999999999"), "is not between"),
         (header("\"threads\":1", "\"threads\":4000000000"), "threads 4000000000 is not between"),

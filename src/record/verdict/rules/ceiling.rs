@@ -42,7 +42,7 @@ fn cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
     }
     let lanes = evidence.sum(|t| t.evidence.lane_nanos);
     let busy = share(evidence.sum(|t| t.user_nanos.saturating_add(t.system_nanos)), lanes);
-    let xor = share(evidence.sum(|t| t.evidence.xor_nanos.unwrap_or(0)), lanes);
+    let xor = share(evidence.sum(|t| t.evidence.xor_nanos.get().unwrap_or(0)), lanes);
     if busy < BUSY || xor < IN_XOR {
         return None;
     }

@@ -42,7 +42,7 @@ fn queue(evidence: &CellEvidence) -> Option<Queue> {
 fn request_bytes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<u64> {
     let (mut bytes, mut requests) = (0u128, 0u128);
     for facts in trials.map(|t| &t.evidence) {
-        if let (Some(read), Some(written), Some(some)) = (facts.disk_read_bytes, facts.disk_write_bytes, facts.disk_requests) {
+        if let (Some(read), Some(written), Some(some)) = (facts.disk_read_bytes, facts.disk_write_bytes, facts.disk_requests.get()) {
             bytes += u128::from(read) + u128::from(written);
             requests += u128::from(some);
         }

@@ -24,7 +24,7 @@ const OTHERS_SHARE: f64 = 0.02;
 const JOURNAL_SHARE: f64 = 0.1;
 
 fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
-    let stolen = share(evidence.sum(|t| t.evidence.steal_nanos.unwrap_or(0)), evidence.sum(|t| t.nanos));
+    let stolen = share(evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
     let mut found = Vec::new();
     let mut severity = Severity::Misleading;
     if stolen > STEAL {

@@ -33,7 +33,7 @@ pub fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
 /// Direct blocks of 1 MiB at depth 8, of which the disk had `seen` requests of so many blocks.
 fn merged(case: &mut Case, seen: f64, blocks: u64) {
     queue(case, 8, Some(seen));
-    case.each(|t| t.evidence.disk_requests = Some(SPAN / MIB / blocks));
+    case.each(|t| t.evidence.disk_requests = (SPAN / MIB / blocks).into());
 }
 
 fn populated(case: &mut Case, pattern: Pattern, visited: u64) {
@@ -169,8 +169,8 @@ pub static TARGET: &[Example] = &[
         "not-direct",
         Wrong,
         direct_write,
-        |c| c.each(|t| t.evidence.unwritten_bytes = Some(SPAN)),
-        |c| c.each(|t| t.evidence.unwritten_bytes = Some(4096)),
+        |c| c.each(|t| t.evidence.unwritten_bytes = SPAN.into()),
+        |c| c.each(|t| t.evidence.unwritten_bytes = 4096.into()),
     ),
     example("memory", Wrong, cold, |c| c.target.memory = true, |c| c.target.fs = "tmpfs".into()),
     example("memory", Misleading, warm, |c| c.target.memory = true, |c| c.target.remote = true),
@@ -258,8 +258,8 @@ pub static WORK: &[Example] = &[
         "not-on-device",
         Wrong,
         write,
-        |c| c.each(|t| t.evidence.unwritten_bytes = Some(SPAN / 2)),
-        |c| c.each(|t| t.evidence.unwritten_bytes = Some(4096)),
+        |c| c.each(|t| t.evidence.unwritten_bytes = (SPAN / 2).into()),
+        |c| c.each(|t| t.evidence.unwritten_bytes = 4096.into()),
     ),
     example(
         "not-on-device",
@@ -277,7 +277,7 @@ pub static WORK: &[Example] = &[
         write,
         |c| {
             c.job.sync = Sync::None;
-            c.each(|t| (t.evidence.disk_write_bytes, t.evidence.unwritten_bytes) = (None, None))
+            c.each(|t| (t.evidence.disk_write_bytes, t.evidence.unwritten_bytes) = (None, None.into()))
         },
         |c| c.job.sync = Sync::None,
     ),
@@ -305,7 +305,7 @@ pub static WORK: &[Example] = &[
         direct,
         |c| {
             merged(c, 1.93, 4);
-            c.each(|t| t.evidence.disk_requests = None)
+            c.each(|t| t.evidence.disk_requests = None.into())
         },
         |c| merged(c, 7.9, 1),
     ),

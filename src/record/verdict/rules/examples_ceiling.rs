@@ -17,7 +17,7 @@ fn memory(case: &mut Case, rate: f64) {
 /// Of the 300 ms the workers were on the CPU for so many, and for so many in the XOR.
 fn folded(case: &mut Case, busy: u64, xor: u64) {
     case.job.xor = true;
-    case.each(|t| (t.user_nanos, t.evidence.xor_nanos) = (busy * 1_000_000, Some(xor * 1_000_000)));
+    case.each(|t| (t.user_nanos, t.evidence.xor_nanos) = (busy * 1_000_000, (xor * 1_000_000).into()));
 }
 
 /// 256 operations of which each took so long.

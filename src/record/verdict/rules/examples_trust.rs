@@ -43,8 +43,8 @@ pub static TRUST: &[Example] = &[
         "unsteady-host",
         Misleading,
         cold,
-        |c| c.each(|t| t.evidence.steal_nanos = Some(6_000_000)),
-        |c| c.each(|t| t.evidence.steal_nanos = Some(2_000_000)),
+        |c| c.each(|t| t.evidence.steal_nanos = 6_000_000.into()),
+        |c| c.each(|t| t.evidence.steal_nanos = 2_000_000.into()),
     ),
     example("unsteady-host", Misleading, cold, |c| c.machine.on_battery = Some(true), |c| c.machine.on_battery = None),
     example(
@@ -109,7 +109,7 @@ pub static TRUST: &[Example] = &[
         Misleading,
         cold,
         |c| c.each(|t| t.evidence.timed_nanos /= 2),
-        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.xor_nanos) = (t.evidence.lane_nanos / 2, Some(t.evidence.lane_nanos / 2))),
+        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.xor_nanos) = (t.evidence.lane_nanos / 2, (t.evidence.lane_nanos / 2).into())),
     ),
     example(
         "inconsistent-time",

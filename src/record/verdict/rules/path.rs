@@ -40,8 +40,8 @@ fn not_direct(evidence: &CellEvidence) -> Option<Warning> {
         let facts = format!("{} of {} {}", size(most), size(evidence.job.span), evidence.of_trials(grown.len()));
         return wrong("direct I/O was not direct: the file entered the page cache meanwhile".into(), facts);
     }
-    let dirty = evidence.which(|t| t.evidence.unwritten_bytes.unwrap_or(0) > t.bytes / 50);
-    if let Some(most) = dirty.iter().filter_map(|t| t.evidence.unwritten_bytes).max().filter(|_| evidence.writes()) {
+    let dirty = evidence.which(|t| t.evidence.unwritten_bytes.get().unwrap_or(0) > t.bytes / 50);
+    if let Some(most) = dirty.iter().filter_map(|t| t.evidence.unwritten_bytes.get()).max().filter(|_| evidence.writes()) {
         let facts = format!("{} not yet written {}", size(most), evidence.of_trials(dirty.len()));
         return wrong("direct I/O was not direct: writes were left in the page cache".into(), facts);
     }

@@ -22,7 +22,7 @@ fn not_on_device(evidence: &CellEvidence) -> Option<Warning> {
     let warn = |severity, message: String, facts: String| NOT_ON_DEVICE.warn(severity, message, facts, remedy);
     let written = |t: &Trial| evidence.split(t).map_or(0, |(_, written)| written);
 
-    let left = evidence.sum(|t| t.evidence.unwritten_bytes.unwrap_or(0));
+    let left = evidence.sum(|t| t.evidence.unwritten_bytes.get().unwrap_or(0));
     let all = evidence.sum(written);
     if falls_short(all.saturating_sub(left), all) {
         let message = format!("{} of {} written were still in memory at the end", size(left.min(all)), size(all));
@@ -35,7 +35,7 @@ fn not_on_device(evidence: &CellEvidence) -> Option<Warning> {
         let facts = format!("written by the disk meanwhile, others included; sync {}", evidence.job.sync);
         return warn(Severity::Wrong, format!("only {} of {} written reached the device", size(reached), size(all)), facts);
     }
-    let unproved = !counted && evidence.trials().any(|t| t.evidence.unwritten_bytes.is_none());
+    let unproved = !counted && evidence.trials().any(|t| t.evidence.unwritten_bytes.get().is_none());
     if unproved && evidence.job.sync == Sync::None && all > 0 {
         let message = "nothing waited for the device, and nothing shows that the bytes reached it".into();
         return warn(Severity::Misleading, message, format!("{} written with sync none; no counter to prove it", size(all)));
