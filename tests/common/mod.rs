@@ -37,7 +37,12 @@ pub struct Home {
 
 impl Home {
     pub fn new() -> Home {
-        let dir = tempfile::Builder::new().prefix("iotui-home-").tempdir_in(disk()).unwrap();
+        Home::beneath(&disk())
+    }
+
+    /// In that folder.
+    pub fn beneath(folder: &Path) -> Home {
+        let dir = tempfile::Builder::new().prefix("iotui-home-").tempdir_in(folder).unwrap();
         for name in ["home", "data", "work"] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
