@@ -127,6 +127,30 @@ struct Entry<'a> {
     label: String,
 }
 
+impl<'a> Entry<'a> {
+    /// What all entries of a cell have in common, without their figures.
+    fn plain(run_name: &'a str, family_index: usize, repetitions: usize, warnings: &[Warning]) -> Entry<'a> {
+        Entry {
+            name: run_name.into(),
+            family_index,
+            per_family_instance_index: 0,
+            run_name,
+            run_type: "iteration",
+            repetitions,
+            repetition_index: None,
+            threads: 1,
+            aggregate: None,
+            iterations: 0,
+            real_time: 0.0,
+            cpu_time: 0.0,
+            time_unit: "ns",
+            bytes_per_second: None,
+            items_per_second: 0.0,
+            label: label(warnings),
+        }
+    }
+}
+
 #[derive(Serialize, Clone)]
 struct Aggregate {
     aggregate_name: &'static str,
@@ -146,24 +170,7 @@ fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
 
 fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, trials: &[&Trial], names: &Names) {
     let run_name = names.name(&result.cell);
-    let plain = Entry {
-        name: run_name.clone(),
-        family_index: family,
-        per_family_instance_index: 0,
-        run_name: &run_name,
-        run_type: "iteration",
-        repetitions: trials.len(),
-        repetition_index: None,
-        threads: result.cell.threads,
-        aggregate: None,
-        iterations: 0,
-        real_time: 0.0,
-        cpu_time: 0.0,
-        time_unit: "ns",
-        bytes_per_second: None,
-        items_per_second: 0.0,
-        label: label(&result.warnings),
-    };
+    let plain = Entry { threads: result.cell.threads, ..Entry::plain(&run_name, family, trials.len(), &result.warnings) };
     for (index, trial) in trials.iter().enumerate() {
         let entry = Entry {
             repetition_index: Some(index),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{AGGREGATES, Aggregate, Entry, label};
+use super::{AGGREGATES, Aggregate, Entry};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::text;
@@ -21,24 +21,7 @@ pub fn entries(list: &mut Vec<Value>, failed: &mut Vec<String>, family: usize, p
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
     let values: Vec<f64> = probe.counted().into_iter().map(|index| probe.trials[index].value).filter(|value| *value > 0.0).collect();
-    let plain = Entry {
-        name: run_name.clone(),
-        family_index: family,
-        per_family_instance_index: 0,
-        run_name: &run_name,
-        run_type: "iteration",
-        repetitions: values.len().max(1),
-        repetition_index: Some(0),
-        threads: 1,
-        aggregate: None,
-        iterations: 0,
-        real_time: 0.0,
-        cpu_time: 0.0,
-        time_unit: "ns",
-        bytes_per_second: None,
-        items_per_second: 0.0,
-        label: label(&probe.warnings),
-    };
+    let plain = Entry::plain(&run_name, family, values.len().max(1), &probe.warnings);
     let failure = probe.error.as_deref().or(values.is_empty().then_some("nothing was measured"));
     if let Some(why) = failure {
         return failed.push(format!("{run_name}: {}", text::clean(why)));

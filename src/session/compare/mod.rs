@@ -92,6 +92,30 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// What is said where a side failed or is wrong, and of a ratio; `speed`: it is one of speeds, not of sizes.
+    fn of(failed: bool, wrong: bool, ratio: Option<Ratio>, speed: bool) -> Outcome {
+        match (failed, wrong, ratio.map(|ratio| ratio.verdict())) {
+            (true, ..) | (_, false, None) => Outcome::Failed,
+            (_, true, _) => Outcome::Wrong,
+            (.., Some(None)) => Outcome::TooFew,
+            (.., Some(Some(Ordering::Equal))) => Outcome::Same,
+            (.., Some(Some(Ordering::Greater))) => {
+                if speed {
+                    Outcome::Faster
+                } else {
+                    Outcome::Larger
+                }
+            }
+            (.., Some(Some(Ordering::Less))) => {
+                if speed {
+                    Outcome::Slower
+                } else {
+                    Outcome::Smaller
+                }
+            }
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Faster => "faster",
@@ -106,13 +130,14 @@ impl Outcome {
     }
 }
 
-/// One cell in both sessions.
+/// One cell, of a job or a probe, in both sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Pair {
+pub struct Pair<Cell = Job> {
     /// As the base measured it.
-    pub cell: Job,
+    pub cell: Cell,
     pub outcome: Outcome,
-    /// How much faster than the base, by bytes or, where none are moved, by operations per second; higher is better.
+    /// How much faster than the base: by bytes or, where none are moved, by operations per second; of times the inverse ratio.
+    /// Of sizes, how much larger.
     pub ratio: Option<Ratio>,
     pub base: Option<SummaryOf>,
     pub other: Option<SummaryOf>,
@@ -194,19 +219,9 @@ fn pair(base: &CellResult, other: &CellResult, told: Told) -> Pair {
     let ratio = figures.0.zip(figures.1).and_then(|(a, b)| told.ratio(&b.summary, &a.summary));
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
-    let outcome = match (failed, wrong, ratio) {
-        (Some(_), ..) | (_, None, None) => Outcome::Failed,
-        (_, Some(_), _) => Outcome::Wrong,
-        (_, _, Some(ratio)) => match ratio.verdict() {
-            None => Outcome::TooFew,
-            Some(Ordering::Greater) => Outcome::Faster,
-            Some(Ordering::Less) => Outcome::Slower,
-            Some(Ordering::Equal) => Outcome::Same,
-        },
-    };
     Pair {
         cell: base.cell.clone(),
-        outcome,
+        outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, true),
         ratio,
         base: figures.0,
         other: figures.1,

@@ -1,34 +1,19 @@
 //! Probes of two sessions against each other: matched by id and parameters, faster by what the unit says.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
-
-use serde::Serialize;
 
 use super::matching::Alone;
 use super::text::times;
-use super::{Outcome, Told};
+use super::{Outcome, Pair, Told};
 use crate::plan::ProbeCell;
-use crate::session::{ProbeResult, Session, SummaryOf, clean_text, probes, skipped_probes};
+use crate::session::{ProbeResult, Session, clean_text, probes, skipped_probes};
 use crate::stats::Ratio;
 
 /// Probes that are named in the sum; the rest is counted.
 const NAMED: usize = 4;
 
 /// One probe cell in both sessions.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ProbePair {
-    pub cell: ProbeCell,
-    pub outcome: Outcome,
-    /// How much faster than the base: of times the inverse ratio. Of sizes, how much larger.
-    pub ratio: Option<Ratio>,
-    pub base: Option<SummaryOf>,
-    pub other: Option<SummaryOf>,
-    pub base_trials: usize,
-    pub other_trials: usize,
-    /// Why it is not judged: the warning or the error.
-    pub reason: Option<String>,
-}
+pub type ProbePair = Pair<ProbeCell>;
 
 /// The pairs in the order of the base, and the cells without a partner.
 pub fn matched(sessions: [&Session; 2], told: Told, letter: &str) -> (Vec<ProbePair>, Vec<Alone<ProbeCell>>) {
@@ -59,18 +44,10 @@ fn pair(base: &ProbeResult, other: &ProbeResult, told: Told) -> ProbePair {
     let ratio = ratio.map(|of| if speed == Some(false) { of.inverse() } else { of });
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
-    let outcome = match (failed, wrong, ratio.map(|of| of.verdict())) {
-        (Some(_), ..) | (_, None, None) => Outcome::Failed,
-        (_, Some(_), _) => Outcome::Wrong,
-        (_, _, Some(None)) => Outcome::TooFew,
-        (_, _, Some(Some(Ordering::Equal))) => Outcome::Same,
-        (_, _, Some(Some(Ordering::Greater))) => speed.map_or(Outcome::Larger, |_| Outcome::Faster),
-        (_, _, Some(Some(Ordering::Less))) => speed.map_or(Outcome::Smaller, |_| Outcome::Slower),
-    };
     let units = (unit.is_none() && base.unit.is_some() && other.unit.is_some()).then(|| "the two have different units".into());
     ProbePair {
         cell: base.cell.clone(),
-        outcome,
+        outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
         ratio,
         base: base.value,
         other: other.value,
