@@ -10,13 +10,13 @@
 //! | 5 | [`report`] | what a session looks like: table, json, csv, fio ...; one file each |
 //! | 4 | [`session`] | the log of a run: written as it goes, found, loaded; results and the answer in words |
 //! | 3 | [`engine`] | runs any plan: target, calibration, cold and warm, workers, trials |
-//! | 2 | [`backend`] [`experiment`] | ways to do I/O, one file each; rules that turn settings into a plan |
+//! | 2 | [`backend`] [`probe`] [`experiment`] | ways to do I/O and measurements of the system, one file each; rules that turn settings into a plan |
 //! | 1 | [`host`] | what this machine and this target are; the doctor |
 //! | 0 | [`units`] [`sys`] [`plan`] [`record`] [`stats`] | numbers in and out; kernel facts and calls; what to measure; what was measured and its verdict; statistics |
 //!
 //! On the lowest floor `plan` uses `units`, `record` uses `plan` and `units`, `stats` and `sys` may use `units`.
 //!
-//! `unsafe` stands in `sys` and `backend` only, each block with its reason.
+//! `unsafe` stands in `sys`, `backend` and `probe` only, each block with its reason.
 #![deny(unsafe_code)]
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]
@@ -31,6 +31,7 @@ pub mod engine;
 pub mod experiment;
 pub mod host;
 pub mod plan;
+pub mod probe;
 pub mod record;
 pub mod report;
 pub mod session;

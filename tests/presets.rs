@@ -5,7 +5,7 @@ mod common;
 use std::path::PathBuf;
 
 use iotui::backend;
-use iotui::experiment::{self, Asked, PlanError};
+use iotui::experiment::{self, Asked, Offered, PlanError};
 use iotui::plan::{Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset};
 
 const FILE: u64 = 64 << 20;
@@ -30,7 +30,20 @@ fn said(line: &str) -> Settings {
 /// A machine that offers what `check` says, with 1 GiB of memory.
 fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&Job) -> Result<(), String>) -> Result<Plan, PlanError> {
     let (settings, infos) = (said(line), backend::infos());
-    experiment::plan(&Asked { settings: &settings, presets, target, infos: &infos, check, memory: 1 << 29, allowed: 1 << 30, seed: 1 })
+    let probes = iotui::probe::infos();
+    let cell = |info: &'static iotui::plan::ProbeInfo| vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))];
+    let probes = Offered { infos: &probes, cells: &cell };
+    experiment::plan(&Asked {
+        probes: &probes,
+        settings: &settings,
+        presets,
+        target,
+        infos: &infos,
+        check,
+        memory: 1 << 29,
+        allowed: 1 << 30,
+        seed: 1,
+    })
 }
 
 fn plan(id: &str, line: &str, target: TargetSpec) -> Result<Plan, PlanError> {

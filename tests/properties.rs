@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use iotui::backend::{self, order::Share};
 use iotui::engine::order;
-use iotui::experiment::{self, Asked, PlanError};
+use iotui::experiment::{self, Asked, Offered, PlanError};
 use iotui::plan::{Cache, Depth, Job, Op, Plan, Preset, Range, RangeOf, Settings, Sync, TargetSpec};
 use iotui::{cli, units};
 use proptest::collection::vec;
@@ -121,6 +121,7 @@ fn plan(settings: &Settings, presets: &[Preset], target: &TargetSpec, lacks: u64
         memory: MEMORY,
         allowed: 2 * MEMORY,
         seed: 5,
+        probes: Offered::NONE,
     })
 }
 
@@ -229,7 +230,7 @@ proptest! {
             settings.set(name, text).unwrap();
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
-        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, seed };
+        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, seed, probes: Offered::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

@@ -13,6 +13,7 @@ use crate::units;
 pub(super) struct Bar {
     bar: ProgressBar,
     labels: Vec<String>,
+    probes: Vec<String>,
     /// What runs now and the time left, as the last progress said.
     now: String,
     left: String,
@@ -25,7 +26,9 @@ impl Bar {
         let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
         let style = ProgressStyle::with_template("{bar:20.cyan/dim} {percent:>3}%  {wide_msg}");
         let bar = ProgressBar::with_draw_target(Some(1000), target).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Bar { bar, labels: plan.cells.iter().map(|c| c.label()).collect(), now: String::new(), left: String::new() }
+        let labels = plan.cells.iter().map(|c| c.label()).collect();
+        let probes = plan.probes.iter().map(|p| p.label()).collect();
+        Bar { bar, labels, probes, now: String::new(), left: String::new() }
     }
 
     pub fn show(&mut self, event: &Event) {
@@ -49,7 +52,7 @@ impl Bar {
     }
 
     fn what(&self, progress: &Progress) -> String {
-        let cell = progress.cell.map(|c| self.label(c)).unwrap_or_default();
+        let cell = progress.cell.map(|c| self.label(c)).or(progress.probe.map(|p| self.probe(p))).unwrap_or_default();
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
             Phase::Machine => "finding out what this machine can reach".into(),
@@ -61,6 +64,10 @@ impl Bar {
 
     fn label(&self, cell: u32) -> String {
         self.labels.get(cell as usize).cloned().unwrap_or_default()
+    }
+
+    fn probe(&self, probe: u32) -> String {
+        self.probes.get(probe as usize).cloned().unwrap_or_default()
     }
 
     /// A line for the user, above the bar.

@@ -10,6 +10,7 @@ pub(super) fn text(plan: &Plan) -> String {
     let mut text = String::new();
     let size = show_bytes(plan.target.size());
     let target = match &plan.target {
+        TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", dir.display()),
         TargetSpec::Scratch { dir, .. } => {
             format!("a scratch file of {size} in {}, filled with random data, removed afterwards", dir.display())
         }
@@ -22,11 +23,19 @@ pub(super) fn text(plan: &Plan) -> String {
         None => format!("rounds until every interval is within {:.0} % or the budget ends", plan.goal * 100.0),
     };
     let _ = writeln!(text, "target  {target}");
-    let _ = writeln!(text, "cells   {}, {rounds}, in random order (seed {})", plan.cells.len(), plan.seed);
+    if !plan.cells.is_empty() {
+        let _ = writeln!(text, "cells   {}, {rounds}, in random order (seed {})", plan.cells.len(), plan.seed);
+    }
+    if !plan.probes.is_empty() {
+        let _ =
+            writeln!(text, "probes  {}, {} batches of each, in random order (seed {})", plan.probes.len(), plan.probe_rounds(), plan.seed);
+    }
     let _ = writeln!(text, "time    about {}, at most {}", show_wait(estimate(plan)), show_wait(plan.budget));
     let buffers = plan.cells.iter().map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into())).max().unwrap_or(0);
-    let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));
-    if plan.target.is_ours() {
+    if !plan.cells.is_empty() {
+        let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));
+    }
+    if plan.target.is_ours() && plan.target.size() > 0 {
         let _ = writeln!(text, "writes  {size} to make the file");
     }
     text.push('\n');
@@ -34,12 +43,16 @@ pub(super) fn text(plan: &Plan) -> String {
         let count = cell.count.map_or(String::new(), |n| if n == 0 { ", one pass".into() } else { format!(", {n} operations") });
         let _ = writeln!(text, "  {}{count}", cell.label());
     }
-    let mut reasons: Vec<&str> = plan.skipped.iter().map(|s| s.reason.as_str()).collect();
+    plan.probes.iter().for_each(|probe| text += &format!("  {}\n", probe.label()));
+    let jobs = plan.skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
+    let probes = plan.skipped_probes.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
+    let skipped: Vec<(&str, String)> = jobs.chain(probes).collect();
+    let mut reasons: Vec<&str> = skipped.iter().map(|(reason, _)| *reason).collect();
     reasons.sort_unstable();
     reasons.dedup();
     for reason in reasons {
-        let mut cells = plan.skipped.iter().filter(|s| s.reason == reason).map(|s| s.cell.label());
-        let (first, more) = (cells.next().unwrap_or_default(), cells.count());
+        let mut cells = skipped.iter().filter(|(own, _)| *own == reason).map(|(_, label)| label);
+        let (first, more) = (cells.next().cloned().unwrap_or_default(), cells.count());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "  skipped: {first}{more}: {reason}");
     }

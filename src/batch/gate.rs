@@ -22,7 +22,7 @@ pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &s
     let free = Settings { seed, trials, trial_time, budget, ..Settings::default() };
     let limit = args.fail_if_slower;
     let plan = session::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
-    let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset)? };
+    let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset, false)? };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // What no cell says, and a run of the baseline's plan would pass over.
     let cold = settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));

@@ -23,7 +23,7 @@ pub(super) fn session(text: &str) -> anyhow::Result<Session> {
 }
 
 fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
-    let presets = presets.chosen(&args.preset)?;
+    let presets = presets.chosen(&args.preset, settings.probe.is_some())?;
     let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
     Ok(propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings })?.plan)
 }

@@ -8,6 +8,7 @@ use crate::backend::BACKENDS;
 use crate::engine::{Bench, place};
 use crate::experiment::EXPERIMENTS;
 use crate::plan::{Choice, Job, Presets, TargetSpec};
+use crate::probe::{PROBES, Probe, Site};
 use crate::report::Out;
 use crate::session::{self, Reference};
 
@@ -29,6 +30,7 @@ struct Entry {
 pub fn run(what: Lists, presets: &Presets, out: &Out) -> anyhow::Result<u8> {
     let entries = match what {
         Lists::Backends => backends()?,
+        Lists::Probes => probes(),
         Lists::Presets => all(presets),
         Lists::References => return references(out),
         Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
@@ -99,6 +101,19 @@ fn backends() -> anyhow::Result<Vec<Entry>> {
         entries.push(entry);
     }
     Ok(entries)
+}
+
+/// A probe can be had where any of its cells can.
+fn probes() -> Vec<Entry> {
+    let site = Site::here(place::scratch_dir(None).ok(), None);
+    let entry = |probe: &&dyn Probe| {
+        let info = probe.info();
+        let checked: Vec<Result<(), String>> = probe.cells(&site).iter().map(|cell| probe.check(cell, &site)).collect();
+        let had = checked.iter().any(Result::is_ok);
+        let unavailable = if had { None } else { checked.into_iter().find_map(Result::err) };
+        Entry { doc: info.doc.into(), unavailable, ..plain(info.id, &format!("{}, {}", info.group, info.title), info.about) }
+    };
+    PROBES.iter().map(entry).collect()
 }
 
 fn text(entries: &[Entry]) -> String {

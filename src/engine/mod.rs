@@ -13,6 +13,7 @@ mod look;
 mod observe;
 pub mod place;
 mod prepare;
+mod probing;
 mod progress;
 mod propose;
 mod run;

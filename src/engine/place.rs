@@ -94,7 +94,7 @@ fn existing(path: &Path) -> Result<TargetSpec, PlaceError> {
 }
 
 /// As it was named where this folder is gone: it can still be opened.
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 

@@ -53,7 +53,7 @@ impl Pace {
         let left = self.left();
         let all = (done + left).as_secs_f64();
         let share = if all > 0.0 { (done.as_secs_f64() / all).clamp(0.0, 1.0) } else { 0.0 };
-        Progress { phase, cell, round, share, left: left.as_nanos() as u64 }
+        Progress { phase, cell, probe: None, round, share, left: left.as_nanos() as u64 }
     }
 
     /// The rest of the budget, or less where the asked trials end before it.

@@ -1,16 +1,19 @@
 //! From what a front end asks to a plan: the target found and looked at, what this machine can do, an experiment.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::EngineError;
-use super::place::{PlaceError, place};
+use super::place::{PlaceError, absolute, place, scratch_dir};
+use super::probing;
 use super::target::Bench;
 use crate::backend::{self, BACKENDS, Target};
-use crate::experiment::{self, Asked, PlanError, spans};
+use crate::experiment::{self, Asked, Offered, PlanError, asked_probes, spans};
 use crate::host::TargetFacts;
-use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, Settings, TargetSpec};
+use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes};
+use crate::probe::{self, Probe, Site};
 use crate::sys::cold;
 use crate::sys::memory::{Memory, cgroup_limit};
 
@@ -67,18 +70,55 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         return Err(ProposeError::Cold(why.clone()));
     }
     let allowed = allowed_memory();
-    let target = placed(asked, &parts, allowed)?;
-    let bench = Bench::probe(&target)?;
-    let check = |job: &Job| match backend::backend(&job.backend.id) {
-        _ if job.cache == Cache::Cold && dropping.is_err() => dropping.clone(),
-        Ok(backend) => backend.check(&bench.target, job).map_err(|why| why.0),
-        Err(unknown) => Err(unknown.to_string()),
+    let (target, bench) = match experiment::needs_file(presets) {
+        true => {
+            let target = placed(asked, &parts, allowed)?;
+            let bench = Bench::probe(&target)?;
+            (target, Some(bench))
+        }
+        false => without_file(asked)?,
     };
-    let infos = backend::infos();
+    let check = |job: &Job| match (backend::backend(&job.backend.id), &bench) {
+        _ if job.cache == Cache::Cold && dropping.is_err() => dropping.clone(),
+        (Ok(backend), Some(bench)) => backend.check(&bench.target, job).map_err(|why| why.0),
+        (Ok(_), None) => Err("there is no file".into()),
+        (Err(unknown), _) => Err(unknown.to_string()),
+    };
+    let (infos, probes) = (backend::infos(), probe::infos());
+    let site = OnceCell::new();
+    let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(|| probing::site(&target)));
+    let probes = Offered { infos: &probes, cells: &cells };
     // Half of what is free: the page cache needs the rest.
-    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory: allowed / 2, allowed, seed: seed() };
+    let (target, memory, seed) = (target.clone(), allowed / 2, seed());
+    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory, allowed, seed, probes: &probes };
     let plan = experiment::plan(&asked)?;
-    Ok(Proposed { unavailable: unavailable(&bench.target, op), facts: bench.facts, plan })
+    let unavailable = bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
+    Ok(Proposed { unavailable, facts: bench.map(|bench| bench.facts).unwrap_or_default(), plan })
+}
+
+/// The cells of a probe, and why one cannot be had here.
+fn offered(info: &'static ProbeInfo, site: &Site) -> Vec<(ProbeCell, Result<(), String>)> {
+    let cells = |probe: &dyn Probe| probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect();
+    probe::probe(info.id).map_or_else(|_| Vec::new(), cells)
+}
+
+/// Where only probes are asked for: the user's file where one was named, a folder where a probe makes files, else nothing.
+fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), ProposeError> {
+    if asked.file.is_some() {
+        let target = place(asked.file, None, None, false, false)?;
+        let bench = Bench::probe(&target)?;
+        return Ok((target, Some(bench)));
+    }
+    let words: Vec<String> = asked_probes(asked.settings, asked.presets).into_iter().cloned().collect();
+    let infos = probe::infos();
+    let makes_files = named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
+    let target = match scratch_dir(asked.dir) {
+        Ok(dir) if makes_files => TargetSpec::Scratch { dir: absolute(&dir), size: 0, keep: false },
+        // A folder that was named must be one; without any, the probes that need one say so.
+        Err(error) if asked.dir.is_some() => return Err(error.into()),
+        _ => TargetSpec::None,
+    };
+    Ok((target, None))
 }
 
 /// The target for all parts: a file that is there serves what reads, and one that is not what writes. Where a file of iotui's

@@ -13,7 +13,7 @@ use super::progress::Pace;
 use super::schedule::order;
 use super::target::Bench;
 use super::trial::{self, Stage};
-use super::{Control, Sink, harness};
+use super::{Control, Sink, harness, probing};
 use crate::backend::order::mix;
 use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
@@ -33,10 +33,28 @@ pub fn run(
     let begin = Instant::now();
     let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
-    let Some(bench) = open(plan, &mut pace, control, sink)? else {
-        sink.event(Event::End { reason: End::Budget });
-        return Ok(End::Budget);
-    };
+    let mut end = End::Finished;
+    if plan.probes.is_empty() || !plan.cells.is_empty() {
+        end = jobs(plan, machine, control, &mut pace, sink)?;
+    } else {
+        sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::default() });
+    }
+    if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
+        end = probing::run(plan, control, pace.deadline(), sink);
+    }
+    sink.event(Event::End { reason: end });
+    Ok(end)
+}
+
+/// The jobs of the plan, on its target.
+fn jobs(
+    plan: &Arc<Plan>,
+    machine: impl FnOnce() -> MachineEvidence,
+    control: &Control,
+    pace: &mut Pace,
+    sink: &mut dyn Sink,
+) -> Result<End, EngineError> {
+    let Some(bench) = open(plan, pace, control, sink)? else { return Ok(End::Budget) };
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut target = bench.facts.evidence(span, bench.extents.as_ref());
     target.ours = plan.target.is_ours();
@@ -51,7 +69,6 @@ pub fn run(
     run.make_cells();
     let end = run.all();
     run.tell_verdicts();
-    run.sink.event(Event::End { reason: end });
     Ok(end)
 }
 
@@ -120,7 +137,7 @@ struct Run<'a> {
     bench: Bench,
     grounds: Arc<Grounds>,
     cells: Vec<Option<Cell>>,
-    pace: Pace,
+    pace: &'a mut Pace,
     origin: u64,
 }
 

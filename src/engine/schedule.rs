@@ -21,6 +21,13 @@ pub fn order(cells: &[Job], seed: u64, round: u32) -> Vec<usize> {
     order
 }
 
+/// The order of `count` probes in round `round`.
+pub(super) fn shuffled(count: usize, seed: u64, round: u32) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    shuffle(&mut order, mix(seed ^ mix(u64::from(round))));
+    order
+}
+
 /// Fisher-Yates with splitmix64; the bias of the remainder is below 2^-50 for any plan.
 fn shuffle(items: &mut [usize], mut seed: u64) {
     for last in (1..items.len()).rev() {

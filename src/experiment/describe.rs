@@ -99,6 +99,8 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         ceilings: _,
         rated: _,
         cold: _,
+        // No part of a job.
+        probe: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| match backends {
         Backends::These(list) => list.clone(),

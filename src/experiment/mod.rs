@@ -3,18 +3,22 @@
 mod calls;
 mod describe;
 mod error;
+mod lab;
 mod measure;
 mod sweep;
 
 pub use describe::{OtherCells, describes};
 pub use error::PlanError;
+pub use lab::asked as asked_probes;
 pub use measure::MEASURE;
 pub use sweep::{estimate, spans, usual};
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::plan::{Info, Job, MeasureCeilings, Op, Plan, Preset, Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest};
+use crate::plan::{
+    Info, Job, MeasureCeilings, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest,
+};
 use crate::units::short_bytes;
 
 /// Everything a plan depends on, gathered before; nothing in an experiment touches the machine.
@@ -32,6 +36,20 @@ pub struct Asked<'a> {
     pub allowed: u64,
     /// The seed where none was said.
     pub seed: u64,
+    pub probes: &'a Offered<'a>,
+}
+
+/// What can be measured of the operating system here.
+pub struct Offered<'a> {
+    pub infos: &'a [&'static ProbeInfo],
+    /// All cells of a probe, and why one cannot be had.
+    #[allow(clippy::type_complexity)]
+    pub cells: &'a dyn Fn(&'static ProbeInfo) -> Vec<(ProbeCell, Result<(), String>)>,
+}
+
+impl Offered<'static> {
+    /// Nothing: for plans of files alone.
+    pub const NONE: &'static Offered<'static> = &Offered { infos: &[], cells: &|_| Vec::new() };
 }
 
 /// The most combinations of one preset: two long ranges crossed would end in memory instead of in results.
@@ -43,10 +61,14 @@ pub trait Experiment: Sync {
     fn about(&self) -> &'static str;
     /// The cells, and what of the asked was left out and why.
     fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
+    /// Whether it measures a file at all.
+    fn needs_file(&self) -> bool {
+        true
+    }
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &lab::Lab];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);
@@ -80,9 +102,14 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     skipped.retain(|skipped| !seen.contains(&skipped.cell));
     match passed_over {
         Some(error) if cells.is_empty() => Err(error),
-        _ if cells.is_empty() => Err(refused(&skipped)),
+        _ if cells.is_empty() && needs_file(asked.presets) => Err(refused(&skipped)),
         _ => Ok((cells, skipped)),
     }
+}
+
+/// Whether any of these presets measures a file; one of an unknown experiment is refused later.
+pub fn needs_file(presets: &[Preset]) -> bool {
+    presets.is_empty() || presets.iter().any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
 }
 
 /// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
@@ -98,6 +125,7 @@ fn trial_time(asked: &Asked, whole: &Settings, cells: usize, budget: Duration) -
 /// The plan of all presets together: the union of their cells, each cell once.
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let (cells, skipped) = cells(asked)?;
+    let (probes, skipped_probes) = lab::probes(asked)?;
     let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let trial_time = trial_time(asked, &whole, cells.len(), budget);
@@ -111,9 +139,9 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         trial_time,
         budget,
         seed: whole.seed.unwrap_or(asked.seed),
-        probes: Vec::new(),
+        probes,
         skipped,
-        skipped_probes: Vec::new(),
+        skipped_probes,
         ceilings: false,
         rated: whole.rated,
         cold: whole.cold.unwrap_or_default(),

@@ -333,5 +333,8 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
     let rounds = f64::from(plan.trials.unwrap_or(Plan::ROUNDS));
-    Duration::from_secs_f64((once * (rounds + 1.5)).min(plan.budget.as_secs_f64()))
+    // A batch of a probe is made ready anew each time, and the first one is calibrated.
+    let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
+    let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);
+    Duration::from_secs_f64((once * (rounds + 1.5) + probing).min(plan.budget.as_secs_f64()))
 }

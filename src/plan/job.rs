@@ -36,6 +36,8 @@ macro_rules! names {
     };
 }
 
+pub(super) use names;
+
 names! {
     /// Whether what the machine can reach is measured before the first cell.
     "choice of when to measure ceilings" MeasureCeilings {

@@ -51,6 +51,8 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "mixed",
     "peak",
     "larger-than-memory",
+    "lab",
+    "lab/cpu",
 ];
 
 /// What a plan has once, however many sweeps it joins.

@@ -71,10 +71,13 @@ impl Presets {
         }
     }
 
-    /// Those that were named, or the default.
-    pub fn chosen(&self, names: &[String]) -> Result<Vec<Preset>, PresetError> {
+    /// What is measured where only probes were named.
+    pub const LAB: &'static str = "lab";
+
+    /// Those that were named, or the default: of files, or of `probes` where some were named.
+    pub fn chosen(&self, names: &[String], probes: bool) -> Result<Vec<Preset>, PresetError> {
         if names.is_empty() {
-            return Ok(vec![self.get(Self::DEFAULT)?.clone()]);
+            return Ok(vec![self.get(if probes { Self::LAB } else { Self::DEFAULT })?.clone()]);
         }
         names.iter().map(|name| self.get(name).cloned()).collect()
     }
@@ -102,8 +105,8 @@ mod tests {
         assert_ne!(presets.get("quick").unwrap().about, "mine");
         assert!(presets.get("bad").unwrap_err().to_string().contains("preset bad: line 1"));
         assert!(presets.get("mien").unwrap_err().to_string().contains("did you mean mine"));
-        assert_eq!(presets.chosen(&[]).unwrap(), [preset("quick").unwrap()]);
-        assert_eq!(presets.chosen(&["raw".into(), "mine".into()]).unwrap(), [preset("raw").unwrap(), own("mine")]);
+        assert_eq!(presets.chosen(&[], false).unwrap(), [preset("quick").unwrap()]);
+        assert_eq!(presets.chosen(&["raw".into(), "mine".into()], true).unwrap(), [preset("raw").unwrap(), own("mine")]);
         // Written anew, it takes its own place.
         presets.add("bad", Ok(own("bad")));
         presets.add("mine", Ok(Preset { about: "new".into(), ..own("mine") }));

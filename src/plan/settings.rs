@@ -53,6 +53,8 @@ pub struct Settings {
     pub ceilings: Option<MeasureCeilings>,
     pub rated: Option<u64>,
     pub cold: Option<Cold>,
+    /// Ids of probes, their groups, or `all`.
+    pub probe: Option<Vec<String>>,
 }
 
 /// The backends asked for.
@@ -218,6 +220,12 @@ impl Setting {
     }
 }
 
+/// The registry knows the names.
+fn words(text: &str) -> Result<Vec<String>, SettingError> {
+    let words: Vec<String> = text.split(',').map(|word| word.trim().to_string()).collect();
+    if words.iter().any(String::is_empty) { bad(text, "a list of names") } else { Ok(words) }
+}
+
 impl Settings {
     /// Every setting, in the order of the help text.
     pub const ALL: &'static [Setting] = &[
@@ -232,6 +240,15 @@ impl Settings {
                 Backends::These(list) => join(list),
             },
             "Ways to do I/O [default: read,mmap,uring]; --list backends shows them"
+        ),
+        setting!(
+            "probe",
+            None,
+            Some("ID,..|GROUP|all"),
+            probe,
+            words,
+            |v| join(v),
+            "Operating-system measurements in place of file I/O, or beside that of a preset; --list probes shows them"
         ),
         Setting {
             name: "block-size",

@@ -33,6 +33,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("rated", "3500000000/s"),
         ("memory-share", "50,150"),
         ("cold", "meta"),
+        ("probe", "call,network"),
     ]);
     let argv = all.argv();
     let mut back = Settings::default();

@@ -102,6 +102,14 @@ impl Plan {
     /// Trials after which a run without `--trials` ends, goal or not: memory stays bounded however long the budget.
     const MOST_TRIALS: usize = 8192;
 
+    /// Batches of every probe's cell where no number of trials is said.
+    const BATCHES: u32 = 11;
+
+    /// Batches of every probe's cell.
+    pub fn probe_rounds(&self) -> u32 {
+        self.trials.unwrap_or(Self::BATCHES)
+    }
+
     /// Rounds that this plan runs at most.
     pub fn most_rounds(&self) -> u32 {
         let fits = u32::try_from(Self::MOST_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);

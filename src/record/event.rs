@@ -42,6 +42,8 @@ pub struct Progress {
     pub phase: Phase,
     /// Index into the plan's cells.
     pub cell: Option<u32>,
+    /// Index into the plan's probes.
+    pub probe: Option<u32>,
     pub round: u32,
     /// Share of the run that is done, 0 to 1.
     pub share: f64,

@@ -93,4 +93,7 @@ pub struct ProbeFindings {
     pub warnings: Vec<Warning>,
     /// Why it failed or is not to be had.
     pub error: Option<String>,
+    /// What was taken out, how large a batch was, and what counters prove; for people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
 }

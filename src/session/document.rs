@@ -68,6 +68,7 @@ pub struct JobRow {
     cycles: (),
     estimate: (),
     reference: (),
+    evidence: (),
 }
 
 /// What was measured of the machine, what is known of the way to the disk, and what its vendor names.
@@ -100,6 +101,7 @@ pub struct ProbeRow {
     cycles: Option<f64>,
     estimate: Option<Estimate>,
     reference: Vec<Known>,
+    evidence: Vec<String>,
 }
 
 impl Row {
@@ -121,12 +123,21 @@ impl Missed {
 }
 
 fn job_row((result, limit): (CellResult, Option<Limited>)) -> Row {
-    Row::Job(Box::new(JobRow { limit, outliers: result.outliers(), result, value: (), cycles: (), estimate: (), reference: () }))
+    Row::Job(Box::new(JobRow {
+        limit,
+        outliers: result.outliers(),
+        result,
+        value: (),
+        cycles: (),
+        estimate: (),
+        reference: (),
+        evidence: (),
+    }))
 }
 
 fn probe_row(result: ProbeResult) -> Row {
     let outliers = result.outliers();
-    let ProbeResult { cell, trials, value, cycles, estimate, reference, warnings, error, unit: _ } = result;
+    let ProbeResult { cell, trials, value, cycles, estimate, reference, warnings, error, unit: _, evidence } = result;
     let (limit, throughput, operations, syscalls, latency, source, source_reason, amplification) = ((), (), (), (), (), (), (), ());
     Row::Probe(Box::new(ProbeRow {
         cell,
@@ -146,6 +157,7 @@ fn probe_row(result: ProbeResult) -> Row {
         cycles,
         estimate,
         reference,
+        evidence,
     }))
 }
 

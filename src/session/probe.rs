@@ -29,6 +29,8 @@ pub struct ProbeResult {
     pub reference: Vec<Known>,
     pub warnings: Vec<Warning>,
     pub error: Option<String>,
+    /// What was taken out and what counters prove.
+    pub evidence: Vec<String>,
 }
 
 impl ProbeResult {
@@ -55,9 +57,9 @@ impl ProbeResult {
 fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFindings) -> ProbeResult {
     let unit = trials.first().map(|trial| trial.unit);
     trials.retain(|trial| Some(trial.unit) == unit);
-    let ProbeFindings { estimate, warnings, error } = findings.clone();
+    let ProbeFindings { estimate, warnings, error, evidence } = findings.clone();
     let (value, cycles, reference) = (None, None, Vec::new());
-    let mut result = ProbeResult { cell: cell.clone(), trials, unit, value, cycles, estimate, reference, warnings, error };
+    let mut result = ProbeResult { cell: cell.clone(), trials, unit, value, cycles, estimate, reference, warnings, error, evidence };
     let counted: Vec<ProbeTrial> = result.counted().iter().map(|index| result.trials[*index]).collect();
     let values: Vec<f64> = counted.iter().map(|trial| trial.value).collect();
     result.value = Summary::of(&values).zip(unit).map(|(summary, unit)| SummaryOf { summary, unit: unit.name() });

@@ -1,6 +1,8 @@
 //! The rarer system calls of lanes, inlined as those of [`raw`](super::raw) and for the same reason.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 
 use super::raw::call6;
@@ -72,6 +74,28 @@ pub fn getpid<const FILL: bool>() -> isize {
     unsafe { call6::<FILL>(libc::SYS_getpid, [0; 6]) }
 }
 
+/// 0 and what a file is, or -errno.
+#[inline(always)]
+pub fn stat<const FILL: bool>(path: &CStr, to: &mut MaybeUninit<libc::stat>) -> isize {
+    let (path, to) = (path.as_ptr() as usize, to.as_mut_ptr() as usize);
+    // SAFETY: a path that ends with a zero is read, and one stat is written, which is ours.
+    unsafe { call6::<FILL>(libc::SYS_newfstatat, [libc::AT_FDCWD as usize, path, to, 0, 0, 0]) }
+}
+
+/// A new descriptor, or -errno.
+#[inline(always)]
+pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
+    // SAFETY: a path that ends with a zero is read; the descriptor is the caller's to close.
+    unsafe { call6::<FILL>(libc::SYS_openat, [libc::AT_FDCWD as usize, path.as_ptr() as usize, flags as usize, 0, 0, 0]) }
+}
+
+/// Closes a descriptor that nobody else uses.
+#[inline(always)]
+pub fn close<const FILL: bool>(fd: RawFd) -> isize {
+    // SAFETY: no memory involved.
+    unsafe { call6::<FILL>(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) }
+}
+
 /// Bytes moved from a file at `offset` into a pipe, or -errno.
 #[inline(always)]
 pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: usize) -> isize {
@@ -130,6 +154,11 @@ mod tests {
             assert_eq!(map::<FILL>(-1, 4096, 0), -(libc::EBADF as isize));
         }
         assert_eq!(getpid::<FILL>(), std::process::id() as isize);
+        let mut found = MaybeUninit::uninit();
+        assert_eq!(stat::<FILL>(c"/", &mut found), 0);
+        assert_eq!(stat::<FILL>(c"/no such file", &mut found), -(libc::ENOENT as isize));
+        let null = open::<FILL>(c"/dev/null", libc::O_RDONLY | libc::O_CLOEXEC) as RawFd;
+        assert_eq!((null > 2, close::<FILL>(null), close::<FILL>(-1)), (true, 0, -(libc::EBADF as isize)));
         let (from, to) = nix::unistd::pipe().unwrap();
         assert_eq!(splice_in::<FILL>(fd, 4, to.as_raw_fd(), 100), 6);
         assert_eq!(splice_out::<FILL>(from.as_raw_fd(), other.as_raw_fd(), 100), 6);

@@ -72,10 +72,61 @@ fn ticks() -> u64 {
 /// CLOCK_MONOTONIC in nanoseconds.
 #[inline(always)]
 pub fn monotonic_nanos() -> u64 {
+    nanos_of(libc::CLOCK_MONOTONIC)
+}
+
+/// A clock of the kernel's in nanoseconds; 0 where there is none of that number.
+#[inline(always)]
+pub fn nanos_of(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of ours; CLOCK_MONOTONIC always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    // SAFETY: the pointer is to a timespec of ours.
+    unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The CPU's counter, which may be read before what stands in front of it is done.
+#[inline(always)]
+pub fn counter() -> u64 {
+    ticks()
+}
+
+/// The CPU's counter, read after everything in front of it is done.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn counter_ordered() -> u64 {
+    let mut processor = 0;
+    // SAFETY: rdtscp writes the counter and a number of ours; every x86-64 CPU of the last 15 years has it.
+    unsafe { std::arch::x86_64::__rdtscp(&mut processor) }
+}
+
+/// The CPU's counter, read after everything in front of it is done.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub fn counter_ordered() -> u64 {
+    let value: u64;
+    // SAFETY: a barrier, and the virtual counter, which is readable from user space on Linux.
+    unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) value, options(nomem, nostack)) };
+    value
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn counter_ordered() -> u64 {
+    monotonic_nanos()
+}
+
+/// Whether there is an ordered reading: `rdtscp` is missing on some virtual machines.
+pub fn has_ordered_counter() -> bool {
+    if cfg!(not(target_arch = "x86_64")) {
+        return true;
+    }
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    info.lines().find(|line| line.starts_with("flags")).is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "rdtscp"))
+}
+
+/// Nanoseconds of so many ticks of [`counter`]; `None` where it is no sound clock.
+pub fn counter_nanos(ticks: u64) -> Option<u64> {
+    let clock = Clock::best();
+    clock.tsc.then(|| clock.nanos(0, ticks))
 }
 
 /// The counter ticks at one rate in every power state and CPU: the CPU says so and the kernel itself keeps time by it.

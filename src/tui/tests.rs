@@ -53,8 +53,9 @@ fn engine() -> impl Strategy<Value = Msg> {
             let lanes = vec![LaneSample { bytes, ops: 1, syscalls: 1 }; (cell % 5) as usize];
             Msg::Event(Event::Sample { cell, round: 1, sample, lanes })
         }),
-        (phase, prop::option::of(cell.clone()), -1.0..2.0f64, number)
-            .prop_map(|(phase, cell, share, left)| { Msg::Event(Event::Progress(Progress { phase, cell, round: 1, share, left })) }),
+        (phase, prop::option::of(cell.clone()), -1.0..2.0f64, number).prop_map(|(phase, cell, share, left)| {
+            Msg::Event(Event::Progress(Progress { phase, cell, probe: None, round: 1, share, left }))
+        }),
         (0..24u32, 1..9u32).prop_map(|(cell, round)| {
             let trial = Arc::new(testing::trial(&testing::plan(), cell, round));
             Msg::Event(Event::Trial { trial, samples: Vec::new(), latency: None })
@@ -158,7 +159,8 @@ fn a_little_run(stage: &mut Stage) {
     stage.tell(Msg::Event(Event::Started { plan: Arc::clone(&plan), grounds: Arc::new(Grounds::default()) }));
     for round in 1..=2 {
         for cell in 0..4 {
-            let progress = Progress { phase: Phase::Trial, cell: Some(cell), round, share: 0.1 * f64::from(cell), left: 30_000_000_000 };
+            let progress =
+                Progress { phase: Phase::Trial, cell: Some(cell), probe: None, round, share: 0.1 * f64::from(cell), left: 30_000_000_000 };
             stage.tell(Msg::Event(Event::Progress(progress)));
             for at in 1..=3u64 {
                 stage.now += Duration::from_millis(100);

@@ -62,7 +62,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         bench,
         grounds: Arc::default(),
         cells: vec![Some(cell)],
-        pace: Pace::new(begin, deadline, 1, Some(1)),
+        pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
     };
     let end = run.all();

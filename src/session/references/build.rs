@@ -168,7 +168,11 @@ fn known(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
         let (one, two) = (value(of.low)?, value(of.high)?);
         Ok::<_, String>(Estimate { low: one.min(two), high: one.max(two), reason: of.reason.clone() })
     });
-    Ok(ProbeFindings { estimate: estimate.transpose()?, warnings: reported(&file.source, table.approximate.as_ref()), error: None })
+    Ok(ProbeFindings {
+        estimate: estimate.transpose()?,
+        warnings: reported(&file.source, table.approximate.as_ref()),
+        ..ProbeFindings::default()
+    })
 }
 
 impl Unit {

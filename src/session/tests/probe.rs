@@ -35,7 +35,7 @@ fn what_was_told_of_probes_comes_back_and_is_listed() {
     let mut recorder = Recorder::create(dir.path(), None, "lab", &Default::default(), &plan(), created).unwrap();
     let mut told = session();
     let estimate = Some(Estimate { low: 12.0, high: 14.0, reason: "30 cycles".into() });
-    let known = ProbeFindings { estimate, warnings: vec![warning(Severity::Misleading)], error: None };
+    let known = ProbeFindings { estimate, warnings: vec![warning(Severity::Misleading)], ..ProbeFindings::default() };
     let failed = ProbeFindings { error: Some("EAGAIN".into()), ..ProbeFindings::default() };
     let events = [
         event(0, 1, 25.5),

@@ -66,10 +66,10 @@ fn the_document_has_every_key_of_the_contract() {
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&value), ["answer", "ceilings", "costs", "host", "plan", "results", "schema", "session", "skipped"]);
     let row = &value["results"][0];
-    let expected = "amplification cell cycles error estimate latency limit operations outliers reference source source_reason syscalls throughput trials \
+    let expected = "amplification cell cycles error estimate evidence latency limit operations outliers reference source source_reason syscalls throughput trials \
                     value warnings";
     assert_eq!(keys(row).join(" "), expected);
-    for key in ["amplification", "cycles", "error", "estimate", "latency", "reference", "source", "source_reason", "value"] {
+    for key in ["amplification", "cycles", "error", "estimate", "evidence", "latency", "reference", "source", "source_reason", "value"] {
         assert!(row[key].is_null(), "{key}");
     }
     assert_eq!(keys(&row["throughput"]), ["high", "low", "max", "mean", "median", "min", "stddev", "unit"]);

@@ -129,7 +129,7 @@ fn suspending_pauses_a_run() {
     stage.tell(Msg::Resumed);
     let resumed = stage.take();
     assert!(resumed.contains(&Effect::Redraw) && !resumed.contains(&Effect::Pause(false)), "the engine has not said that it waits");
-    let pause = Progress { phase: Phase::Pause, cell: None, round: 1, share: 0.1, left: 1 };
+    let pause = Progress { phase: Phase::Pause, cell: None, probe: None, round: 1, share: 0.1, left: 1 };
     stage.tell(Msg::Event(Event::Progress(pause)));
     assert!(stage.take().contains(&Effect::Pause(false)));
     assert_eq!(Stage::new().keys("<ctrl-z>").take(), [Effect::Suspend]);

@@ -87,7 +87,7 @@ impl Bench {
     }
 
     fn phase(&mut self, phase: Phase, cell: Option<u32>, round: u32, share: f64) -> Vec<Effect> {
-        self.told(Event::Progress(Progress { phase, cell, round, share, left: 10_000_000_000 }))
+        self.told(Event::Progress(Progress { phase, cell, probe: None, round, share, left: 10_000_000_000 }))
     }
 
     /// 100 ms of `bytes` on two threads.

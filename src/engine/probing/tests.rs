@@ -1,0 +1,105 @@
+//! A plan of probes from its first event to its last.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::*;
+use crate::plan::{Param, TrialTime};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn plan(probes: Vec<ProbeCell>, trials: u32) -> Arc<Plan> {
+    let time = Duration::from_micros(200);
+    Arc::new(Plan {
+        experiment: "lab".into(),
+        presets: vec![],
+        target: TargetSpec::None,
+        cells: vec![],
+        probes,
+        trials: Some(trials),
+        goal: 0.02,
+        trial_time: TrialTime { low: time, high: time },
+        budget: Duration::from_secs(60),
+        seed: 1,
+        skipped: vec![],
+        ceilings: false,
+        rated: None,
+        cold: Default::default(),
+        skipped_probes: vec![],
+    })
+}
+
+fn events(plan: &Arc<Plan>, control: &Control) -> Vec<Event> {
+    let mut events = Vec::new();
+    crate::engine::run(plan, Default::default, control, &mut |event: Event| events.push(event)).unwrap();
+    events
+}
+
+fn trials(events: &[Event]) -> Vec<ProbeTrial> {
+    events.iter().filter_map(|event| if let Event::Probe { trial } = event { Some(*trial) } else { None }).collect()
+}
+
+fn last_findings(events: &[Event], of: u32) -> ProbeFindings {
+    let found = events.iter().rev().find_map(|event| match event {
+        Event::Findings { cell, findings } if *cell == of => Some(ProbeFindings::clone(findings)),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+fn end(events: &[Event]) -> End {
+    match events.last() {
+        Some(Event::End { reason }) => *reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_cell_has_its_batches_in_rounds_and_says_what_was_taken_out() {
+    let calls = (0..3u64).map(|n| ProbeCell::new("call", [("arguments", n.into())]));
+    let plan = plan(calls.chain([ProbeCell::new("loop", [])]).collect(), 5);
+    let events = events(&plan, &Control::new(&NEVER));
+    let trials = trials(&events);
+    for cell in 0..4 {
+        let rounds: Vec<u32> = trials.iter().filter(|trial| trial.cell == cell).map(|trial| trial.round).collect();
+        assert_eq!(rounds, [1, 2, 3, 4, 5]);
+    }
+    assert!(trials.iter().all(|trial| trial.is_sound() && trial.unit == Unit::Nanos));
+    // Interleaved: the first round is over before the second begins.
+    assert!(trials[..4].iter().all(|trial| trial.round == 1));
+    let evidence = last_findings(&events, 0).evidence;
+    assert!(evidence[0].contains("taken out: a clock reading") && evidence[0].contains("of loop each"), "{evidence:?}");
+    assert_eq!(end(&events), End::Finished);
+}
+
+#[test]
+fn what_is_unknown_or_refused_says_so_and_the_others_run() {
+    let strange = ProbeCell::new("call", [("arguments", Param::from(99))]);
+    let plan = plan(vec![ProbeCell::new("teleport", []), strange, ProbeCell::new("loop", [])], 2);
+    let events = events(&plan, &Control::new(&NEVER));
+    assert!(last_findings(&events, 0).error.unwrap().contains("teleport"));
+    assert!(last_findings(&events, 1).error.unwrap().contains("arguments 99"));
+    assert_eq!(trials(&events).iter().map(|trial| trial.cell).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(end(&events), End::Finished);
+}
+
+#[test]
+fn a_stop_and_a_budget_end_it_and_keep_what_there_is() {
+    static STOP: AtomicBool = AtomicBool::new(true);
+    let long = plan(vec![ProbeCell::new("loop", [])], 1000);
+    assert_eq!(end(&events(&long, &Control::new(&STOP))), End::Interrupted);
+    let short = Arc::new(Plan { budget: Duration::from_millis(60), trials: Some(1_000_000), ..Plan::clone(&long) });
+    let told = events(&short, &Control::new(&NEVER));
+    assert_eq!(end(&told), End::Budget);
+    assert!(!trials(&told).is_empty());
+}
+
+#[test]
+fn a_skip_takes_one_cell_out() {
+    let plan = plan(vec![ProbeCell::new("loop", []), ProbeCell::new("call", [("arguments", 0.into())])], 3);
+    let control = Control::new(&NEVER);
+    control.skip.store(true, Relaxed);
+    let trials = trials(&events(&plan, &control));
+    let of = |cell| trials.iter().filter(|trial| trial.cell == cell).count();
+    assert!(of(0) + of(1) <= 3, "{trials:?}");
+}

@@ -1,0 +1,136 @@
+//! One visit to a probe's cell: on a thread of its own, pinned to one CPU, it is opened, calibrated and measured.
+//!
+//! The thread ends with the visit, so that pinning and whatever else a probe does to its thread is gone; a thread that
+//! does not come back from the kernel is left behind.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use crate::engine::control::Cut;
+use crate::engine::error::Failure;
+use crate::plan::ProbeCell;
+use crate::probe::{Costs, Gauge, Probe, ProbeError, Site, Took};
+use crate::sys::threads::Affinity;
+use crate::sys::usage::Usage;
+
+/// What is to be done.
+#[derive(Clone)]
+pub(super) struct Ask {
+    pub probe: &'static dyn Probe,
+    pub cell: ProbeCell,
+    /// Operations of a batch, where they are known.
+    pub count: Option<u64>,
+    /// Batches that are still wanted.
+    pub wanted: u32,
+    /// How long a batch should take.
+    pub time: Duration,
+}
+
+/// What a visit gave.
+pub(super) struct Visit {
+    pub count: u64,
+    pub batches: Vec<Took>,
+    pub costs: Costs,
+    /// The CPU that it was pinned to; `None`: the kernel refused.
+    pub cpu: Option<usize>,
+    /// Of the thread, over all batches.
+    pub usage: Usage,
+    pub evidence: Vec<String>,
+}
+
+/// How often the waiting thread looks at the flags, and how long a gauge has to end after a stop.
+const TICK: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_secs(1);
+/// No batch has more operations.
+const MOST: u64 = 1 << 40;
+
+/// Visits the cell. `cut` says when to end.
+pub(super) fn visit(ask: &Ask, site: &Site, cut: &dyn Fn() -> Option<Cut>) -> Result<Visit, Failure> {
+    let site = Arc::new(site.again());
+    let (to, from) = channel();
+    let (own, there) = (ask.clone(), Arc::clone(&site));
+    let body = move || drop(to.send(catch_unwind(AssertUnwindSafe(|| measure(&own, &there))).unwrap_or_else(|_| Err(bug()))));
+    let thread = std::thread::Builder::new().name("probe".into()).spawn(body);
+    let thread = thread.map_err(|error| Failure::Cell(format!("cannot start a thread: {error}")))?;
+    let done = wait(&from, &site, cut)?;
+    // It has said its last word: what is left is to end.
+    let _ = thread.join();
+    done.map_err(|error| match error {
+        ProbeError::Stopped => Failure::Stopped,
+        other => Failure::Cell(other.to_string()),
+    })
+}
+
+fn bug() -> ProbeError {
+    ProbeError::Missing("the probe ended without a word: this is a bug in iotui, please report it".into())
+}
+
+type Done = Result<Visit, ProbeError>;
+
+fn wait(from: &Receiver<Done>, site: &Site, cut: &dyn Fn() -> Option<Cut>) -> Result<Done, Failure> {
+    let mut since: Option<Instant> = None;
+    loop {
+        match from.recv_timeout(TICK) {
+            Ok(done) => return Ok(done),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Err(bug())),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        match cut() {
+            None => {}
+            // However long it takes: it is repeated in full.
+            Some(Cut::Pause) => site.end(),
+            Some(Cut::End) => {
+                site.end();
+                if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                    return Err(Failure::Abandoned);
+                }
+            }
+        }
+    }
+}
+
+fn measure(ask: &Ask, site: &Site) -> Done {
+    let cpu = site.cpu().filter(|cpu| Affinity::only(*cpu).apply().is_ok());
+    let costs = Costs::measure();
+    let begin = Instant::now();
+    let mut gauge = ask.probe.open(&ask.cell, site)?;
+    let opened = begin.elapsed();
+    let count = match ask.count {
+        Some(count) => count,
+        None => calibrate(&mut *gauge, site, ask.time)?,
+    };
+    // A cell that is dear to make ready is measured several times before it is given up.
+    let several = opened.as_nanos().div_ceil(ask.time.as_nanos().max(1)).clamp(1, ask.wanted.into());
+    let before = Usage::thread().unwrap_or_default();
+    let mut batches = Vec::new();
+    for _ in 0..several {
+        site.go_on()?;
+        batches.push(gauge.run(count)?);
+    }
+    let usage = Usage::thread().unwrap_or_default() - before;
+    site.go_on()?;
+    Ok(Visit { count, batches, costs, cpu, usage, evidence: gauge.evidence() })
+}
+
+/// The number of operations that takes about `time`, preparation within a batch included; the runs are a warm-up too.
+fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, ProbeError> {
+    let most = gauge.most().clamp(1, MOST);
+    let mut count = 1;
+    loop {
+        site.go_on()?;
+        let begin = Instant::now();
+        gauge.run(count)?;
+        let took = begin.elapsed().max(Duration::from_nanos(1));
+        if count >= most || took >= time {
+            return Ok(count);
+        }
+        let factor = (time.as_secs_f64() / took.as_secs_f64() * 1.1).clamp(1.5, 64.0);
+        count = ((count as f64 * factor).ceil() as u64).clamp(count + 1, most.max(count + 1)).min(most);
+    }
+}
+
+#[cfg(test)]
+#[path = "visit_tests.rs"]
+mod tests;

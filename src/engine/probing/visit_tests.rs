@@ -1,0 +1,149 @@
+//! What a visit does with a gauge: how it calibrates, how often it measures, how it ends.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::*;
+use crate::plan::{Group, ProbeInfo};
+use crate::record::Estimate;
+
+/// A probe whose operations take a time of their own; `opening` is how long it takes to be made ready.
+struct Slow {
+    each: Duration,
+    opening: Duration,
+    most: u64,
+    fails: bool,
+    batches: AtomicU64,
+}
+
+static INFO: ProbeInfo = ProbeInfo { id: "slow", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false };
+
+impl Probe for Slow {
+    fn info(&self) -> &'static ProbeInfo {
+        &INFO
+    }
+    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+        Vec::new()
+    }
+    fn estimate(&self, _: &ProbeCell, _: &Site) -> Option<Estimate> {
+        None
+    }
+    fn open(&self, _: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+        spend(self.opening, site)?;
+        let counted: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
+        self.batches.store(0, Relaxed);
+        Ok(Box::new(Work { each: self.each, most: self.most, fails: self.fails, site: site.clone(), counted }))
+    }
+}
+
+struct Work {
+    each: Duration,
+    most: u64,
+    fails: bool,
+    site: Site,
+    counted: &'static AtomicU64,
+}
+
+fn spend(time: Duration, site: &Site) -> Result<(), ProbeError> {
+    let begin = Instant::now();
+    while begin.elapsed() < time {
+        site.go_on()?;
+    }
+    Ok(())
+}
+
+impl Gauge for Work {
+    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+        self.counted.fetch_add(1, Relaxed);
+        if self.fails {
+            return Err(ProbeError::Missing("no such thing here".into()));
+        }
+        let begin = Instant::now();
+        spend(self.each.saturating_mul(count as u32), &self.site)?;
+        Ok(Took { nanos: begin.elapsed().as_nanos() as u64, amount: count as f64, ..Took::default() })
+    }
+    fn most(&self) -> u64 {
+        self.most
+    }
+    fn evidence(&self) -> Vec<String> {
+        vec![format!("{} batches", self.counted.load(Relaxed))]
+    }
+}
+
+fn ask(slow: Slow) -> Ask {
+    let probe: &'static Slow = Box::leak(Box::new(slow));
+    Ask { probe, cell: ProbeCell::new("slow", []), count: None, wanted: 11, time: Duration::from_millis(5) }
+}
+
+fn slow() -> Slow {
+    Slow { each: Duration::from_micros(100), opening: Duration::ZERO, most: u64::MAX, fails: false, batches: AtomicU64::new(0) }
+}
+
+fn site() -> Site {
+    Site::here(None, None)
+}
+
+fn done(ask: &Ask) -> Visit {
+    visit(ask, &site(), &|| None).unwrap_or_else(|_| panic!("it fails"))
+}
+
+#[test]
+fn a_batch_takes_its_time_and_is_measured_once() {
+    let visit = done(&ask(slow()));
+    assert!((10..=200).contains(&visit.count), "{}", visit.count);
+    assert_eq!(visit.batches.len(), 1);
+    assert!(visit.batches[0].nanos >= 1_000_000);
+}
+
+#[test]
+fn a_known_count_is_not_calibrated_again() {
+    let visit = done(&Ask { count: Some(3), ..ask(slow()) });
+    assert_eq!((visit.count, visit.evidence), (3, vec!["1 batches".to_string()]));
+}
+
+#[test]
+fn what_is_dear_to_open_is_measured_several_times_and_never_too_often() {
+    let dear = Slow { opening: Duration::from_millis(22), ..slow() };
+    let found = done(&Ask { count: Some(1), ..ask(dear) }).batches.len();
+    assert!((5..=11).contains(&found), "{found}");
+    let dearer = Slow { opening: Duration::from_millis(100), ..slow() };
+    assert_eq!(done(&Ask { count: Some(1), wanted: 4, ..ask(dearer) }).batches.len(), 4);
+}
+
+#[test]
+fn the_most_that_a_gauge_allows_is_kept() {
+    assert_eq!(done(&ask(Slow { most: 7, ..slow() })).count, 7);
+    assert_eq!(done(&ask(Slow { most: 0, ..slow() })).count, 1);
+}
+
+#[test]
+fn a_refusal_and_a_stop_are_told_apart() {
+    match visit(&ask(Slow { fails: true, ..slow() }), &site(), &|| None) {
+        Err(Failure::Cell(why)) => assert_eq!(why, "no such thing here"),
+        _ => panic!("it must fail"),
+    }
+    let endless = Slow { each: Duration::from_secs(3600), ..slow() };
+    assert!(matches!(visit(&ask(endless), &site(), &|| Some(Cut::End)), Err(Failure::Stopped)));
+}
+
+#[test]
+fn what_does_not_come_back_is_left_behind() {
+    struct Deaf;
+    impl Probe for Deaf {
+        fn info(&self) -> &'static ProbeInfo {
+            &INFO
+        }
+        fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+            Vec::new()
+        }
+        fn estimate(&self, _: &ProbeCell, _: &Site) -> Option<Estimate> {
+            None
+        }
+        fn open(&self, _: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+    let ask = Ask { probe: &Deaf, ..ask(slow()) };
+    assert!(matches!(visit(&ask, &site(), &|| Some(Cut::End)), Err(Failure::Abandoned)));
+}

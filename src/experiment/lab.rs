@@ -1,0 +1,55 @@
+//! `lab`: probes of the operating system, and no file.
+
+use std::collections::HashSet;
+
+use super::{Asked, Experiment, PlanError};
+use crate::plan::{Job, Preset, ProbeCell, Settings, Skipped, named_probes};
+
+pub struct Lab;
+
+impl Experiment for Lab {
+    fn id(&self) -> &'static str {
+        "lab"
+    }
+
+    fn about(&self) -> &'static str {
+        "the operating system itself, from a clock reading to a file over the network: the probes that are named"
+    }
+
+    fn cells(&self, _: &Settings, _: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+        Ok((Vec::new(), Vec::new()))
+    }
+
+    fn needs_file(&self) -> bool {
+        false
+    }
+}
+
+/// The probes that were named, else those of the presets.
+pub fn asked<'a>(settings: &'a Settings, presets: &'a [Preset]) -> Vec<&'a String> {
+    let of_presets = || presets.iter().filter_map(|preset| preset.settings.probe.as_ref()).flatten().collect();
+    settings.probe.as_ref().map_or_else(of_presets, |said| said.iter().collect())
+}
+
+/// The cells of all probes that were asked for, each once, and what cannot be had here.
+pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
+    let words: Vec<String> = asked(of.settings, of.presets).into_iter().cloned().collect();
+    let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    for info in named_probes(&words, of.probes.infos)? {
+        for (cell, checked) in (of.probes.cells)(info) {
+            if !seen.insert(cell.clone()) {
+                continue;
+            }
+            match checked {
+                Ok(()) => cells.push(cell),
+                Err(reason) => skipped.push(Skipped { cell, reason }),
+            }
+        }
+    }
+    match skipped.first() {
+        Some(Skipped { cell, reason }) if cells.is_empty() && !super::needs_file(of.presets) => {
+            Err(PlanError::Refused { cell: cell.label(), reason: reason.clone() })
+        }
+        _ => Ok((cells, skipped)),
+    }
+}
