@@ -9,11 +9,17 @@ mod clock;
 mod costs;
 mod empty;
 mod error;
+mod fork;
 mod known;
+mod partner;
+mod pipe;
+mod signal;
 mod site;
+mod switch;
 mod syscall;
 #[cfg(test)]
 mod testing;
+mod thread;
 mod took;
 
 pub use costs::Costs;
@@ -75,7 +81,18 @@ pub trait Gauge {
 }
 
 /// Every probe, in the order of lists: group by group, cheap before dear.
-pub static PROBES: &[&dyn Probe] = &[&clock::Clocks, &empty::Loop, &call::Call, &syscall::Syscall];
+pub static PROBES: &[&dyn Probe] = &[
+    &clock::Clocks,
+    &empty::Loop,
+    &call::Call,
+    &syscall::Syscall,
+    &fork::Fork,
+    &thread::Thread,
+    &switch::PROCESSES,
+    &switch::THREADS,
+    &signal::Signal,
+    &pipe::Pipe,
+];
 
 /// The entries of all probes.
 pub fn infos() -> Vec<&'static ProbeInfo> {

@@ -3,8 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::testing::{cell, least, site};
+use super::testing::{cell, least, open, site};
 use super::*;
+use crate::sys::threads::Affinity;
+use crate::sys::usage::Usage;
 
 #[test]
 fn every_probe_says_what_it_is_and_no_id_is_twice() {
@@ -64,4 +66,98 @@ fn a_clock_shows_steps_of_its_resolution() {
     let coarse = step("coarse");
     assert!((500_000.0..=20_000_000.0).contains(&coarse), "{coarse}");
     assert!(step("monotonic") < coarse / 10.0);
+}
+
+#[test]
+fn a_process_costs_more_than_a_thread_and_both_more_than_a_system_call() {
+    let syscall = least(&cell("syscall", &[("call", "getpid".into()), ("path", "inline".into())]), 5_000);
+    let thread = least(&cell("thread", &[]), 20);
+    let fork = least(&cell("fork", &[("way", "fork".into())]), 5);
+    assert!(syscall < thread && thread < fork, "{syscall} {thread} {fork}");
+    assert!(least(&cell("fork", &[("way", "vfork".into())]), 5) > syscall);
+}
+
+#[test]
+fn every_round_trip_on_one_cpu_switches_once_on_each_side() {
+    let site = site();
+    for probe_id in ["switch-process", "switch-thread"] {
+        for by in ["pipe", "futex"] {
+            let cell = cell(probe_id, &[("by", by.into()), ("cpus", "same".into())]);
+            let counted = std::thread::scope(|scope| {
+                let measured = scope.spawn(|| {
+                    Affinity::only(site.cpu().unwrap()).apply().unwrap();
+                    let mut gauge = open(&cell);
+                    let before = Usage::thread().unwrap();
+                    let took = gauge.run(500).unwrap();
+                    assert!(took.amount == 1000.0 && took.nanos > 0);
+                    let used = Usage::thread().unwrap() - before;
+                    // The woken side may go first at once: then the one that woke it was taken off and did not sleep.
+                    used.voluntary_switches + used.involuntary_switches
+                });
+                measured.join().unwrap()
+            });
+            // Others that use the CPU add some.
+            assert!((450..=1000).contains(&counted), "{probe_id} by {by}: {counted}");
+        }
+    }
+}
+
+#[test]
+fn no_child_and_no_descriptor_is_left() {
+    let open_files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let mine = || {
+        let children = format!("/proc/self/task/{}/children", nix::unistd::gettid());
+        std::fs::read_to_string(children).map(|text| text.split_whitespace().count()).unwrap_or(0)
+    };
+    let before = open_files();
+    for (probe_id, params) in [
+        ("switch-process", [("by", "pipe".into()), ("cpus", "same".into())]),
+        ("switch-process", [("by", "futex".into()), ("cpus", "same".into())]),
+        ("pipe", [("kind", "unix".into()), ("cpus", "same".into())]),
+        ("pipe", [("kind", "pipe".into()), ("cpus", "same".into())]),
+    ] {
+        let mut gauge = open(&cell(probe_id, &params));
+        assert_eq!(mine(), 1);
+        gauge.run(3).unwrap();
+    }
+    assert_eq!(mine(), 0);
+    // Other tests open and close files meanwhile.
+    assert!(open_files() < before + 12);
+}
+
+#[test]
+fn the_handler_of_before_is_put_back() {
+    let found = || {
+        let masks = std::fs::read_to_string("/proc/self/status").unwrap();
+        masks.lines().find(|line| line.starts_with("SigCgt")).unwrap().to_string()
+    };
+    let before = found();
+    for part in ["install", "deliver"] {
+        let mut gauge = open(&cell("signal", &[("part", part.into())]));
+        gauge.run(10).unwrap();
+        assert_ne!(found(), before);
+        drop(gauge);
+        assert_eq!(found(), before);
+    }
+}
+
+#[test]
+fn a_pipe_carries_what_it_says() {
+    for kind in ["pipe", "unix"] {
+        let mut gauge = open(&cell("pipe", &[("kind", kind.into()), ("cpus", "same".into())]));
+        let took = gauge.run(16).unwrap();
+        assert_eq!(took.amount, f64::from(16 << 16));
+    }
+}
+
+#[test]
+fn what_is_stopped_ends_within_its_batch() {
+    let site = site();
+    site.end();
+    for probe_id in ["fork", "switch-thread", "pipe", "thread"] {
+        let probe = probe(probe_id).unwrap();
+        let cell = probe.cells(&site).remove(0);
+        let ended = probe.open(&cell, &site).unwrap().run(1 << 40);
+        assert!(matches!(ended, Err(ProbeError::Stopped)), "{probe_id}");
+    }
 }

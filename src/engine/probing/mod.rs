@@ -244,6 +244,7 @@ impl Counted {
             ("minor faults", self.usage.minor_faults),
             ("major faults", self.usage.major_faults),
             ("voluntary switches", self.usage.voluntary_switches),
+            ("involuntary switches", self.usage.involuntary_switches),
         ];
         // Less than one in a thousand is the thread's own start.
         let counted =
