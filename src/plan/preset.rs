@@ -53,6 +53,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "larger-than-memory",
     "lab",
     "lab/cpu",
+    "lab/memory",
 ];
 
 /// What a plan has once, however many sweeps it joins.

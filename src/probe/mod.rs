@@ -4,13 +4,19 @@
 //! A probe says what it can measure here ([`Probe::cells`]), what it expects ([`Probe::estimate`]) and opens a [`Gauge`];
 //! the engine decides how much one batch is, repeats it, and takes the cost of clock and loop out.
 
+mod bandwidth;
 mod call;
+mod chase;
 mod clock;
 mod costs;
 mod empty;
 mod error;
 mod fork;
 mod known;
+mod latency;
+mod map;
+mod mprotect;
+mod page_fault;
 mod partner;
 mod pipe;
 mod signal;
@@ -20,6 +26,7 @@ mod syscall;
 #[cfg(test)]
 mod testing;
 mod thread;
+mod tlb;
 mod took;
 
 pub use costs::Costs;
@@ -92,6 +99,11 @@ pub static PROBES: &[&dyn Probe] = &[
     &switch::THREADS,
     &signal::Signal,
     &pipe::Pipe,
+    &latency::Latency,
+    &bandwidth::Bandwidth,
+    &page_fault::PageFault,
+    &mprotect::Mprotect,
+    &tlb::Tlb,
 ];
 
 /// The entries of all probes.

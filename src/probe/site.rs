@@ -8,6 +8,7 @@ use super::ProbeError;
 use crate::host::Host;
 use crate::sys::memory::{Memory, cgroup_limit};
 use crate::sys::threads::Affinity;
+use crate::units::show_bytes;
 
 /// Facts for estimates, and bounds.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +46,17 @@ impl Site {
     /// Nanoseconds of one cycle of the CPU.
     pub fn cycle(&self) -> Option<f64> {
         self.host.cpu.cycle_nanos
+    }
+
+    /// Whether a probe may allocate so much.
+    ///
+    /// # Errors
+    /// For people: how much it may.
+    pub fn has_memory(&self, bytes: u64) -> Result<(), String> {
+        match bytes <= self.memory {
+            true => Ok(()),
+            false => Err(format!("{} of memory: more than a quarter of what is free, {}", show_bytes(bytes), show_bytes(self.memory))),
+        }
     }
 
     /// Tells every gauge to end soon.

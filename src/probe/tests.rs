@@ -161,3 +161,51 @@ fn what_is_stopped_ends_within_its_batch() {
         assert!(matches!(ended, Err(ProbeError::Stopped)), "{probe_id}");
     }
 }
+
+#[test]
+fn the_first_cache_is_faster_than_the_second_and_that_than_memory() {
+    let load = |bytes: u64| least(&cell("latency", &[("bytes", bytes.into())]), 200_000);
+    let (first, second, memory) = (load(8 << 10), load(256 << 10), load(128 << 20));
+    assert!(first < second && second < memory, "{first} {second} {memory}");
+    let (few, many) = (least(&cell("tlb", &[("pages", 8.into())]), 50_000), least(&cell("tlb", &[("pages", 32768.into())]), 50_000));
+    assert!(few < many, "{few} {many}");
+}
+
+#[test]
+fn a_stride_that_is_none_is_refused() {
+    for (bytes, stride) in [(4096, 0), (4096, 12), (4096, 8192), (0, 64), (7, 8)] {
+        let strange = cell("latency", &[("bytes", bytes.into()), ("stride", stride.into())]);
+        assert!(probe("latency").unwrap().open(&strange, &site()).is_err(), "{bytes} {stride}");
+    }
+    let huge = cell("latency", &[("bytes", (1u64 << 40).into())]);
+    assert!(probe("latency").unwrap().check(&huge, &site()).unwrap_err().contains("a quarter of what is free"));
+}
+
+#[test]
+fn every_kind_of_page_fault_is_counted_by_the_kernel() {
+    let dir = tempfile::tempdir_in(".").unwrap();
+    let site = Site::here(Some(dir.path().into()), None);
+    let probe = probe("page-fault").unwrap();
+    for cell in probe.cells(&site) {
+        let mut gauge = probe.open(&cell, &site).unwrap();
+        match gauge.run(16) {
+            Ok(took) => assert!(took.amount >= 8.0 && took.nanos > 0, "{}: {took:?}", cell.label()),
+            // A machine without huge pages, or a folder in memory.
+            Err(ProbeError::Missing(why)) => assert!(why.contains("huge pages") || why.contains("made cold"), "{}: {why}", cell.label()),
+            Err(error) => panic!("{}: {error}", cell.label()),
+        }
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn memory_is_read_written_copied_and_protected() {
+    let mut site = site();
+    site.host.caches.clear();
+    for id in ["bandwidth", "mprotect"] {
+        let probe = probe(id).unwrap();
+        for cell in probe.cells(&site) {
+            assert!(probe.open(&cell, &site).unwrap().run(2).unwrap().amount >= 2.0, "{}", cell.label());
+        }
+    }
+}

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended, references};
-use crate::plan::{ProbeCell, Skipped};
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, references, remarks};
+use crate::host::Host;
+use crate::plan::{Param, ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
 
@@ -105,11 +106,13 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
     session.plan.skipped_probes.iter().cloned().chain(missed).collect()
 }
 
-/// The answer of a session: that of its jobs; where there are only probes, which of them cost least and most.
-pub fn answer_with(results: &[CellResult], probes: &[ProbeResult]) -> Answer {
+/// The answer of a session: that of its jobs; of probes, which of them cost least and most, and what they say together.
+pub fn answer_with(results: &[CellResult], probes: &[ProbeResult], host: &Host) -> Answer {
     let mut answer = answer(results);
-    if results.is_empty() && !probes.is_empty() {
-        answer.text = super::clean_text(&sum(probes));
+    if !probes.is_empty() {
+        let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
+        let sentences: Vec<String> = own.into_iter().chain([sum(probes)]).chain(remarks::remarks(probes, host)).collect();
+        answer.text = super::clean_text(&sentences.join(" "));
     }
     answer
 }
@@ -121,7 +124,10 @@ fn sum(probes: &[ProbeResult]) -> String {
         1 => "1 probe was measured".into(),
         count => format!("{count} probes were measured"),
     };
-    let trusted = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && probe.error.is_none() && probe.wrong().is_none());
+    // The step of a clock is no operation.
+    let is_step = |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
+    let timed = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && !is_step(probe));
+    let trusted = timed.filter(|probe| probe.error.is_none() && probe.wrong().is_none());
     let mut times: Vec<(f64, &ProbeResult)> = trusted.filter_map(|probe| Some((probe.value?.summary.median, probe))).collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let said = |(nanos, probe): &(f64, &ProbeResult)| format!("{} ({})", probe.cell.label(), Unit::Nanos.show(*nanos));

@@ -8,6 +8,7 @@ pub mod cost;
 pub mod histogram;
 pub mod knee;
 pub mod outlier;
+pub mod plateau;
 pub mod series;
 pub mod summary;
 
@@ -20,5 +21,6 @@ pub use cost::Cost;
 pub use histogram::Histogram;
 pub use knee::Knees;
 pub use outlier::{outliers, two_modes};
+pub use plateau::{Plateau, plateaus};
 pub use series::{merge_neighbours, reduce};
 pub use summary::Summary;

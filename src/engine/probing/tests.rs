@@ -88,7 +88,7 @@ fn a_stop_and_a_budget_end_it_and_keep_what_there_is() {
     static STOP: AtomicBool = AtomicBool::new(true);
     let long = plan(vec![ProbeCell::new("loop", [])], 1000);
     assert_eq!(end(&events(&long, &Control::new(&STOP))), End::Interrupted);
-    let short = Arc::new(Plan { budget: Duration::from_millis(60), trials: Some(1_000_000), ..Plan::clone(&long) });
+    let short = Arc::new(Plan { budget: Duration::from_millis(900), trials: Some(1_000_000), ..Plan::clone(&long) });
     let told = events(&short, &Control::new(&NEVER));
     assert_eq!(end(&told), End::Budget);
     assert!(!trials(&told).is_empty());

@@ -1,0 +1,115 @@
+//! What the figures of probes say together: caches by their latency, the price of an argument, how many calls a system
+//! call is worth. Pure functions of the results.
+
+use super::ProbeResult;
+use crate::host::{CacheLevel, Host};
+use crate::plan::Param;
+use crate::record::Unit;
+use crate::stats::{Plateau, plateaus};
+use crate::units::{show_bytes, show_nanos};
+
+/// A level stretch of a curve, named.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// `L1d`, `L2`, `memory`; the reach of a TLB has none.
+    pub name: String,
+    /// The sizes of its first and last point: bytes, or pages of the TLB.
+    pub from: u64,
+    pub to: u64,
+    /// Nanoseconds.
+    pub nanos: f64,
+}
+
+/// Sentences, in the order of the probes; none about what was not measured.
+pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
+    [calls(probes), argument(probes), caches(probes, host), reach(probes)].into_iter().flatten().collect()
+}
+
+/// The time of a probe without errors and warnings that it is wrong, whose parameters are those given.
+fn nanos(probes: &[ProbeResult], probe: &str, params: &[(&str, Param)]) -> Option<f64> {
+    let is = |of: &&ProbeResult| {
+        of.cell.probe == probe
+            && of.cell.params.len() == params.len()
+            && params.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
+    };
+    let found = probes.iter().filter(|of| of.unit == Some(Unit::Nanos) && of.wrong().is_none()).find(is)?;
+    found.value.map(|value| value.summary.median)
+}
+
+/// Values along one numeric parameter, rising; `fixed` are the other parameters.
+fn along(probes: &[ProbeResult], probe: &str, axis: &str, fixed: &[(&str, Param)]) -> Vec<(u64, f64)> {
+    let place = |of: &ProbeResult| match of.cell.params.get(axis) {
+        Some(Param::Number(at)) => Some((*at, of.value?.summary.median)),
+        _ => None,
+    };
+    let others = |of: &&ProbeResult| {
+        of.cell.params.len() == fixed.len() + 1 && fixed.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
+    };
+    let own = probes.iter().filter(|of| of.cell.probe == probe && of.unit == Some(Unit::Nanos) && of.wrong().is_none());
+    let mut points: Vec<(u64, f64)> = own.filter(others).filter_map(place).collect();
+    points.sort_by_key(|(at, _)| *at);
+    points
+}
+
+fn calls(probes: &[ProbeResult]) -> Option<String> {
+    let getpid = [("call", "getpid".into()), ("path", "inline".into())];
+    let (call, syscall) = (nanos(probes, "call", &[("arguments", 0.into())])?, nanos(probes, "syscall", &getpid)?);
+    (call > 0.0)
+        .then(|| format!("A system call ({}) is worth {:.0} procedure calls ({}).", show_nanos(syscall), syscall / call, show_nanos(call)))
+}
+
+/// The slope of the least squares over the number of arguments; not told where the figures scatter more than they rise.
+fn argument(probes: &[ProbeResult]) -> Option<String> {
+    let points = along(probes, "call", "arguments", &[]);
+    let count = points.len() as f64;
+    if points.len() < 3 {
+        return None;
+    }
+    let mean = |of: &dyn Fn(&(u64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|p| p.0 as f64), mean(&|p| p.1));
+    let (sxy, sxx) = (mean(&|p| (p.0 as f64 - x) * (p.1 - y)), mean(&|p| (p.0 as f64 - x).powi(2)));
+    let slope = sxy / sxx;
+    let rest = mean(&|p| (p.1 - y - slope * (p.0 as f64 - x)).powi(2));
+    // The standard error of a slope (any text on linear regression).
+    let error = (rest * count / (count - 2.0) / (sxx * count)).sqrt();
+    let sure = slope.is_finite() && slope > 2.0 * error;
+    Some(match sure {
+        true => format!("Each argument of a call adds {}.", show_nanos(slope)),
+        false => "An argument of a call adds nothing that can be told from noise.".into(),
+    })
+}
+
+/// The staircase of the memory latency, its steps named by the caches of this machine.
+pub fn levels(probes: &[ProbeResult], host: &Host) -> Vec<Level> {
+    let points = along(probes, "latency", "bytes", &[]);
+    let mut caches: Vec<&CacheLevel> = host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
+    caches.sort_by_key(|cache| cache.size);
+    let name = |from: u64| caches.iter().find(|cache| cache.size >= from).map_or("memory".into(), |cache| cache.name());
+    named(&points, name)
+}
+
+fn named(points: &[(u64, f64)], name: impl Fn(u64) -> String) -> Vec<Level> {
+    let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
+    let level = |plateau: Plateau| {
+        let (from, to) = (points.get(plateau.first)?.0, points.get(plateau.last)?.0);
+        Some(Level { name: name(from), from, to, nanos: plateau.level })
+    };
+    plateaus(&values).into_iter().filter_map(level).collect()
+}
+
+fn caches(probes: &[ProbeResult], host: &Host) -> Option<String> {
+    let levels = levels(probes, host);
+    let one = |level: &Level| format!("{} {} (to {})", level.name, show_nanos(level.nanos), show_bytes(level.to));
+    (levels.len() > 1).then(|| format!("A load takes: {}.", levels.iter().map(one).collect::<Vec<_>>().join(", ")))
+}
+
+/// Up to how many pages addresses cost what they cost.
+fn reach(probes: &[ProbeResult]) -> Option<String> {
+    let levels = named(&along(probes, "tlb", "pages", &[]), |_| String::new());
+    let one = |level: &Level| format!("{} to {} pages", show_nanos(level.nanos), level.to);
+    (levels.len() > 1).then(|| format!("One line on each page takes {}.", levels.iter().map(one).collect::<Vec<_>>().join(", ")))
+}
+
+#[cfg(test)]
+#[path = "tests/remarks.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+//! The steps of a staircase: stretches of a rising curve that are level, as the latency of memory over its size is.
+
+/// Neighbours within this factor of a stretch's middle belong to it.
+const LEVEL: f64 = 1.4;
+
+/// One level stretch, by the places of its first and last point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plateau {
+    pub first: usize,
+    pub last: usize,
+    /// The median of its values.
+    pub level: f64,
+}
+
+/// The plateaus of a curve that is read from left to right: at least two neighbouring values each, in order; what lies
+/// between two of them is the rise. The first and the last value may be a plateau alone, where the next is far off.
+///
+/// Values that are not above 0 end a stretch.
+pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
+    let mut found: Vec<Plateau> = Vec::new();
+    let mut first = 0;
+    while first < values.len() {
+        let last = stretch(values, first);
+        let alone = first == last;
+        if sound(values[first]) && (!alone || first == 0 || last + 1 == values.len()) {
+            let level = median(&values[first..=last]);
+            // A step that noise broke in two.
+            match found.last_mut().filter(|before| before.last + 1 == first && near(before.level, level)) {
+                Some(before) => {
+                    before.last = last;
+                    before.level = median(&values[before.first..=last]);
+                }
+                None => found.push(Plateau { first, last, level }),
+            }
+        }
+        first = last + 1;
+    }
+    found
+}
+
+fn sound(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+fn near(a: f64, b: f64) -> bool {
+    sound(a) && sound(b) && a.max(b) / a.min(b) <= LEVEL
+}
+
+/// The last place of the longest stretch from `first` whose values are all near its own median, a rise at its end left out.
+fn stretch(values: &[f64], first: usize) -> usize {
+    let mut last = first;
+    while let Some(next) = values.get(last + 1) {
+        let with = median(&values[first..=last + 1]);
+        if !near(with, *next) || !values[first..=last].iter().all(|value| near(with, *value)) {
+            break;
+        }
+        last += 1;
+    }
+    last
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| sound(*value)).collect();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        len if len % 2 == 1 => sorted[len / 2],
+        len => (sorted[len / 2 - 1] + sorted[len / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// 4 KiB to 1 GiB by doubling: L1 to 32 KiB, L2 to 1 MiB, L3 to 32 MiB, memory; the places at the edges lie between.
+    const STAIRS: [f64; 19] = [1.5, 1.5, 1.5, 1.6, 4.2, 4.4, 4.5, 4.6, 5.2, 14.0, 17.0, 18.0, 18.5, 21.0, 48.0, 88.0, 101.0, 106.0, 108.0];
+
+    fn levels(values: &[f64]) -> Vec<(usize, usize)> {
+        plateaus(values).iter().map(|plateau| (plateau.first, plateau.last)).collect()
+    }
+
+    #[test]
+    fn the_steps_of_a_staircase_are_found_and_its_rises_are_not() {
+        let found = plateaus(&STAIRS);
+        assert_eq!(found.iter().map(|p| (p.first, p.last)).collect::<Vec<_>>(), [(0, 3), (4, 8), (9, 13), (15, 18)]);
+        let wanted = [1.5, 4.5, 18.0, 103.5];
+        assert!(found.iter().zip(wanted).all(|(plateau, level)| (plateau.level / level - 1.0).abs() < 0.02), "{found:?}");
+    }
+
+    #[test]
+    fn noise_of_six_percent_moves_no_step_by_more_than_a_place() {
+        let mut seed = 1u64;
+        let mut noise = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            1.0 + ((seed >> 40) as f64 / f64::from(1 << 24) - 0.5) * 0.12
+        };
+        for _ in 0..200 {
+            let noisy: Vec<f64> = STAIRS.iter().map(|value| value * noise()).collect();
+            let found = levels(&noisy);
+            assert_eq!(found.len(), 4, "{noisy:?}: {found:?}");
+            for ((first, last), (wanted_first, wanted_last)) in found.iter().zip([(0, 3), (4, 8), (9, 13), (15, 18)]) {
+                assert!(first.abs_diff(wanted_first) <= 1 && last.abs_diff(wanted_last) <= 1, "{noisy:?}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_level_is_one_plateau_and_a_slope_is_none() {
+        assert_eq!(levels(&[7.0; 9]), [(0, 8)]);
+        let slope: Vec<f64> = (0..10).map(|n| 2f64.powi(n)).collect();
+        assert_eq!(levels(&slope), [(0, 0), (9, 9)]);
+        assert_eq!(levels(&[]), []);
+        assert_eq!(levels(&[3.0]), [(0, 0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn plateaus_are_in_order_and_never_overlap(values in proptest::collection::vec(prop_oneof![Just(f64::NAN), Just(0.0), -1e3..1e9f64], 0..40)) {
+            let found = plateaus(&values);
+            prop_assert!(found.iter().all(|p| p.first <= p.last && p.last < values.len() && p.level.is_finite()));
+            prop_assert!(found.windows(2).all(|pair| pair[0].last < pair[1].first));
+        }
+    }
+}
