@@ -9,6 +9,7 @@ use crate::report::{COMPARISONS, OUTPUT, Out, When, comparisons, formats};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
     Backends,
+    Peers,
     Presets,
     Experiments,
     References,

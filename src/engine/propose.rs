@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::error::EngineError;
 use super::place::{PlaceError, place};
 use super::target::Bench;
-use crate::backend::{self, BACKENDS, Target};
+use super::way::{Way, infos};
+use crate::backend::{self, Target};
 use crate::experiment::{self, Asked, PlanError, spans};
 use crate::host::TargetFacts;
 use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, Settings, TargetSpec};
@@ -34,7 +35,7 @@ pub struct Proposed {
     pub plan: Plan,
     /// Of the target, or of an empty file where iotui's own would be.
     pub facts: TargetFacts,
-    /// Every backend that cannot do a plain job of the asked operation here, and why.
+    /// Every backend and peer that cannot do a plain job of the asked operation here, and why.
     pub unavailable: Vec<(&'static str, String)>,
 }
 
@@ -69,12 +70,12 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let allowed = allowed_memory();
     let target = placed(asked, &parts, allowed)?;
     let bench = Bench::probe(&target)?;
-    let check = |job: &Job| match backend::backend(&job.backend.id) {
+    let check = |job: &Job| match Way::of(&job.backend) {
         _ if job.cache == Cache::Cold && dropping.is_err() => dropping.clone(),
-        Ok(backend) => backend.check(&bench.target, job).map_err(|why| why.0),
+        Ok(way) => way.check(&bench.target, job),
         Err(unknown) => Err(unknown.to_string()),
     };
-    let infos = backend::infos();
+    let infos = infos();
     // Half of what is free: the page cache needs the rest.
     let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory: allowed / 2, allowed, seed: seed() };
     let plan = experiment::plan(&asked)?;
@@ -105,19 +106,19 @@ fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSp
     first.map_or_else(|| place(None), Err)
 }
 
-/// Every backend that cannot do a plain job of `op` on this target, and why.
+/// Every backend and peer that cannot do a plain job of `op` on this target, and why.
 pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
-    let why = |backend: &dyn backend::Backend| {
-        let info = backend.info();
+    let why = |way: Way| {
+        let info = way.info();
         // A backend that only seeks does so whatever else is read or written beside it.
         let op = if info.ops == [Op::Seek] { Op::Seek } else { op };
         if !info.ops.contains(&op) {
             return Some((info.id, format!("{} cannot {op}", info.id)));
         }
-        let job = Job::plain(Choice { id: info.id.into(), options: Vec::new() }, op);
-        backend.check(target, &job).err().map(|why| (info.id, why.0))
+        let job = Job::plain(Choice::plain(info.id).known(info), op);
+        way.check(target, &job).err().map(|why| (info.id, why))
     };
-    BACKENDS.iter().filter_map(|backend| why(*backend)).collect()
+    Way::all().filter_map(why).collect()
 }
 
 /// What is free, or what a control group leaves of it.
@@ -150,7 +151,7 @@ mod tests {
         assert!(matches!(&proposed.plan.target, TargetSpec::File { size, .. } if *size == data.len() as u64));
         let (_, _, target) = crate::backend::testing::file(4096, 1);
         let cannot: Vec<_> = unavailable(&target, Op::Write).into_iter().filter(|(_, why)| why.ends_with("cannot write")).collect();
-        let reads_only: Vec<_> = BACKENDS.iter().map(|b| b.info()).filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
+        let reads_only: Vec<_> = infos().into_iter().filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
         assert_eq!(cannot.iter().map(|(id, _)| *id).collect::<Vec<_>>(), reads_only);
         assert!(proposed.unavailable.iter().all(|(id, why)| *id != "pread" && *id != "seek" && !why.is_empty()));
     }

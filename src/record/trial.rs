@@ -195,6 +195,10 @@ pub enum Note {
     HelperUncounted,
     /// The file system can share blocks between files instead of copying them.
     Cloned,
+    /// Another program did the work, and how many system calls it made is not known.
+    CallsUnknown,
+    /// The clock of the program that did the work counts in steps of so many nanoseconds, more than 1 % of the trial.
+    CoarseClock(u64),
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
 }

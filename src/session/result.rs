@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::Session;
-use crate::backend;
+use crate::engine::Way;
 use crate::plan::{Job, Op, Skipped};
+pub use crate::record::CALLS_UNKNOWN;
 use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::stats::{self, Summary};
 
@@ -79,13 +80,10 @@ impl CellResult {
     }
 }
 
-/// The warning of a cell whose system calls nobody counted: there is no rate of them then.
-pub const CALLS_UNKNOWN: &str = "calls-unknown";
-
 /// Whether a job moves bytes, so that bytes per second say something about it.
 pub fn moves_data(job: &Job) -> bool {
     // A session may name a way that this version does not know.
-    let moves = backend::backend(&job.backend.id).map_or(true, |backend| backend.info().moves_bytes());
+    let moves = Way::of(&job.backend).map_or(true, |way| way.info().moves_bytes());
     job.op != Op::Seek && moves
 }
 

@@ -79,7 +79,7 @@ impl Case {
 
 fn job() -> Job {
     Job {
-        backend: Choice { id: "pread".into(), options: vec![] },
+        backend: Choice::plain("pread"),
         op: Op::Read,
         pattern: Pattern::Seq,
         block: MIB,

@@ -312,7 +312,7 @@ prop_compose! {
         block in number(), span in number(), threads: u32, depth: u32, direct: bool, xor: bool, mix: Option<u8>, random: bool,
     ) -> Job {
         Job {
-            backend: Choice { id: "pread".into(), options: vec![] },
+            backend: Choice::plain("pread"),
             pattern: if random { Pattern::Random } else { Pattern::Seq },
             op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix, cpu_cache: CpuCache::Keep,
         }

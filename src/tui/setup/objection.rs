@@ -1,6 +1,6 @@
 //! Why a choice makes no sense with the others: pure, for what is greyed and for what a key refuses.
 
-use crate::plan::{Backends, Cache, Choice, Info, Moves, Op, Settings, Sync};
+use crate::plan::{Cache, Choice, Info, Moves, Op, Settings, Sync};
 use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
@@ -24,11 +24,8 @@ pub struct Given<'a> {
 impl Given<'_> {
     /// The records of the backends that are chosen.
     pub fn chosen(&self) -> Vec<&'static Info> {
-        match &self.settings.backend {
-            None => Vec::new(),
-            Some(Backends::All) => self.infos.to_vec(),
-            Some(Backends::These(list)) => list.iter().filter_map(|choice| self.info(choice)).collect(),
-        }
+        let choices = self.settings.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(self.infos));
+        choices.iter().filter_map(|choice| self.info(choice)).collect()
     }
 
     fn info(&self, choice: &Choice) -> Option<&'static Info> {
@@ -193,7 +190,7 @@ fn verb(names: &str, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::infos;
+    use crate::engine::infos;
     use crate::experiment::usual;
     use crate::sys::direct::DirectAlign;
 
