@@ -179,13 +179,13 @@ fn lives(pid: u32) -> bool {
 /// Starts a run whose fio hangs; the numbers of that fio and of a child of its own.
 fn hanging(home: &Home, budget: &str) -> (Run, [u32; 2]) {
     home.file("data.bin", MIB as usize);
-    let (told, whole) = (home.path("pids.part"), home.path("pids"));
-    let path = fake(home, &format!("sleep 1000 & echo $$ $! > {0}; mv {0} {1}; wait", told.display(), whole.display()));
+    let told = home.path("pids");
+    let path = fake(home, &format!("[ $1 = --version ] && exit; sleep 1000 & echo $$ $! > {}; wait", told.display()));
     let mut watch = kernel::Watch::of(&home.path(""));
     let words = format!("--batch --trials 2 --trial-time 5ms --ceilings never --budget {budget} -b fio -s 64k -c warm data.bin");
     let run = Run::start(home.std(&words).env("PATH", path).stderr(Stdio::piped()));
-    watch.until(|| whole.exists());
-    let pids = fs::read_to_string(&whole).unwrap();
+    watch.until(|| fs::read_to_string(&told).is_ok_and(|text| text.ends_with('\n')));
+    let pids = fs::read_to_string(&told).unwrap();
     let pids: Vec<u32> = pids.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
     (run, [pids[0], pids[1]])
 }

@@ -329,8 +329,8 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     })
 }
 
-/// What a peer takes to start and to end around the work of one trial: dd some milliseconds, fio 0.25 to 0.3 s.
-const PEER_START: Duration = Duration::from_millis(300);
+/// What a peer takes to be loaded, to start and to end around the work of one trial: dd some milliseconds, fio 0.3 to 0.5 s.
+const PEER_START: Duration = Duration::from_millis(400);
 
 /// The time in which the peers of one round only start.
 pub(super) fn starts(cells: &[Job]) -> Duration {
