@@ -100,6 +100,7 @@ fn fio_reads_the_same_by_each_engine_in_threads_and_at_random() {
                 assert_whole(&document, engine, cache, 4 * MIB);
                 let known = engine == "fio" || engine.ends_with("psync");
                 let result = result(&document, engine, cache);
+                assert!(each(&result["trials"], "syscalls").iter().all(|calls| calls.is_null() != known), "{engine}");
                 assert_eq!((result["syscalls"].is_null(), warnings(result).contains(&"calls-unknown")), (!known, !known), "{engine}");
             }
         }

@@ -14,7 +14,7 @@ use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern};
-use crate::record::{CacheFlush, Evidence, Prepared, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, Note, Prepared, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
@@ -107,6 +107,9 @@ fn written_down(
     }
     evidence.notes.dedup();
     let mut trial = counted(&lanes, spec);
+    if evidence.notes.contains(&Note::CallsUnknown) {
+        trial.syscalls = None.into();
+    }
     let turns = (trial.user_nanos + trial.system_nanos) / workers::cpus();
     let busy = lanes.iter().map(|l| l.end - l.start).max().unwrap_or(0).max(turns);
     lane_evidence(&lanes, spec, &mut evidence, stage.origin);
@@ -151,7 +154,7 @@ fn counted(lanes: &[LaneDone], spec: &Spec) -> Trial {
     Trial {
         bytes: sum(|l| l.tally.bytes),
         ops: sum(|l| l.tally.ops),
-        syscalls: sum(|l| l.tally.syscalls),
+        syscalls: sum(|l| l.tally.syscalls).into(),
         nanos: end - start,
         passes: if whole { lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.tally.passes).min().unwrap_or(0) } else { 0 },
         xor: folded,

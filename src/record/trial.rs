@@ -41,7 +41,8 @@ pub struct Trial {
     pub round: u32,
     pub bytes: u64,
     pub ops: u64,
-    pub syscalls: u64,
+    /// Not known where another program made them and does not say.
+    pub syscalls: Known,
     /// Wall time from the first start to the last end over all threads.
     pub nanos: u64,
     /// Whole passes over the span; 0 where the count ends before it.
@@ -73,9 +74,9 @@ impl Trial {
         per_second(self.ops, self.nanos)
     }
 
-    /// System calls per second.
-    pub fn syscall_rate(&self) -> f64 {
-        per_second(self.syscalls, self.nanos)
+    /// System calls per second, where they were counted.
+    pub fn syscall_rate(&self) -> Option<f64> {
+        Some(per_second(self.syscalls.get()?, self.nanos))
     }
 }
 

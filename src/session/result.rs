@@ -110,8 +110,10 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
     };
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
     let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
-    let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(Trial::syscall_rate, "1/s"));
-    let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN);
+    // Sessions of before say it by the warning alone.
+    let known =
+        !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN) && result.trials.iter().all(|t| t.syscalls.get().is_some());
+    let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"));
     (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
     result
 }

@@ -103,7 +103,7 @@ fn trial(round: u32) -> Trial {
         round,
         bytes: SPAN,
         ops,
-        syscalls: ops,
+        syscalls: ops.into(),
         nanos,
         passes: 1,
         device_bytes: Some(SPAN),

@@ -206,7 +206,8 @@ mod tests {
     fn against(said: &str, exists: bool, what: &str) -> Option<String> {
         let (infos, said) = (infos(), settings(said));
         let settings = usual(&said, &infos);
-        let unavailable = [("uring", "EPERM, kernel.io_uring_disabled=2".to_string())];
+        let missing = "not installed: apt-get install fio";
+        let unavailable = [("uring", "EPERM, kernel.io_uring_disabled=2".to_string()), ("fio", missing.to_string())];
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
         let given = Given {
             settings: &settings,
@@ -250,6 +251,9 @@ mod tests {
             ("depth=32", true, "backend=read", "synchronous"),
             ("op=write", false, "backend=mmap", "mmap cannot write"),
             ("", false, "backend=uring", "not here: EPERM"),
+            ("", false, "backend=fio", "not here: not installed: apt-get install fio"),
+            ("op=write", false, "backend=dd", "dd cannot write"),
+            ("backend=dd,fio", true, "xor=true", "nothing to fold"),
         ] {
             let reason = against(said, exists, what).unwrap_or_else(|| panic!("{said} {what}: no objection"));
             assert!(reason.contains(wanted), "{said} {what}: {reason}");
@@ -276,6 +280,8 @@ mod tests {
             ("direct=true", true, "block=4096"),
             ("", true, "backend=seek"),
             ("", true, "backend=uring"),
+            ("", true, "backend=fio"),
+            ("backend=dd,pread", true, "xor=true"),
         ] {
             assert_eq!(against(said, exists, what), None, "{said} {what}");
         }
