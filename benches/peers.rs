@@ -45,7 +45,7 @@ fn main() {
         return;
     }
     println!("\npeers: operations per second, medians of {TRIALS} trials in turns on one file; paired: of the trials of one round");
-    let mut table = Table::new(&["", "fio", "iotui", "ratio", "paired: least", "median", "most", "target", ""]);
+    let mut table = Table::new(&["", "fio", "iotui", "ratio", "paired: least", "median", "most", "CPU time", "target", ""]);
     for of in &MATCHES {
         match measured(of) {
             Some(cells) => of.wanted.iter().for_each(|(value, target)| table.add(row(of, &cells, *value, *target))),
@@ -55,8 +55,8 @@ fn main() {
     table.print();
 }
 
-/// Operations per second of each trial in the order of rounds, by the way and the value of the axis.
-type Cells = BTreeMap<(String, u64), Vec<f64>>;
+/// Operations per second of each trial in the order of rounds, and CPU time of an operation, by the way and the value of the axis.
+type Cells = BTreeMap<(String, u64), Vec<(f64, f64)>>;
 
 fn measured(of: &Match) -> Option<Cells> {
     let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
@@ -69,16 +69,22 @@ fn measured(of: &Match) -> Option<Cells> {
     for result in document["results"].as_array()? {
         let cell = &result["cell"];
         let way = cell["backend"].as_str().or(cell["peer"].as_str())?;
-        let rate = |trial: &Value| Some(trial["ops"].as_f64()? * 1e9 / trial["nanos"].as_f64()?);
-        let rates: Option<Vec<f64>> = result["trials"].as_array()?.iter().map(rate).collect();
+        let number = |trial: &Value, key: &str| trial[key].as_f64();
+        let rate = |trial: &Value| {
+            let (ops, cpu) = (number(trial, "ops")?, number(trial, "user_nanos")? + number(trial, "system_nanos")?);
+            Some((ops * 1e9 / number(trial, "nanos")?, cpu / ops))
+        };
+        let rates: Option<Vec<(f64, f64)>> = result["trials"].as_array()?.iter().map(rate).collect();
         cells.insert((way.into(), cell[of.axis].as_u64()?), rates?);
     }
     Some(cells)
 }
 
+type Lists = (Vec<f64>, Vec<f64>);
+
 fn row(of: &Match, cells: &Cells, value: u64, target: f64) -> Vec<String> {
     let rates = |way: &str| cells.get(&(way.to_string(), value)).cloned().unwrap_or_default();
-    let (own, peer) = (rates(of.own), rates(of.peer));
+    let ((own, own_cpu), (peer, peer_cpu)): (Lists, Lists) = (rates(of.own).into_iter().unzip(), rates(of.peer).into_iter().unzip());
     let pairs: Vec<f64> = own.iter().zip(&peer).map(|(own, peer)| own / peer).collect();
     let at = |all: &[f64], q: f64| {
         let mut all = all.to_vec();
@@ -89,6 +95,8 @@ fn row(of: &Match, cells: &Cells, value: u64, target: f64) -> Vec<String> {
     let mut row = vec![format!("{} against {}, {} {value}", of.own, of.peer, of.axis)];
     row.extend([at(&peer, 0.5), at(&own, 0.5)].map(|rate| format!("{rate:.0}")));
     row.extend([ratio, at(&pairs, 0.0), at(&pairs, 0.5), at(&pairs, 1.0)].map(|ratio| format!("{ratio:.3}")));
+    // What a busy machine disturbs least.
+    row.push(format!("{:.3}", at(&peer_cpu, 0.5) / at(&own_cpu, 0.5)));
     row.extend([format!(">= {target}"), verdict(ratio >= target)]);
     row
 }

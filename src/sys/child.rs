@@ -74,7 +74,7 @@ pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> A
         unsafe { libc::kill(to, signal) };
     };
     let (status, usage) = loop {
-        wait(&stdout, &stderr)?;
+        wait(&stdout, &stderr);
         stdout.drain();
         stderr.drain();
         if let Some(gone) = reap(pid.as_raw())? {
@@ -154,15 +154,16 @@ impl<T: Read + AsFd> Pipe<T> {
 }
 
 /// Until there is something to read, or a tick has passed.
-fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) -> io::Result<()> {
+fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
     let of = |fd: Option<BorrowedFd>| libc::pollfd { fd: fd.map_or(-1, |fd| fd.as_raw_fd()), events: libc::POLLIN, revents: 0 };
     let mut fds = [of(stdout.fd()), of(stderr.fd())];
     // Both closed: it is about to end.
     let tick = if fds.iter().all(|fd| fd.fd < 0) { Duration::from_millis(1) } else { TICK };
     // SAFETY: two entries, both initialised.
-    match unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int) } {
-        -1 if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted => Err(io::Error::last_os_error()),
-        _ => Ok(()),
+    let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int) };
+    if ready < 0 {
+        // Interrupted, or refused: the child is looked after all the same.
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
