@@ -186,8 +186,15 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
     let mut recorder =
         Recorder::create(&home.sessions_dir(), Some("large"), "large", &Default::default(), &plan, UNIX_EPOCH).expect("record it");
     for cell in 0..RESULTS {
-        let trial =
-            Trial { cell, round: 1, bytes: 1 << 30, ops: 1000, syscalls: 1000, nanos: 300_000_000 + u64::from(cell), ..Trial::default() };
+        let trial = Trial {
+            cell,
+            round: 1,
+            bytes: 1 << 30,
+            ops: 1000,
+            syscalls: 1000.into(),
+            nanos: 300_000_000 + u64::from(cell),
+            ..Trial::default()
+        };
         recorder.event(&Event::Trial { trial: trial.into(), samples: Vec::new(), latency: None });
     }
     recorder.finish(End::Finished);

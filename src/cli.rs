@@ -29,7 +29,7 @@ pub struct Cli {
     #[arg(long)]
     pub batch: bool,
 
-    /// List what there is: backends and probes with what is not to be had here and why, presets, experiments,
+    /// List what there is: backends, peers (other programs) and probes with what is not to be had here and why, presets, experiments,
     /// references (machines of reports, to compare with)
     #[arg(long, value_name = "WHAT", help_heading = OTHER)]
     pub list: Option<Lists>,

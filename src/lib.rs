@@ -10,7 +10,7 @@
 //! | 5 | [`report`] | what a session looks like: table, json, csv, fio ...; one file each |
 //! | 4 | [`session`] | the log of a run: written as it goes, found, loaded; results and the answer in words |
 //! | 3 | [`engine`] | runs any plan: target, calibration, cold and warm, workers, trials |
-//! | 2 | [`backend`] [`probe`] [`experiment`] | ways to do I/O and measurements of the system, one file each; rules that turn settings into a plan |
+//! | 2 | [`backend`] [`peer`] [`probe`] [`experiment`] | ways to do I/O, programs that do it, and measurements of the system, one file each; rules that turn settings into a plan |
 //! | 1 | [`host`] | what this machine and this target are; the doctor |
 //! | 0 | [`units`] [`sys`] [`plan`] [`record`] [`stats`] | numbers in and out; kernel facts and calls; what to measure; what was measured and its verdict; statistics |
 //!
@@ -30,6 +30,7 @@ pub mod config;
 pub mod engine;
 pub mod experiment;
 pub mod host;
+pub mod peer;
 pub mod plan;
 pub mod probe;
 pub mod record;

@@ -10,12 +10,15 @@ use predicates::prelude::*;
 #[test]
 fn lists_hold_every_entry_once() {
     let home = Home::new();
-    use iotui::{backend::BACKENDS, experiment::EXPERIMENTS, plan::PRESETS};
+    use iotui::{backend::BACKENDS, experiment::EXPERIMENTS, peer::PEERS, plan::PRESETS};
     let backends: Vec<&str> = BACKENDS.iter().map(|b| b.info().id).collect();
+    let peers: Vec<&str> = PEERS.iter().map(|p| p.info().id).collect();
     let presets: Vec<&str> = PRESETS.iter().map(|p| p.0).collect();
     let experiments: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id()).collect();
     let references: Vec<&str> = iotui::session::references().iter().map(|r| r.id).collect();
-    for (what, ids) in [("backends", backends), ("presets", presets), ("experiments", experiments), ("references", references)] {
+    for (what, ids) in
+        [("backends", backends), ("peers", peers), ("presets", presets), ("experiments", experiments), ("references", references)]
+    {
         let list = home.json(&format!("--list {what}"));
         assert_eq!(each(&list, "id"), ids, "{what}");
         assert!(each(&list, "about").iter().all(|a| !a.as_str().unwrap().is_empty()), "{what}");

@@ -254,11 +254,15 @@ fn registries_list_everything_once() {
     use iotui::{
         backend::BACKENDS,
         experiment::EXPERIMENTS,
+        peer::PEERS,
         plan::PRESETS,
         report::{COMPARISONS, FORMATS},
     };
     let ids: Vec<_> = BACKENDS.iter().map(|b| b.info().id).collect();
     assert_registry("backends", &ids, written("backend", &["impl", "Backend", "for"]));
+    let ids: Vec<_> = PEERS.iter().map(|p| p.info().id).collect();
+    assert!(ids.iter().all(|id| !BACKENDS.iter().any(|b| b.info().id == *id)), "a peer has the name of a backend");
+    assert_registry("peers", &ids, written("peer", &["impl", "Peer", "for"]));
     let ids: Vec<_> = EXPERIMENTS.iter().map(|e| e.id()).collect();
     assert_registry("experiments", &ids, written("experiment", &["impl", "Experiment", "for"]));
     let ids: Vec<_> = FORMATS.iter().map(|f| f.id).collect();

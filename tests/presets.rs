@@ -4,7 +4,7 @@ mod common;
 
 use std::path::PathBuf;
 
-use iotui::backend;
+use iotui::engine;
 use iotui::experiment::{self, Asked, Offered, PlanError};
 use iotui::plan::{Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset};
 
@@ -29,7 +29,7 @@ fn said(line: &str) -> Settings {
 
 /// A machine that offers what `check` says, with 1 GiB of memory.
 fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&Job) -> Result<(), String>) -> Result<Plan, PlanError> {
-    let (settings, infos) = (said(line), backend::infos());
+    let (settings, infos) = (said(line), engine::infos());
     let probes = iotui::probe::infos();
     let cell = |info: &'static iotui::plan::ProbeInfo| vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))];
     let probes = Offered { infos: &probes, cells: &cell };

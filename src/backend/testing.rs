@@ -8,7 +8,7 @@ use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
 /// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
     Job {
-        backend: Choice { id: "read".into(), options: vec![] },
+        backend: Choice::plain("read"),
         op: Op::Read,
         pattern: Pattern::Seq,
         block: 4096,

@@ -17,7 +17,7 @@ const BLOCK: u64 = 4096;
 
 fn job(options: &[&str], depth: u32) -> Job {
     let options = options.iter().map(|name| (name.to_string(), None)).collect();
-    Job { backend: Choice { id: "uring".into(), options }, depth, block: BLOCK, ..testing::job() }
+    Job { backend: Choice { options, ..Choice::plain("uring") }, depth, block: BLOCK, ..testing::job() }
 }
 
 /// False, with the reason printed, where there is no io_uring.

@@ -30,7 +30,7 @@ pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &s
     if let Some((option, value)) = cold.or(share) {
         return Err(OtherCells::Added { option, value }.into());
     }
-    describes(settings, &chosen, &crate::backend::infos(), &plan.cells, &skipped)?;
+    describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;
     Ok((plan, Gate { base, limit }))
 }
 

@@ -10,6 +10,7 @@ use crate::report::{COMPARISONS, OUTPUT, Out, When, comparisons, formats};
 pub enum Lists {
     Backends,
     Probes,
+    Peers,
     Presets,
     Experiments,
     References,

@@ -4,8 +4,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Lists;
-use crate::backend::BACKENDS;
-use crate::engine::{Bench, place};
+use crate::engine::{Bench, Way, place};
 use crate::experiment::EXPERIMENTS;
 use crate::plan::{Choice, Job, Presets, TargetSpec};
 use crate::probe::{PROBES, Probe, Site};
@@ -29,7 +28,8 @@ struct Entry {
 
 pub fn run(what: Lists, presets: &Presets, out: &Out) -> anyhow::Result<u8> {
     let entries = match what {
-        Lists::Backends => backends()?,
+        Lists::Backends => ways(|way| !way.info().is_peer())?,
+        Lists::Peers => ways(|way| way.info().is_peer())?,
         Lists::Probes => probes(),
         Lists::Presets => all(presets),
         Lists::References => return references(out),
@@ -81,16 +81,17 @@ fn bench() -> anyhow::Result<Bench> {
     Ok(Bench::probe(&TargetSpec::File { path, size: 0 })?)
 }
 
-fn backends() -> anyhow::Result<Vec<Entry>> {
+/// Backends or peers, with what they take.
+fn ways(wanted: fn(&Way) -> bool) -> anyhow::Result<Vec<Entry>> {
     let bench = bench()?;
     let mut entries = Vec::new();
-    for backend in BACKENDS {
-        let info = backend.info();
+    for way in Way::all().filter(wanted) {
+        let info = way.info();
         let check = |name: &str| match Choice::parse(name) {
-            Ok(choice) => backend.check(&bench.target, &Job::plain(choice, info.ops[0])).err().map(|e| e.0),
+            Ok(choice) => way.check(&bench.target, &Job::plain(choice.known(info), info.ops[0])).err(),
             Err(error) => Some(error.to_string()),
         };
-        let mut entry = Entry { unavailable: check(info.id), ..plain(info.id, info.title, info.about) };
+        let mut entry = Entry { unavailable: check(info.id), doc: info.doc.into(), ..plain(info.id, info.title, info.about) };
         for option in info.options {
             let value = option.value.map(|v| format!("={v}")).unwrap_or_default();
             // 8 is a size as well as a number.

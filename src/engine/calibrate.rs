@@ -5,7 +5,9 @@
 use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::trial::{Stage, fixed_count, run};
+use super::way::Way;
 use crate::backend::meter::Timed;
+use crate::peer::{self, Peer};
 use crate::plan::{Cache, CpuCache, Op, Sync, TrialTime};
 
 /// What calibration found.
@@ -21,6 +23,9 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
     let high = u64::try_from(time.high.as_nanos()).unwrap_or(u64::MAX);
     if let Some(count) = fixed_count(&cell.job) {
         return warm_up(stage, cell, count, low);
+    }
+    if let Way::Peer(peer) = cell.way {
+        return one_run(stage, cell, peer, low);
     }
     let blocks = cell.job.blocks();
     let mut count = 1u64;
@@ -67,6 +72,21 @@ fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
     let flushed = job.cpu_cache == CpuCache::Flush;
     let once = flushed || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each));
     if once { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
+}
+
+/// A peer takes a while to start: one run that ends at the trial time, or with the file, tells its rate.
+fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Found, Failure> {
+    let blocks = peer::whole_blocks(&cell.job).blocks();
+    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), ..*stage };
+    let trial = run(&stage, cell, &Amount { count: blocks, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?.trial;
+    // Below the step of its clock.
+    let nanos = trial.nanos.max(1000);
+    let whole = trial.ops >= blocks && nanos < low;
+    let passes = if whole && peer.repeats() { repeats(cell, nanos, low) } else { 1 };
+    let fits = (u128::from(trial.ops) * u128::from(low) / u128::from(nanos)).clamp(1, blocks.max(1).into()) as u64;
+    let count = if whole { blocks } else { fits };
+    let takes = (u128::from(nanos) * u128::from(count) / u128::from(trial.ops.max(1))) as u64;
+    Ok(Found { amount: Amount { count, passes, timed: Timed::None, nanos: takes.saturating_mul(passes) }, whole })
 }
 
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::way::Way;
 use crate::backend::meter::Timed;
-use crate::backend::{self, Backend};
 use crate::plan::{Job, Plan};
 use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
 use crate::stats::{Histogram, Summary, outliers, two_modes};
@@ -20,7 +20,7 @@ pub(super) struct Amount {
 
 pub(super) struct Cell {
     pub job: Job,
-    pub backend: &'static dyn Backend,
+    pub way: Way,
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
@@ -33,9 +33,9 @@ impl Cell {
     /// One per cell of the plan; a backend of a plan made elsewhere may be unknown here.
     pub fn all(plan: &Plan) -> Vec<Result<Cell, String>> {
         let cell = |job: &Job| {
-            let backend = backend::backend(&job.backend.id).map_err(|unknown| unknown.to_string())?;
-            job.backend.check(backend.info()).map_err(|error| error.to_string())?;
-            Ok(Cell { job: job.clone(), backend, amount: None, trials: Vec::new(), histogram: Histogram::new(), every: 0, out: false })
+            let way = Way::of(&job.backend).map_err(|unknown| unknown.to_string())?;
+            job.backend.check(way.info()).map_err(|error| error.to_string())?;
+            Ok(Cell { job: job.clone(), way, amount: None, trials: Vec::new(), histogram: Histogram::new(), every: 0, out: false })
         };
         plan.cells.iter().map(cell).collect()
     }
@@ -78,14 +78,15 @@ fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
 
 /// The verdict on the trials of one job; nothing for a backend that this iotui does not know.
 pub fn verdict(job: &Job, trials: &[Arc<Trial>], latency: Option<&Latency>, grounds: &Grounds) -> Verdict {
-    let Ok(backend) = backend::backend(&job.backend.id) else { return Verdict::default() };
+    let Ok(way) = Way::of(&job.backend) else { return Verdict::default() };
     let rates = rates(trials);
     judge(&CellEvidence {
         job,
-        info: backend.info(),
+        info: way.info(),
         target: &grounds.target,
         machine: &grounds.machine,
-        harness_nanos: grounds.harness_nanos,
+        // A peer has a loop of its own.
+        harness_nanos: if way.info().is_peer() { 0.0 } else { grounds.harness_nanos },
         trials,
         spread: Spread {
             half_width: Summary::of(&rates).and_then(|s| s.half_width()),

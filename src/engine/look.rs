@@ -2,7 +2,7 @@
 
 use super::error::EngineError;
 use super::target::Bench;
-use crate::backend;
+use super::way::Way;
 use crate::host::TargetFacts;
 use crate::plan::{Job, Plan};
 
@@ -15,14 +15,14 @@ pub struct Met {
     pub refused: Vec<(Job, String)>,
 }
 
-/// Looks at the target of `plan` and asks every backend; nothing is left behind.
+/// Looks at the target of `plan` and asks every backend and peer; nothing is left behind.
 ///
 /// # Errors
 /// The target cannot be opened, or no file can be made where it would be.
 pub fn look(plan: &Plan) -> Result<Met, EngineError> {
     let bench = Bench::probe(&plan.target)?;
-    let refusal = |job: &Job| match backend::backend(&job.backend.id) {
-        Ok(backend) => backend.check(&bench.target, job).err().map(|why| why.0),
+    let refusal = |job: &Job| match Way::of(&job.backend) {
+        Ok(way) => way.check(&bench.target, job).err(),
         Err(unknown) => Some(unknown.to_string()),
     };
     let refused = plan.cells.iter().filter_map(|job| Some((job.clone(), refusal(job)?))).collect();

@@ -8,6 +8,7 @@ mod ceilings;
 mod cells;
 mod control;
 mod error;
+mod foreign;
 mod harness;
 mod look;
 mod observe;
@@ -23,6 +24,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod way;
 mod workers;
 
 pub use ceilings::measure as measure_ceilings;
@@ -34,6 +36,7 @@ pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
 pub use run::run;
 pub use schedule::order;
 pub use target::Bench;
+pub use way::{Way, infos};
 
 use crate::record::Event;
 

@@ -9,7 +9,8 @@ use super::error::EngineError;
 use super::place::{PlaceError, absolute, place, scratch_dir};
 use super::probing;
 use super::target::Bench;
-use crate::backend::{self, BACKENDS, Target};
+use super::way::{Way, infos};
+use crate::backend::{self, Target};
 use crate::experiment::{self, Asked, Offered, PlanError, asked_probes, spans};
 use crate::host::TargetFacts;
 use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes};
@@ -37,7 +38,7 @@ pub struct Proposed {
     pub plan: Plan,
     /// Of the target, or of an empty file where iotui's own would be.
     pub facts: TargetFacts,
-    /// Every backend that cannot do a plain job of the asked operation here, and why.
+    /// Every backend and peer that cannot do a plain job of the asked operation here, and why.
     pub unavailable: Vec<(&'static str, String)>,
 }
 
@@ -78,13 +79,13 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         }
         false => without_file(asked)?,
     };
-    let check = |job: &Job| match (backend::backend(&job.backend.id), &bench) {
+    let check = |job: &Job| match (Way::of(&job.backend), &bench) {
         _ if job.cache == Cache::Cold && dropping.is_err() => dropping.clone(),
-        (Ok(backend), Some(bench)) => backend.check(&bench.target, job).map_err(|why| why.0),
+        (Ok(way), Some(bench)) => way.check(&bench.target, job),
         (Ok(_), None) => Err("there is no file".into()),
         (Err(unknown), _) => Err(unknown.to_string()),
     };
-    let (infos, probes) = (backend::infos(), probe::infos());
+    let (infos, probes) = (infos(), probe::infos());
     let site = OnceCell::new();
     let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(|| probing::site(&target)));
     let probes = Offered { infos: &probes, cells: &cells };
@@ -145,19 +146,19 @@ fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSp
     first.map_or_else(|| place(None), Err)
 }
 
-/// Every backend that cannot do a plain job of `op` on this target, and why.
+/// Every backend and peer that cannot do a plain job of `op` on this target, and why.
 pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
-    let why = |backend: &dyn backend::Backend| {
-        let info = backend.info();
+    let why = |way: Way| {
+        let info = way.info();
         // A backend that only seeks does so whatever else is read or written beside it.
         let op = if info.ops == [Op::Seek] { Op::Seek } else { op };
         if !info.ops.contains(&op) {
             return Some((info.id, format!("{} cannot {op}", info.id)));
         }
-        let job = Job::plain(Choice { id: info.id.into(), options: Vec::new() }, op);
-        backend.check(target, &job).err().map(|why| (info.id, why.0))
+        let job = Job::plain(Choice::plain(info.id).known(info), op);
+        way.check(target, &job).err().map(|why| (info.id, why))
     };
-    BACKENDS.iter().filter_map(|backend| why(*backend)).collect()
+    Way::all().filter_map(why).collect()
 }
 
 /// What is free, or what a control group leaves of it.
@@ -190,7 +191,7 @@ mod tests {
         assert!(matches!(&proposed.plan.target, TargetSpec::File { size, .. } if *size == data.len() as u64));
         let (_, _, target) = crate::backend::testing::file(4096, 1);
         let cannot: Vec<_> = unavailable(&target, Op::Write).into_iter().filter(|(_, why)| why.ends_with("cannot write")).collect();
-        let reads_only: Vec<_> = BACKENDS.iter().map(|b| b.info()).filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
+        let reads_only: Vec<_> = infos().into_iter().filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
         assert_eq!(cannot.iter().map(|(id, _)| *id).collect::<Vec<_>>(), reads_only);
         assert!(proposed.unavailable.iter().all(|(id, why)| *id != "pread" && *id != "seek" && !why.is_empty()));
     }

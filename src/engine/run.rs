@@ -144,7 +144,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn make_cells(&mut self) {
         for (index, cell) in Cell::all(self.plan).into_iter().enumerate() {
-            let cell = cell.and_then(|c| c.backend.check(&self.bench.target, &c.job).map(|()| c).map_err(|e| e.0));
+            let cell = cell.and_then(|c| c.way.check(&self.bench.target, &c.job).map(|()| c));
             let cell = cell.map_err(|error| self.sink.event(Event::Failed { cell: index as u32, error })).ok();
             self.cells.push(cell);
         }

@@ -1,15 +1,20 @@
 //! One trial: prepare, run, and write down what happened with the evidence of it.
 
+use std::time::Duration;
+
 use super::cells::{Amount, Cell};
 use super::control::Cut;
 use super::error::Failure;
+use super::foreign;
 use super::observe::{self, Cached, Counters};
 use super::prepare::{Ready, prepare};
 use super::target::Bench;
+use super::way::Way;
 use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
+use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern};
-use crate::record::{CacheFlush, Evidence, Prepared, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, Note, Prepared, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
@@ -25,7 +30,7 @@ pub(super) struct Stage<'a> {
     /// Whether to end the trial now, and how.
     pub cut: &'a dyn Fn() -> Option<Cut>,
     /// Ends the trial so long after its lanes began.
-    pub limit: Option<std::time::Duration>,
+    pub limit: Option<Duration>,
 }
 
 /// A trial that ran.
@@ -45,11 +50,15 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
     let began = monotonic_nanos();
     let ready = prepare(bench, job, &|| (stage.cut)().is_some())?;
     let prepared = monotonic_nanos();
+    let done = match cell.way {
+        Way::Backend(_) => job.clone(),
+        Way::Peer(_) => peer::whole_blocks(job),
+    };
     let spec = Spec {
-        backend: cell.backend,
-        job: job.clone(),
+        way: cell.way,
         target: bench.target.clone(),
-        count: amount.count,
+        count: amount.count.min(done.blocks()),
+        job: done,
         passes: amount.passes,
         seed: stage.seed,
         timed: amount.timed,
@@ -61,7 +70,13 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
         flushed = (job.cpu_cache == CpuCache::Flush).then(|| flush(bench, job, &ready));
         before = Counters::now(&bench.file, bench.device);
     };
-    let ran = workers::run(&spec, &mut at_go, stage.cut, sample)?;
+    let ran = match cell.way {
+        Way::Backend(backend) => workers::run(&spec, backend, &mut at_go, stage.cut, sample)?,
+        Way::Peer(peer) => {
+            let expected = Duration::from_nanos(amount.nanos);
+            foreign::run(peer, &spec, &bench.file, expected, &mut at_go, stage.cut, sample)?
+        }
+    };
     let after = Counters::now(&bench.file, bench.device);
     let cached_after = observe::cached(&bench.file, job.span, job.cache != Cache::AsIs);
     let evidence = Evidence {
@@ -92,6 +107,9 @@ fn written_down(
     }
     evidence.notes.dedup();
     let mut trial = counted(&lanes, spec);
+    if evidence.notes.contains(&Note::CallsUnknown) {
+        trial.syscalls = None.into();
+    }
     let turns = (trial.user_nanos + trial.system_nanos) / workers::cpus();
     let busy = lanes.iter().map(|l| l.end - l.start).max().unwrap_or(0).max(turns);
     lane_evidence(&lanes, spec, &mut evidence, stage.origin);
@@ -102,7 +120,10 @@ fn written_down(
     evidence.unwritten_bytes = cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
     evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
     trial.device_bytes = after.device_bytes(before);
-    trial.hole_bytes = hole_bytes(stage.bench, &lanes);
+    // In which order another program jumped is not known.
+    let whole = !lanes.iter().any(|l| l.tally.rest > 0 || l.share.quota < l.share.blocks);
+    let known = whole || !spec.way.info().is_peer() || spec.job.pattern == Pattern::Seq;
+    trial.hole_bytes = hole_bytes(stage.bench, &lanes).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
     let proved = ready.cached.is_some() || ready.reached == Prepared::AsIs;
@@ -128,12 +149,12 @@ fn counted(lanes: &[LaneDone], spec: &Spec) -> Trial {
     let short = lanes.iter().any(|l| l.tally.passes < spec.passes && l.share.quota > 0);
     let whole = spec.count >= spec.job.blocks();
     // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of its own.
-    let seen = spec.backend.info().moves == Moves::Data && spec.job.mix.is_none();
+    let seen = spec.way.info().moves == Moves::Data && spec.job.mix.is_none();
     let folded = (spec.job.xor && seen && !short).then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
         bytes: sum(|l| l.tally.bytes),
         ops: sum(|l| l.tally.ops),
-        syscalls: sum(|l| l.tally.syscalls),
+        syscalls: sum(|l| l.tally.syscalls).into(),
         nanos: end - start,
         passes: if whole { lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.tally.passes).min().unwrap_or(0) } else { 0 },
         xor: folded,
@@ -156,7 +177,7 @@ fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origi
     // A lane without a block is not at work; many of them would outweigh one operation.
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
-    let moves = spec.backend.info().moves_bytes();
+    let moves = spec.way.info().moves_bytes();
     for lane in lanes {
         let pass = pass_bytes(lane, 0, lane.share.quota);
         let rest = pass_bytes(lane, lane.tally.passes, lane.tally.rest);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::control::Cut;
 use super::error::Failure;
 use super::sampled::Before;
+use super::way::Way;
 use crate::backend::meter::Timed;
 use crate::backend::order::Share;
 use crate::backend::work::{Assignment, Published, Tally};
@@ -26,7 +27,7 @@ use crate::sys::usage::Usage;
 /// One trial's work, complete.
 #[derive(Clone)]
 pub(super) struct Spec {
-    pub backend: &'static dyn Backend,
+    pub way: Way,
     pub job: Job,
     pub target: Target,
     /// Operations of one pass over all lanes.
@@ -57,6 +58,7 @@ pub(super) struct Ran {
 
 struct Shared {
     spec: Spec,
+    backend: &'static dyn Backend,
     stop: AtomicBool,
     published: Vec<Published>,
     started: AtomicU32,
@@ -84,10 +86,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
 
 /// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` says when and how to end it.
-pub(super) fn run(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> Option<Cut>, sample: &mut Watch) -> Result<Ran, Failure> {
+pub(super) fn run(
+    spec: &Spec,
+    backend: &'static dyn Backend,
+    at_go: &mut dyn FnMut(),
+    cut: &dyn Fn() -> Option<Cut>,
+    sample: &mut Watch,
+) -> Result<Ran, Failure> {
     let threads = spec.job.threads;
     let shared = Arc::new(Shared {
         spec: spec.clone(),
+        backend,
         stop: AtomicBool::new(false),
         published: (0..threads).map(|_| Published::default()).collect(),
         started: AtomicU32::new(0),
@@ -172,7 +181,8 @@ fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<J
 
 /// The life of a worker.
 fn work(shared: &Shared, lane: u32) -> Done {
-    let Spec { backend, job, target, count, passes, seed, timed, .. } = &shared.spec;
+    let Spec { job, target, count, passes, seed, timed, .. } = &shared.spec;
+    let backend = shared.backend;
     let unshared = threads::unshare_files();
     let mut open = backend.open(target, job, lane)?;
     let syncing = if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };

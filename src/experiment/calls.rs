@@ -68,7 +68,7 @@ mod tests {
     use crate::plan::{Choice, Op};
 
     fn job(count: u64) -> Job {
-        Job { count: Some(count), ..Job::plain(Choice { id: "pread".into(), options: Vec::new() }, Op::Read) }
+        Job { count: Some(count), ..Job::plain(Choice::plain("pread"), Op::Read) }
     }
 
     #[test]

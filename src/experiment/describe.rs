@@ -2,7 +2,7 @@
 
 use super::sweep::sensible;
 use super::usual;
-use crate::plan::{Backends, Choice, Info, Job, Preset, Range, Settings};
+use crate::plan::{Choice, Info, Job, Preset, Range, Settings};
 use crate::units::short_bytes;
 
 /// How options differ from the cells they were to describe.
@@ -102,10 +102,11 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         // No part of a job.
         probe: _,
     } = settings;
-    let backends = backend.as_ref().map(|backends| match backends {
-        Backends::These(list) => list.clone(),
-        Backends::All => infos.iter().map(|info| Choice { id: info.id.into(), options: Vec::new() }).collect(),
-    });
+    let known = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
+        Some(info) => choice.known(info),
+        None => choice,
+    };
+    let backends = backend.as_ref().map(|backends| backends.choices(infos).into_iter().map(known).collect::<Vec<_>>());
     let range = |range: &Option<Range>, text: fn(&u64) -> String, put: fn(&mut Job, u64)| {
         range.as_ref().map(|range| values(range.values.clone(), text, put))
     };

@@ -113,8 +113,9 @@ pub fn needs_file(presets: &[Preset]) -> bool {
 }
 
 /// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
-fn trial_time(asked: &Asked, whole: &Settings, cells: usize, budget: Duration) -> TrialTime {
-    let fits = sweep::trial_time(cells, budget);
+fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) -> TrialTime {
+    // Once to calibrate, and once for a round.
+    let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells) * 2);
     match (asked.settings.trial_time, whole.trial_time) {
         (Some(said), _) => said,
         (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => time,
@@ -128,7 +129,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let (probes, skipped_probes) = lab::probes(asked)?;
     let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
-    let trial_time = trial_time(asked, &whole, cells.len(), budget);
+    let trial_time = trial_time(asked, &whole, &cells, budget);
     let plan = Plan {
         experiment: asked.presets.first().map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: asked.presets.iter().map(|p| p.id.clone()).collect(),

@@ -37,10 +37,11 @@ impl Experiment for Sweep {
     }
 }
 
-/// The trial time where none was said: 0.3 s, or less so that calibration and one round fit in the budget.
-pub(super) fn trial_time(cells: usize, budget: Duration) -> TrialTime {
+/// The trial time where none was said: 0.3 s, or less so that calibration and one round fit in the budget beside `starts`, the time
+/// in which peers only start.
+pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> TrialTime {
     // Calibration costs about 1.5 trials, preparation about a third of one.
-    let fits = budget.as_secs_f64() / (cells as f64 * 3.3);
+    let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * 3.3);
     let time = Duration::from_millis((fits * 1000.0) as u64).clamp(Duration::from_millis(1), TrialTime::default().low);
     TrialTime { low: time, high: time }
 }
@@ -210,18 +211,16 @@ fn default_caches(op: Op, direct: bool) -> Vec<Cache> {
 }
 
 fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice, &'static Info)>, PlanError> {
-    let plain = |id: &str| Choice { id: id.into(), options: vec![] };
     let choices = match &settings.backend {
-        Some(Backends::These(list)) => list.clone(),
-        Some(Backends::All) => infos.iter().map(|i| plain(i.id)).collect(),
-        None if settings.mix.is_some() => ["pread", "uring"].into_iter().map(plain).collect(),
-        None => usual_backends(settings.op.unwrap_or(Op::Read)).iter().map(|id| plain(id)).collect(),
+        Some(backends) => backends.choices(infos),
+        None if settings.mix.is_some() => ["pread", "uring"].map(Choice::plain).to_vec(),
+        None => usual_backends(settings.op.unwrap_or(Op::Read)).iter().map(|id| Choice::plain(id)).collect(),
     };
     let mut known = Vec::new();
     for choice in choices {
         let info = infos.iter().find(|i| i.id == choice.id).ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
         choice.check(info)?;
-        known.push((choice, *info));
+        known.push((choice.known(info), *info));
     }
     Ok(known)
 }
@@ -268,8 +267,9 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.mix.is_some() && job.xor {
         return Some("an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix".into());
     }
-    if job.xor && info.moves == Moves::Inside {
-        return Some(format!("{id} hands no data to the program, so there is nothing to fold: leave out --xor, or use pread"));
+    if job.xor && info.moves != Moves::Data {
+        let why = if info.is_peer() { "is another program, whose data is not seen here" } else { "hands no data to the program" };
+        return Some(format!("{id} {why}, so there is nothing to fold: leave out --xor, or use pread"));
     }
     if job.direct && job.cache == Cache::Warm {
         return Some("direct I/O does not read the cache: warm makes no sense".into());
@@ -285,7 +285,7 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
 
 /// The backends that really do this.
 fn able(infos: &[&'static Info], op: Op) -> String {
-    let able = infos.iter().filter(|i| i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
+    let able = infos.iter().filter(|i| !i.is_peer() && i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
     able.map(|i| i.id).collect::<Vec<_>>().join(", ")
 }
 
@@ -310,7 +310,7 @@ fn writes(job: &Job, asked: &Asked) -> Option<String> {
 
 fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     let buffers = match info.moves {
-        Moves::Data => {
+        Moves::Data | Moves::Elsewhere => {
             let each = job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());
             // What is read and what is written lie apart.
             if job.mix.is_some() { each.saturating_mul(2) } else { each }
@@ -329,6 +329,15 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     })
 }
 
+/// What a peer takes to be loaded, to start and to end around the work of one trial: dd some milliseconds, fio 0.3 to 0.5 s.
+const PEER_START: Duration = Duration::from_millis(400);
+
+/// The time in which the peers of one round only start.
+pub(super) fn starts(cells: &[Job]) -> Duration {
+    let peers = cells.iter().filter(|cell| cell.backend.peer).count();
+    PEER_START * u32::try_from(peers).unwrap_or(u32::MAX)
+}
+
 /// Rounds of a plan and the time they are expected to take, for `--dry-run`.
 pub fn estimate(plan: &Plan) -> Duration {
     let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
@@ -336,5 +345,6 @@ pub fn estimate(plan: &Plan) -> Duration {
     // A batch of a probe is made ready anew each time, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
     let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);
-    Duration::from_secs_f64((once * (rounds + 1.5) + probing).min(plan.budget.as_secs_f64()))
+    let starts = starts(&plan.cells).as_secs_f64() * (rounds + 1.0);
+    Duration::from_secs_f64((once * (rounds + 1.5) + probing + starts).min(plan.budget.as_secs_f64()))
 }

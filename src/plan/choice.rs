@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Info, Unknown, nearest};
+use super::{Backends, Info, Unknown, nearest};
 use crate::units;
 
 /// `NAME+OPTION[=VALUE]...`, checked against the registry entry it names.
@@ -13,6 +13,8 @@ use crate::units;
 pub struct Choice {
     pub id: String,
     pub options: Vec<(String, Option<String>)>,
+    /// It names a peer: only the registry knows, see [`Choice::known`].
+    pub peer: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +45,7 @@ impl Choice {
         if id.is_empty() || options.iter().any(|(name, _)| name.is_empty()) {
             return Err(ChoiceError::Empty(text.into()));
         }
-        Ok(Choice { id, options })
+        Ok(Choice { id, options, peer: false })
     }
 
     /// Checks the options against the backend's own list. A value is a size.
@@ -68,6 +70,16 @@ impl Choice {
         Ok(())
     }
 
+    /// A backend without options.
+    pub fn plain(id: &str) -> Choice {
+        Choice { id: id.into(), options: Vec::new(), peer: false }
+    }
+
+    /// As the registry knows it: a backend, or a peer.
+    pub fn known(self, info: &Info) -> Choice {
+        Choice { peer: info.is_peer(), ..self }
+    }
+
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|(name, _)| name == option)
     }
@@ -76,6 +88,16 @@ impl Choice {
     pub fn size(&self, option: &str) -> Option<u64> {
         let (_, value) = self.options.iter().find(|(name, _)| name == option)?;
         units::parse_bytes(value.as_deref()?).ok()
+    }
+}
+
+impl Backends {
+    /// Each that is chosen; `all` is every backend, and no peer.
+    pub fn choices(&self, infos: &[&'static Info]) -> Vec<Choice> {
+        match self {
+            Backends::These(list) => list.clone(),
+            Backends::All => infos.iter().filter(|info| !info.is_peer()).map(|info| Choice::plain(info.id)).collect(),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a backend is and can do: one record from which help, setup screen, checks and docs are made.
+//! What a backend or peer is and can do: one record from which help, setup screen, checks and docs are made.
 
 use super::Op;
 
@@ -9,6 +9,8 @@ pub enum Moves {
     Data,
     /// Bytes that the kernel moves on by itself: none reaches the program, so there is nothing to fold.
     Inside,
+    /// Bytes between a file and the memory of another program, a peer: nothing of them is seen here.
+    Elsewhere,
     /// No bytes: only the cost of the call (or of iotui itself) is measured.
     Nothing,
 }
@@ -30,7 +32,7 @@ pub struct Opt {
     pub about: &'static str,
 }
 
-/// A backend's entry in the registry.
+/// The entry of a backend or peer in its registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
     pub id: &'static str,
@@ -56,6 +58,11 @@ impl Info {
     /// Whether an operation carries bytes at all.
     pub fn moves_bytes(&self) -> bool {
         self.moves != Moves::Nothing
+    }
+
+    /// Whether it is another program that does the work.
+    pub fn is_peer(&self) -> bool {
+        self.moves == Moves::Elsewhere
     }
 
     pub fn max_depth(&self) -> u32 {

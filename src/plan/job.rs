@@ -171,6 +171,8 @@ impl TryFrom<String> for Pattern {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
+    /// The backend, or the peer in its place.
+    #[serde(flatten, with = "way")]
     pub backend: Choice,
     pub op: Op,
     pub pattern: Pattern,
@@ -190,6 +192,32 @@ pub struct Job {
     /// Percentage of reads where reads and writes are mixed.
     pub mix: Option<u8>,
     pub cpu_cache: CpuCache,
+}
+
+/// The key says which it is: `"backend": "pread"` or `"peer": "dd"`.
+mod way {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Choice;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Way<T> {
+        Backend(T),
+        Peer(T),
+    }
+
+    pub fn serialize<S: Serializer>(choice: &Choice, out: S) -> Result<S::Ok, S::Error> {
+        let way = if choice.peer { Way::Peer(choice) } else { Way::Backend(choice) };
+        way.serialize(out)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Choice, D::Error> {
+        Ok(match Way::deserialize(from)? {
+            Way::Backend(choice) => choice,
+            Way::Peer(choice) => Choice { peer: true, ..choice },
+        })
+    }
 }
 
 impl Job {
@@ -259,6 +287,19 @@ mod tests {
             assert_eq!(cache.name().parse::<Cache>().as_ref(), Ok(cache));
         }
         assert!("colt".parse::<Cache>().unwrap_err().to_string().contains("did you mean cold"));
+    }
+
+    #[test]
+    fn the_key_tells_a_peer_from_a_backend() {
+        for (choice, key) in [(Choice::plain("dd"), "backend"), (Choice { peer: true, ..Choice::plain("dd") }, "peer")] {
+            let job = Job::plain(choice, Op::Read);
+            let text = serde_json::to_string(&job).unwrap();
+            assert!(text.starts_with(&format!("{{\"{key}\":\"dd\",\"op\":\"read\"")), "{text}");
+            assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
+            let both = text.replacen('{', r#"{"peer":"fio","backend":"read","#, 1);
+            assert!(serde_json::from_str::<Job>(&both).is_err(), "{both}");
+            assert!(serde_json::from_str::<Job>(&text.replacen(key, "program", 1)).is_err());
+        }
     }
 
     #[test]

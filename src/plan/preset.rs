@@ -51,6 +51,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "mixed",
     "peak",
     "larger-than-memory",
+    "peers",
     "lab",
     "lab/cpu",
     "lab/memory",

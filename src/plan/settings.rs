@@ -239,7 +239,7 @@ impl Settings {
                 Backends::All => "all".into(),
                 Backends::These(list) => join(list),
             },
-            "Ways to do I/O [default: read,mmap,uring]; --list backends shows them"
+            "Ways to do I/O, and programs that do it (dd, fio) [default: read,mmap,uring]; --list backends and --list peers show them"
         ),
         setting!(
             "probe",

@@ -18,4 +18,4 @@ pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use trial::{CacheFlush, Evidence, Note, Prepared, Residency, Trial, Xor};
 pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};
-pub use warning::{Severity, Warning};
+pub use warning::{CALLS_UNKNOWN, Severity, Warning};

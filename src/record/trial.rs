@@ -41,7 +41,8 @@ pub struct Trial {
     pub round: u32,
     pub bytes: u64,
     pub ops: u64,
-    pub syscalls: u64,
+    /// Not known where another program made them and does not say.
+    pub syscalls: Known,
     /// Wall time from the first start to the last end over all threads.
     pub nanos: u64,
     /// Whole passes over the span; 0 where the count ends before it.
@@ -73,9 +74,9 @@ impl Trial {
         per_second(self.ops, self.nanos)
     }
 
-    /// System calls per second.
-    pub fn syscall_rate(&self) -> f64 {
-        per_second(self.syscalls, self.nanos)
+    /// System calls per second, where they were counted.
+    pub fn syscall_rate(&self) -> Option<f64> {
+        Some(per_second(self.syscalls.get()?, self.nanos))
     }
 }
 
@@ -195,6 +196,10 @@ pub enum Note {
     HelperUncounted,
     /// The file system can share blocks between files instead of copying them.
     Cloned,
+    /// Another program did the work, and how many system calls it made is not known.
+    CallsUnknown,
+    /// The clock of the program that did the work counts in steps of so many nanoseconds, more than 1 % of the trial.
+    CoarseClock(u64),
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
 }

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+/// The warning of a cell whose system calls nobody counted: there is no rate of them then.
+pub const CALLS_UNKNOWN: &str = "calls-unknown";
+
 /// How much a warning takes away from a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

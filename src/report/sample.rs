@@ -75,7 +75,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
             round,
             bytes: if moves { ops * job.block } else { 0 },
             ops,
-            syscalls: (ops as f64 * like.calls_per_op) as u64,
+            syscalls: ((ops as f64 * like.calls_per_op) as u64).into(),
             nanos: (ops as f64 * like.nanos_per_op * scatter) as u64,
             passes: 1,
             xor: job.xor.then_some(Xor(0x5eed_0001)),

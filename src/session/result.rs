@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::Session;
-use crate::backend;
+use crate::engine::Way;
 use crate::plan::{Job, Op, Skipped};
+pub use crate::record::CALLS_UNKNOWN;
 use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::stats::{self, Summary};
 
@@ -79,13 +80,10 @@ impl CellResult {
     }
 }
 
-/// The warning of a cell whose system calls nobody counted: there is no rate of them then.
-pub const CALLS_UNKNOWN: &str = "calls-unknown";
-
 /// Whether a job moves bytes, so that bytes per second say something about it.
 pub fn moves_data(job: &Job) -> bool {
     // A session may name a way that this version does not know.
-    let moves = backend::backend(&job.backend.id).map_or(true, |backend| backend.info().moves_bytes());
+    let moves = Way::of(&job.backend).map_or(true, |way| way.info().moves_bytes());
     job.op != Op::Seek && moves
 }
 
@@ -112,8 +110,10 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
     };
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
     let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
-    let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(Trial::syscall_rate, "1/s"));
-    let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN);
+    // Sessions of before say it by the warning alone.
+    let known =
+        !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN) && result.trials.iter().all(|t| t.syscalls.get().is_some());
+    let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"));
     (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
     result
 }

@@ -58,7 +58,7 @@ pub fn session(cells: u32) -> Session {
 
 /// A trial of 1 s in 4 KiB operations.
 pub fn trial(cell: u32, round: u32, bytes: u64) -> Trial {
-    Trial { cell, round, bytes, ops: bytes / 4096, syscalls: bytes / 4096 + 1, nanos: 1_000_000_000, ..Trial::default() }
+    Trial { cell, round, bytes, ops: bytes / 4096, syscalls: (bytes / 4096 + 1).into(), nanos: 1_000_000_000, ..Trial::default() }
 }
 
 pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {

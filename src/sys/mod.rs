@@ -6,6 +6,7 @@ pub mod block;
 pub mod buffer;
 pub mod calls;
 pub mod cet;
+pub mod child;
 pub mod clock;
 pub mod clone;
 pub mod cold;

@@ -45,16 +45,21 @@ impl Usage {
     }
 
     fn of(who: UsageWho) -> io::Result<Self> {
-        let usage = getrusage(who)?;
+        Ok(getrusage(who)?.as_ref().to_owned().into())
+    }
+}
+
+impl From<libc::rusage> for Usage {
+    fn from(usage: libc::rusage) -> Self {
         let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
-        Ok(Self {
-            user_nanos: nanos(usage.user_time()),
-            system_nanos: nanos(usage.system_time()),
-            minor_faults: count(usage.minor_page_faults()),
-            major_faults: count(usage.major_page_faults()),
-            voluntary_switches: count(usage.voluntary_context_switches()),
-            involuntary_switches: count(usage.involuntary_context_switches()),
-        })
+        Self {
+            user_nanos: nanos(usage.ru_utime.into()),
+            system_nanos: nanos(usage.ru_stime.into()),
+            minor_faults: count(usage.ru_minflt),
+            major_faults: count(usage.ru_majflt),
+            voluntary_switches: count(usage.ru_nvcsw),
+            involuntary_switches: count(usage.ru_nivcsw),
+        }
     }
 }
 

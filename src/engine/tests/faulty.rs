@@ -44,10 +44,10 @@ impl Faulty {
 
     /// One pass over all of it in blocks of 4096.
     pub fn spec(&'static self, threads: u32, depth: u32) -> Spec {
-        let backend = Choice { id: "faulty".into(), options: vec![] };
+        let backend = Choice::plain("faulty");
         let job = Job { backend, threads, depth, span: self.0.data.len() as u64, ..testing::job() };
         let target = Target { path: "/".into(), size: job.span, writable: false, direct_align: None, direct_refused: None };
-        Spec { backend: self, count: job.blocks(), passes: 1, seed: 7, timed: Timed::None, limit: None, target, job }
+        Spec { way: Way::Backend(self), count: job.blocks(), passes: 1, seed: 7, timed: Timed::None, limit: None, target, job }
     }
 }
 

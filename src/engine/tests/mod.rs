@@ -15,10 +15,11 @@ mod writes;
 
 use super::control::Cut;
 use super::error::Failure;
+use super::way::Way;
 use super::workers::{self, Ran, Spec};
 use crate::backend::meter::Timed;
 use crate::backend::order::Share;
-use crate::backend::{self, BACKENDS, Target, testing};
+use crate::backend::{self, BACKENDS, Backend, Target, testing};
 use crate::plan::{Choice, Info, Job, Op, Pattern};
 
 pub(super) const PATTERNS: [Pattern; 4] = [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
@@ -27,7 +28,7 @@ pub(super) const PATTERNS: [Pattern; 4] = [Pattern::Seq, Pattern::Random, Patter
 pub(super) fn choices() -> Vec<Choice> {
     let mut all = Vec::new();
     for info in BACKENDS.iter().map(|b| b.info()) {
-        let with = |options: Vec<(String, Option<String>)>| Choice { id: info.id.into(), options };
+        let with = |options: Vec<(String, Option<String>)>| Choice { options, ..Choice::plain(info.id) };
         all.push(with(vec![]));
         let values = |of: &crate::plan::Opt| match of.value {
             None => vec![None],
@@ -70,8 +71,16 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
 /// The job's work as a trial would have it: `count` operations (0 = all) in each of `passes`.
 pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
-    let backend = backend::backend(&job.backend.id).unwrap();
-    Spec { backend, count, passes, seed: 7, timed: Timed::None, limit: None, target: target.clone(), job }
+    let way = Way::of(&job.backend).unwrap();
+    Spec { way, count, passes, seed: 7, timed: Timed::None, limit: None, target: target.clone(), job }
+}
+
+/// The backend of its lanes.
+pub(super) fn own(spec: &Spec) -> &'static dyn Backend {
+    match spec.way {
+        Way::Backend(backend) => backend,
+        Way::Peer(_) => panic!("a peer has no lanes"),
+    }
 }
 
 /// Runs to the end.
@@ -80,7 +89,7 @@ pub(super) fn run(spec: &Spec) -> Result<Ran, String> {
 }
 
 pub(super) fn run_with(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool) -> Result<Ran, String> {
-    workers::run(spec, at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(|failure| match failure {
+    workers::run(spec, own(spec), at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(|failure| match failure {
         Failure::Cell(error) => error,
         Failure::Stopped => "stopped".into(),
         Failure::Abandoned => "abandoned".into(),

@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 use crate::backend::testing;
+use crate::engine::Way;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::plan::{Job, TargetSpec, TrialTime};
 use crate::stats::Histogram;
@@ -53,7 +54,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
             notes.push(text);
         }
     };
-    let cell = Cell { job, backend, amount: None, trials: vec![], histogram: Histogram::new(), every: 0, out: false };
+    let cell = Cell { job, way: Way::Backend(backend), amount: None, trials: vec![], histogram: Histogram::new(), every: 0, out: false };
     let deadline = begin + budget;
     let mut run = Run {
         plan: &plan,

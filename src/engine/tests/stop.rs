@@ -43,7 +43,7 @@ fn a_cut_run_is_consistent_at_every_depth() {
                 let (ops, bytes, xor) = replayed(&lane.share, &lane.tally, &data);
                 let want = match info(&choice).moves {
                     Moves::Data => (ops, bytes, xor),
-                    Moves::Inside => (ops, bytes, 0),
+                    Moves::Inside | Moves::Elsewhere => (ops, bytes, 0),
                     Moves::Nothing => (ops, 0, 0),
                 };
                 assert_eq!((lane.tally.ops, lane.tally.bytes, lane.tally.folds[0]), want, "{label}");

@@ -77,7 +77,7 @@ fn every_sync_mode_writes_the_same() {
 fn a_way_that_cannot_wait_for_each_write_says_so() {
     let (_file, _, target) = testing::file(0, 0);
     let refuses = |id: &str| {
-        let choice = Choice { id: id.into(), options: vec![] };
+        let choice = Choice::plain(id);
         let job = Job { sync: Sync::Each, ..job(&choice, Op::Write, Pattern::Seq, 4096, 1, 1) };
         backend::backend(id).unwrap().check(&target, &job).is_err()
     };

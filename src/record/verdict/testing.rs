@@ -79,7 +79,7 @@ impl Case {
 
 fn job() -> Job {
     Job {
-        backend: Choice { id: "pread".into(), options: vec![] },
+        backend: Choice::plain("pread"),
         op: Op::Read,
         pattern: Pattern::Seq,
         block: MIB,
@@ -103,7 +103,7 @@ fn trial(round: u32) -> Trial {
         round,
         bytes: SPAN,
         ops,
-        syscalls: ops,
+        syscalls: ops.into(),
         nanos,
         passes: 1,
         device_bytes: Some(SPAN),

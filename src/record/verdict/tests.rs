@@ -299,7 +299,7 @@ prop_compose! {
 prop_compose! {
     fn any_trial()(n in proptest::array::uniform6(number()), o in proptest::array::uniform4(maybe()), evidence in any_evidence().boxed(), short: bool) -> Trial {
         Trial {
-            bytes: n[0], ops: n[1], syscalls: n[2], nanos: n[3], passes: n[4],
+            bytes: n[0], ops: n[1], syscalls: n[2].into(), nanos: n[3], passes: n[4],
             device_bytes: o[0], hole_bytes: o[1], resident_before: o[2], resident_after: o[3],
             short, evidence, ..Trial::default()
         }
@@ -312,7 +312,7 @@ prop_compose! {
         block in number(), span in number(), threads: u32, depth: u32, direct: bool, xor: bool, mix: Option<u8>, random: bool,
     ) -> Job {
         Job {
-            backend: Choice { id: "pread".into(), options: vec![] },
+            backend: Choice::plain("pread"),
             pattern: if random { Pattern::Random } else { Pattern::Seq },
             op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix, cpu_cache: CpuCache::Keep,
         }

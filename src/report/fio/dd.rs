@@ -7,7 +7,8 @@ use crate::report::text;
 /// For a shell.
 pub fn line(job: &Job, target: &Target) -> Option<String> {
     let alone = job.threads == 1 && job.depth == 1 && job.mix.is_none() && job.pattern == Pattern::Seq && !job.xor;
-    let whole = job.backend.id == "read" && job.backend.options.iter().all(|(option, _)| option == "libc");
+    let own = job.backend.id == "read" && job.backend.options.iter().all(|(option, _)| option == "libc");
+    let whole = own || job.backend.id == "dd";
     if !alone || !whole || !matches!(job.op, Op::Read | Op::Write) {
         return None;
     }

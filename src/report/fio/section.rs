@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::target::Target;
 use super::{Line, dd};
+use crate::peer::peer;
 use crate::plan::{Cache, Job, Op, Pattern, Sync};
 use crate::units;
 
@@ -61,6 +62,8 @@ fn engine(section: &mut Section, job: &Job) {
         "splice" => ("splice", Some("fio maps the pages of the pipe and looks at them, iotui drops them")),
         "tokio" => ("psync", Some("fio has no asynchronous runtime: pread(2) is what it calls in the end")),
         "stdio" => ("psync", Some("fio has no fread(3): pread(2) is the nearest, without its buffer")),
+        "dd" => ("sync", Some("dd writes each block to /dev/null as well")),
+        "fio" => (named(job), None),
         "null" => ("null", Some("no bytes move: fio's own cost")),
         _ => ("psync", Some("fio is not known to have this way: pread(2) instead")),
     };
@@ -72,6 +75,7 @@ fn engine(section: &mut Section, job: &Job) {
         match (option.as_str(), engine) {
             // fio always calls through the C library.
             ("libc", _) => {}
+            _ if job.backend.peer => {}
             ("sqpoll", "io_uring") => section.set("sqthread_poll", 1),
             ("nowait", "pvsync2") => section.set("nowait", 1),
             ("dontcache", "pvsync2") => section.set("uncached", 1),
@@ -87,6 +91,12 @@ fn engine(section: &mut Section, job: &Job) {
     if job.xor {
         section.say("fio does not fold the data into an XOR");
     }
+}
+
+/// The engine of a cell that fio itself measured: its option.
+fn named(job: &Job) -> &'static str {
+    let known = |(name, _): &(String, Option<String>)| peer(&job.backend.id).ok()?.info().option(name);
+    job.backend.options.first().and_then(known).map_or("psync", |option| option.name)
 }
 
 fn order(section: &mut Section, job: &Job) {

@@ -2,7 +2,7 @@ use std::process::Command;
 
 use super::super::sample;
 use super::*;
-use crate::plan::{Cache, Job, Op, Pattern, TargetSpec};
+use crate::plan::{Cache, Choice, Job, Op, Pattern, TargetSpec};
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -47,6 +47,17 @@ fn a_cell_is_said_in_words_of_fio() {
     assert!(
         text.contains("; dd: dd if=/data/images/ubuntu.iso iflag=nocache count=0 && dd if=/data/images/ubuntu.iso of=/dev/null bs=4096")
     );
+}
+
+#[test]
+fn cells_of_peers_are_what_they_ran() {
+    let peer =
+        |name: &str| Job { backend: Choice { peer: true, ..Choice::parse(name).unwrap() }, ..sample::job("read", 4096, Cache::Warm) };
+    let text = show(&sample::session(["dd", "fio", "fio+io_uring", "fio+no such"].map(peer).to_vec()));
+    for (section, engine) in [("[1 dd", "sync"), ("[2 fio", "psync"), ("[3 fio+io_uring", "io_uring"), ("[4 fio", "psync")] {
+        assert!(options(&text, section).contains(&format!("ioengine={engine}").as_str()), "{section}: {text}");
+    }
+    assert_eq!(text.matches("; dd: ").count(), 1, "{text}");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
         let faults = |of: fn(&FioJob) -> u64| if alone { together.iter().fold(0u64, |sum, job| sum.saturating_add(of(job))) } else { 0 };
         let (user_nanos, system_nanos) = (cpu(|job| job.usr_cpu), cpu(|job| job.sys_cpu));
         let (minor_faults, major_faults) = (faults(|job| job.minf), faults(|job| job.majf));
-        let syscalls = if calls { ops } else { 0 };
+        let syscalls = calls.then_some(ops).into();
         let cell = cell as u32;
         made.trials.push(Trial {
             cell,

@@ -81,7 +81,7 @@ impl Asked<'_> {
         let flags = [("sqthread_poll", "sqpoll"), ("fixedbufs", "fixed")];
         let on = flags.into_iter().filter(|(option, _)| id == "uring" && self.is_on(option));
         let options = on.map(|(_, name)| (name.to_string(), None)).collect();
-        Choice { id, options }
+        Choice { options, ..Choice::plain(&id) }
     }
 
     /// The order of the blocks and the share of reads; `None` for a job that only trims.

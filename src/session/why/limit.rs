@@ -134,7 +134,7 @@ struct Cell<'a> {
     result: &'a CellResult,
     /// Wall time of one operation of one thread, nanoseconds.
     nanos: f64,
-    /// System calls per operation.
+    /// System calls per operation; not a number where they are not known, which is neither few nor many.
     calls: f64,
     /// Share of the workers' time on a CPU.
     busy: f64,
@@ -146,11 +146,12 @@ impl<'a> Cell<'a> {
         let operations = result.operations.map(|of| of.summary.median).filter(|rate| rate.is_finite() && *rate > 0.0)?;
         let counted: Vec<&Trial> = result.counted().into_iter().map(|index| &*result.trials[index]).collect();
         let sum = |of: fn(&Trial) -> u64| counted.iter().map(|trial| of(trial) as f64).sum::<f64>();
+        let unknown = result.syscalls.is_none();
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         Some(Cell {
             result,
             nanos: 1e9 * threads / operations,
-            calls: share(sum(|t| t.syscalls), sum(|t| t.ops)),
+            calls: if unknown { f64::NAN } else { share(sum(|t| t.syscalls.get().unwrap_or(0)), sum(|t| t.ops)) },
             busy: share(sum(|t| t.user_nanos) + sum(|t| t.system_nanos), sum(|t| t.nanos) * threads),
         })
     }

@@ -28,7 +28,7 @@ fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
             round: n as u32 + 1,
             bytes: ops * job.block,
             ops,
-            syscalls: ops * op.calls,
+            syscalls: (ops * op.calls).into(),
             nanos: SECOND as u64,
             system_nanos: cpu,
             ..Trial::default()

@@ -194,7 +194,7 @@ impl Picture {
         if !self.series.is_open() {
             // Too short for a sample, or they were all dropped.
             let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
-            let whole = Sample { at: nanos, nanos, bytes, ops, syscalls };
+            let whole = Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
             self.series.push(self.now, &whole, self.hue(trial.cell));
         }
         self.series.cut();

@@ -69,18 +69,13 @@ pub fn toggle_backend(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
     let counts = setup.counts();
     let given = setup.given(&counts);
-    let plain = |id: &str| Choice { id: id.into(), options: Vec::new() };
-    let mut list = match &counts.backend {
-        Some(Backends::These(list)) => list.clone(),
-        Some(Backends::All) => setup.infos.iter().map(|info| plain(info.id)).collect(),
-        None => Vec::new(),
-    };
+    let mut list = counts.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
     if list.iter().any(|choice| choice.id == info.id) {
         list.retain(|choice| choice.id != info.id);
     } else if let Some(why) = objection::backend(info, &given) {
         return refused(model, why);
     } else {
-        list.push(plain(info.id));
+        list.push(Choice::plain(info.id));
         list.sort_by_key(|choice| setup.infos.iter().position(|info| info.id == choice.id));
     }
     model.setup.settings.backend = Some(Backends::These(list));

@@ -1,6 +1,6 @@
 //! Why a choice makes no sense with the others: pure, for what is greyed and for what a key refuses.
 
-use crate::plan::{Backends, Cache, Choice, Info, Moves, Op, Settings, Sync};
+use crate::plan::{Cache, Choice, Info, Moves, Op, Settings, Sync};
 use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
@@ -24,11 +24,8 @@ pub struct Given<'a> {
 impl Given<'_> {
     /// The records of the backends that are chosen.
     pub fn chosen(&self) -> Vec<&'static Info> {
-        match &self.settings.backend {
-            None => Vec::new(),
-            Some(Backends::All) => self.infos.to_vec(),
-            Some(Backends::These(list)) => list.iter().filter_map(|choice| self.info(choice)).collect(),
-        }
+        let choices = self.settings.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(self.infos));
+        choices.iter().filter_map(|choice| self.info(choice)).collect()
     }
 
     fn info(&self, choice: &Choice) -> Option<&'static Info> {
@@ -193,7 +190,7 @@ fn verb(names: &str, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::infos;
+    use crate::engine::infos;
     use crate::experiment::usual;
     use crate::sys::direct::DirectAlign;
 
@@ -209,7 +206,8 @@ mod tests {
     fn against(said: &str, exists: bool, what: &str) -> Option<String> {
         let (infos, said) = (infos(), settings(said));
         let settings = usual(&said, &infos);
-        let unavailable = [("uring", "EPERM, kernel.io_uring_disabled=2".to_string())];
+        let missing = "not installed: apt-get install fio";
+        let unavailable = [("uring", "EPERM, kernel.io_uring_disabled=2".to_string()), ("fio", missing.to_string())];
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
         let given = Given {
             settings: &settings,
@@ -253,6 +251,9 @@ mod tests {
             ("depth=32", true, "backend=read", "synchronous"),
             ("op=write", false, "backend=mmap", "mmap cannot write"),
             ("", false, "backend=uring", "not here: EPERM"),
+            ("", false, "backend=fio", "not here: not installed: apt-get install fio"),
+            ("op=write", false, "backend=dd", "dd cannot write"),
+            ("backend=dd,fio", true, "xor=true", "nothing to fold"),
         ] {
             let reason = against(said, exists, what).unwrap_or_else(|| panic!("{said} {what}: no objection"));
             assert!(reason.contains(wanted), "{said} {what}: {reason}");
@@ -279,6 +280,8 @@ mod tests {
             ("direct=true", true, "block=4096"),
             ("", true, "backend=seek"),
             ("", true, "backend=uring"),
+            ("", true, "backend=fio"),
+            ("backend=dd,pread", true, "xor=true"),
         ] {
             assert_eq!(against(said, exists, what), None, "{said} {what}");
         }

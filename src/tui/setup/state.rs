@@ -6,8 +6,7 @@ use std::time::Duration;
 use super::browser::Browser;
 use super::objection::Given;
 use super::slider::{Band, End};
-use crate::backend;
-use crate::engine::Proposed;
+use crate::engine::{self, Proposed};
 use crate::experiment::usual;
 use crate::host::TargetFacts;
 use crate::plan::{Info, Plan, Preset, Settings, TargetSpec};
@@ -143,7 +142,7 @@ impl Setup {
             exists: false,
             dirty: false,
             log_y: false,
-            infos: backend::infos(),
+            infos: engine::infos(),
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) const CLONED: Rule = rule(0, "cloned", "blocks were shared between fi
 pub(super) const NOT_FLUSHED: Rule = rule(0, "not-flushed", "the CPU caches were to be emptied and were not", not_flushed);
 
 /// The trials that carry a note.
-fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
+pub(super) fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
     let count = evidence.which(|t| t.evidence.notes.iter().any(&is)).len();
     (count > 0).then(|| evidence.of_trials(count))
 }

@@ -180,6 +180,27 @@ pub static TRUST: &[Example] = &[
         |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
     ),
     example(
+        "calls-unknown",
+        Note,
+        cold,
+        |c| c.trial(1).evidence.notes.push(Noted::CallsUnknown),
+        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
+    ),
+    example(
+        "coarse-clock",
+        Note,
+        cold,
+        |c| c.each(|t| t.evidence.notes.push(Noted::CoarseClock(t.nanos / 50))),
+        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
+    ),
+    example(
+        "coarse-clock",
+        Misleading,
+        cold,
+        |c| c.trial(1).evidence.notes.push(Noted::CoarseClock(u64::MAX / 2)),
+        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
+    ),
+    example(
         "not-flushed",
         Misleading,
         cold,

@@ -9,6 +9,7 @@ mod disturbed;
 mod few;
 mod overlap;
 mod path;
+mod peer;
 mod stored;
 mod write;
 
@@ -79,6 +80,8 @@ pub static RULES: &[Rule] = &[
     circumstance::HELPER_UNCOUNTED,
     circumstance::UNEVEN_START,
     circumstance::CLONED,
+    peer::UNKNOWN_CALLS,
+    peer::COARSE_CLOCK,
     circumstance::NOT_FLUSHED,
     depth::POPULATED_MORE,
 ];

@@ -128,7 +128,8 @@ impl Bench {
 
 fn trial_event(cell: u32, round: u32, tenths: u64) -> Event {
     let bytes = tenths * (100 << 20);
-    let trial = Trial { cell, round, bytes, ops: bytes / 4096, syscalls: bytes / 4096, nanos: tenths * 100_000_000, ..Trial::default() };
+    let trial =
+        Trial { cell, round, bytes, ops: bytes / 4096, syscalls: (bytes / 4096).into(), nanos: tenths * 100_000_000, ..Trial::default() };
     let trial = Trial { user_nanos: trial.nanos / 20, system_nanos: trial.nanos / 2, ..trial };
     let buckets = vec![(3000, 100), (4000, 900), (90_000, 10)];
     let latency = Latency { count: 1010, every: 1, mean: 4e3, p50: Some(4e3), p99: Some(9e4), max: 1e5, buckets, ..Latency::default() };

@@ -103,7 +103,7 @@ pub fn processor(s: Sight) -> Vec<Section<'static>> {
     if let Some((per_byte, ..)) = Metric::Cpu.of(s.result) {
         all.push(s.pair("per byte", format!("{} of CPU time", Metric::Cpu.show(per_byte))));
     }
-    if let Some(calls) = middle(&|t| (t.ops > 0).then(|| t.syscalls as f64 / t.ops as f64)) {
+    if let Some(calls) = middle(&|t| t.syscalls.get().filter(|_| t.ops > 0).map(|calls| calls as f64 / t.ops as f64)) {
         all.push(s.pair("system calls", format!("{} per operation", column::figure(calls))));
     }
     let count = |of: fn(&Trial) -> u64| middle(&|t| Some(of(t) as f64)).map_or("-".into(), units::show_count);

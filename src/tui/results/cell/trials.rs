@@ -26,7 +26,7 @@ fn metric(s: Sight) -> Metric {
 fn value(metric: Metric, trial: &Trial) -> f64 {
     match metric {
         Metric::Throughput => trial.throughput(),
-        Metric::SystemCalls => trial.syscall_rate(),
+        Metric::SystemCalls => trial.syscall_rate().unwrap_or(f64::NAN),
         Metric::Cpu if trial.bytes > 0 => (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64,
         Metric::Cpu => f64::NAN,
         Metric::Operations | Metric::Latency => trial.operations(),

@@ -60,7 +60,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         Some(path) => TargetSpec::File { path: path.clone(), size: 1 << 20 },
         None => TargetSpec::Scratch { dir: ".".into(), size: 512 << 20, keep: false },
     };
-    let cell = Job::plain(Choice { id: "pread".into(), options: vec![] }, setup.settings.op.unwrap_or(Op::Read));
+    let cell = Job::plain(Choice::plain("pread"), setup.settings.op.unwrap_or(Op::Read));
     let plan = Plan {
         experiment: "sweep".into(),
         presets: vec![setup.preset.id.clone()],

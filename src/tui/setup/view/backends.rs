@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::super::objection;
 use super::super::state::Pane;
 use super::{Hit, Shown};
-use crate::plan::{Backends, Info};
+use crate::plan::Info;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
@@ -22,13 +22,9 @@ pub fn hit(shown: &Shown, inner: Rect, row: usize) -> Option<Hit> {
 
 /// The name of a backend as chosen, with its options; `None` where it is not.
 pub fn chosen(shown: &Shown, info: &Info) -> Option<String> {
-    match shown.counts.backend.as_ref()? {
-        Backends::All => Some(info.id.into()),
-        Backends::These(list) => {
-            let own: Vec<String> = list.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
-            (!own.is_empty()).then(|| own.join(","))
-        }
-    }
+    let choices = shown.counts.backend.as_ref()?.choices(&shown.setup.infos);
+    let own: Vec<String> = choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
+    (!own.is_empty()).then(|| own.join(","))
 }
 
 pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {

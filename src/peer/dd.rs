@@ -1,0 +1,147 @@
+//! `dd`: GNU coreutils, the classic.
+
+use super::{Done, Output, Part, Peer, PeerError, Task, first_line};
+use crate::plan::{Depth, Info, Job, Moves, Op, Pattern};
+
+pub struct Dd;
+
+impl Peer for Dd {
+    fn info(&self) -> &'static Info {
+        &Info {
+            id: "dd",
+            title: "dd(1)",
+            about: "another program: reads blocks in order and throws them away",
+            doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. \
+                  The time is the one that dd prints, which does not hold its start; CPU time and page faults are of the whole process. \
+                  It reads the file once at most, so a small file gives short trials. The last block of the file is left out where it \
+                  is no whole one.",
+            moves: Moves::Elsewhere,
+            ops: &[Op::Read],
+            depth: Depth::Synchronous,
+            direct: true,
+            cached: true,
+            mixes: false,
+            options: &[],
+        }
+    }
+
+    fn package(&self) -> &'static str {
+        "coreutils"
+    }
+
+    fn refusal(&self, job: &Job) -> Option<String> {
+        if job.pattern != Pattern::Seq {
+            return Some(format!("dd reads in order only, not {}: use fio", job.pattern));
+        }
+        if job.depth > 1 {
+            return Some("dd reads one block at a time: use --depth 1 or fio+io_uring".into());
+        }
+        (job.threads > 1).then(|| "dd has one thread: use --threads 1 or fio".into())
+    }
+
+    fn command(&self, task: &Task) -> Vec<String> {
+        let Part { offset, ops, .. } = task.parts.first().copied().unwrap_or(Part { offset: 0, len: 0, ops: 0 });
+        let block = task.job.block.max(1);
+        let mut args = vec![format!("if={}", task.file.display()), "of=/dev/null".into(), format!("bs={block}"), format!("count={ops}")];
+        if offset > 0 {
+            args.push(format!("skip={}", offset / block));
+        }
+        if task.job.direct {
+            args.push("iflag=direct".into());
+        }
+        args
+    }
+
+    fn parse(&self, _: &Task, output: &Output) -> Result<Vec<Done>, PeerError> {
+        read(output.stderr).map(|done| vec![done]).ok_or_else(|| match first_line(output.stderr) {
+            Some(line) if line.contains("dd:") => PeerError::Said { program: "dd", line },
+            Some(line) => PeerError::Output { program: "dd", why: line },
+            None => PeerError::Output { program: "dd", why: "nothing".into() },
+        })
+    }
+
+    fn repeats(&self) -> bool {
+        false
+    }
+
+    fn keeps_limit(&self) -> bool {
+        false
+    }
+}
+
+/// `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s, 533 MB/s`; a record is a system call.
+fn read(stderr: &str) -> Option<Done> {
+    let records = |what: &str| {
+        let line = stderr.lines().find_map(|line| line.strip_suffix(what))?;
+        let (whole, part) = line.trim().split_once('+')?;
+        whole.parse::<u64>().ok()?.checked_add(part.parse().ok()?)
+    };
+    let (read, written) = (records(" records in")?, records(" records out")?);
+    let copied = stderr.lines().find(|line| line.contains(" copied, "))?;
+    let bytes = copied.split_once(' ')?.0.parse().ok()?;
+    let seconds: f64 = copied.split_once(" copied, ")?.1.split_once(" s")?.0.parse().ok()?;
+    let nanos = seconds * 1e9;
+    (0.0..1e18).contains(&nanos).then_some(Done {
+        bytes,
+        ops: read,
+        syscalls: Some(read.checked_add(written)?),
+        nanos: nanos.round() as u64,
+        // Six digits.
+        step: (nanos / 1e5) as u64,
+        usage: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::super::tests::job;
+    use super::*;
+
+    fn task<'a>(job: &'a Job, parts: &'a [Part]) -> Task<'a> {
+        Task { job, file: Path::new("/proc/7/fd/5"), parts, passes: 1, seed: 1, limit: None }
+    }
+
+    fn parse(stderr: &str) -> Result<Vec<Done>, PeerError> {
+        let job = job("dd");
+        Dd.parse(&task(&job, &[]), &Output { stdout: "", stderr })
+    }
+
+    #[test]
+    fn a_job_becomes_its_arguments() {
+        let (plain, part) = (job("dd"), [Part { offset: 0, len: 1 << 20, ops: 256 }]);
+        assert_eq!(Dd.command(&task(&plain, &part)), ["if=/proc/7/fd/5", "of=/dev/null", "bs=4096", "count=256"]);
+        let (direct, part) = (Job { direct: true, ..plain }, [Part { offset: 8192, len: 4096, ops: 1 }]);
+        assert_eq!(Dd.command(&task(&direct, &part))[3..], ["count=1", "skip=2", "iflag=direct"]);
+    }
+
+    #[test]
+    fn its_output_is_read() {
+        let real = include_str!("../../tests/golden/peer/dd-9.1.txt");
+        let done = parse(real).unwrap()[0];
+        assert_eq!((done.bytes, done.ops, done.syscalls), (67_108_864, 16_384, Some(32_768)));
+        assert_eq!((done.nanos, done.usage), (56_341_900, None));
+        let interrupted = include_str!("../../tests/golden/peer/dd-9.1-interrupted.txt");
+        let done = parse(interrupted).unwrap()[0];
+        assert_eq!((done.bytes, done.ops, done.syscalls, done.nanos), (512 * 459_990, 459_990, Some(919_980), 306_906_000));
+    }
+
+    #[test]
+    fn a_failure_is_told_in_its_own_words() {
+        let denied = "dd: failed to open '/proc/7/fd/5': Permission denied\n";
+        assert_eq!(parse(denied).unwrap_err().to_string(), "dd says: dd: failed to open '/proc/7/fd/5': Permission denied");
+        for odd in ["", "hello", "1+0 records in\n", "1+0 records in\n1+0 records out\n4096 bytes copied, -1 s, 1 B/s\n"] {
+            assert!(parse(odd).unwrap_err().to_string().starts_with("what dd printed is not understood"), "{odd}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_panics(text in "([0-9+]{0,22} (records in|records out|bytes copied, [0-9e.+-]{0,9} s,)?\n|.{0,9}){0,5}") {
+            let _ = parse(&text);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+use std::path::Path;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::super::tests::job;
+use super::super::{Part, refusal};
+use super::*;
+
+const TWO: [Part; 2] = [Part { offset: 0, len: 32 << 20, ops: 8192 }, Part { offset: 32 << 20, len: 32 << 20, ops: 8192 }];
+const REAL: &str = include_str!("../../tests/golden/peer/fio-3.33.json");
+
+fn task<'a>(job: &'a Job, parts: &'a [Part]) -> Task<'a> {
+    Task { job, file: Path::new("/proc/7/fd/5"), parts, passes: 10, seed: u64::MAX, limit: None }
+}
+
+fn parse(job: &Job, stdout: &str, stderr: &str) -> Result<Vec<Done>, PeerError> {
+    Fio.parse(&task(job, &TWO), &Output { stdout, stderr })
+}
+
+#[test]
+fn a_job_becomes_its_arguments() {
+    let plain = job("fio");
+    let args = Fio.command(&task(&plain, &TWO));
+    for wanted in ["--readonly", "--filename=/proc/7/fd/5", "--ioengine=psync", "--rw=read", "--bs=4096", "--direct=0", "--iodepth=1"] {
+        assert!(args.iter().any(|arg| arg == wanted), "{wanted} in {args:?}");
+    }
+    let first = args.iter().position(|arg| arg == "--name=0").unwrap();
+    let of_lanes = ["--name=0", "--offset=0", "--size=33554432", "--io_size=335544320"];
+    assert_eq!(args[first..first + 4], of_lanes);
+    assert_eq!(args[first + 4..], ["--name=1", "--offset=33554432", "--size=33554432", "--io_size=335544320"]);
+    assert!(!args.iter().any(|arg| arg.starts_with("--runtime")));
+    let deep = Job { pattern: Pattern::Random, direct: true, depth: 32, ..job("fio+io_uring") };
+    let args = Fio.command(&Task { limit: Some(Duration::from_micros(2500)), ..task(&deep, &TWO) });
+    for wanted in ["--rw=randread", "--ioengine=io_uring", "--direct=1", "--iodepth=32", "--randseed=2147483647", "--runtime=2ms"] {
+        assert!(args.iter().any(|arg| arg == wanted), "{wanted} in {args:?}");
+    }
+}
+
+#[test]
+fn what_its_engines_cannot_do_has_a_reason() {
+    for (peer, change, wanted) in [
+        ("fio", Job { depth: 2, ..job("fio") }, Some("fio+psync reads one block at a time")),
+        ("fio+mmap", Job { depth: 2, ..job("fio+mmap") }, Some("fio+io_uring")),
+        ("fio+mmap", Job { direct: true, ..job("fio+mmap") }, Some("cannot do direct")),
+        ("fio+mmap+psync", job("fio+mmap+psync"), Some("one engine at a time")),
+        ("fio", Job { pattern: Pattern::Reverse, ..job("fio") }, Some("use seq or random")),
+        ("fio+libaio", Job { depth: 64, direct: true, threads: 4, pattern: Pattern::Random, ..job("fio+libaio") }, None),
+    ] {
+        let why = refusal(&Fio, &change);
+        assert_eq!(why.is_some(), wanted.is_some(), "{peer}: {why:?}");
+        assert!(wanted.is_none_or(|wanted| why.as_ref().unwrap().contains(wanted)), "{peer}: {why:?}");
+    }
+}
+
+#[test]
+fn its_output_is_read() {
+    let done = parse(&job("fio"), REAL, "").unwrap();
+    let [first, second] = done[..] else { panic!("{done:?}") };
+    assert_eq!(
+        (first.bytes, first.ops, first.syscalls, first.nanos, first.step),
+        (335_544_320, 81_920, Some(81_920), 364_000_000, 1_000_000)
+    );
+    assert_eq!((second.ops, second.nanos), (81_920, 293_000_000));
+    let usage = first.usage.unwrap();
+    // 3.03 % and 26.72 % of 363 ms.
+    assert_eq!((usage.user_nanos / 1000, usage.system_nanos / 1000), (10_999, 96_999));
+    assert_eq!((usage.minor_faults, usage.voluntary_switches), (1, 32));
+    assert_eq!(parse(&job("fio+io_uring"), REAL, "").unwrap()[0].syscalls, None);
+}
+
+#[test]
+fn warnings_may_stand_before_it_and_words_after_it() {
+    let noisy = format!("fio: this platform is odd\n{REAL}\nbye");
+    assert_eq!(parse(&job("fio"), &noisy, ""), parse(&job("fio"), REAL, ""));
+}
+
+#[test]
+fn a_failure_is_told_in_its_own_words_and_garbage_is_garbage() {
+    let said = |stdout: &str, stderr: &str| parse(&job("fio"), stdout, stderr).unwrap_err().to_string();
+    assert_eq!(said("", "fio: engine x not loadable\nmore"), "fio says: fio: engine x not loadable");
+    assert_eq!(said("usage: fio", ""), "fio says: usage: fio");
+    let failed = REAL.replacen("\"error\" : 0", "\"error\" : 5", 1);
+    assert!(said(&failed, "").contains("Input/output error"), "{}", said(&failed, ""));
+    for (stdout, wanted) in [("", "nothing"), ("{}", "missing field"), ("{\"jobs\":[]}", "0 jobs instead of 2"), ("{\"jobs\":[", "EOF")] {
+        assert!(said(stdout, "").starts_with("what fio printed is not understood") && said(stdout, "").contains(wanted), "{stdout}");
+    }
+    let below = REAL.replacen("\"usr_cpu\" : 3", "\"usr_cpu\" : -3", 1);
+    assert!(said(&below, "").contains("below zero"));
+}
+
+proptest! {
+    #[test]
+    fn no_output_panics(cut in 0..REAL.len(), with in ".{0,40}", number in any::<u64>()) {
+        let mut text = REAL.to_string();
+        if text.is_char_boundary(cut) {
+            text.insert_str(cut, &with);
+        }
+        let _ = parse(&job("fio"), &text, &with);
+        let _ = parse(&job("fio"), &REAL.replace("81920", &number.to_string()).replace("364", &number.to_string()), "");
+    }
+}

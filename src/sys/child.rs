@@ -1,0 +1,231 @@
+//! Another program as a child: its output bounded, its use of the machine counted, and never longer alive than we are.
+#![allow(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::clock::monotonic_nanos;
+use super::usage::Usage;
+
+/// What the child is to do, as its watcher says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    GoOn,
+    /// SIGINT, sent once: end, and say what was done.
+    Interrupt,
+    Kill,
+}
+
+/// A child that ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    /// Its beginning.
+    pub stderr: Vec<u8>,
+    /// From its start on: loading the program is in it.
+    pub usage: Usage,
+    /// When it was started and when it was seen to be gone, CLOCK_MONOTONIC, nanoseconds.
+    pub started: u64,
+    pub ended: u64,
+    /// It printed more than [`MOST_OUTPUT`], and was killed for it.
+    pub flooded: bool,
+}
+
+/// Bytes of standard output that are kept: more than fio prints of 1024 jobs.
+pub const MOST_OUTPUT: usize = 32 << 20;
+const MOST_ERRORS: usize = 64 << 10;
+/// How often the watcher is asked.
+const TICK: Duration = Duration::from_millis(20);
+/// A process that is not gone so long after SIGKILL waits in the kernel, and is left behind.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The program of that name in the folders of `path`; relative ones are passed over, so that no file of the current folder is run.
+pub fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    let runs = |file: &PathBuf| nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok() && file.is_file();
+    std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(runs)
+}
+
+/// Runs `program` and waits for its end. It runs in a process group of its own, in `/`, without input, in the C locale.
+///
+/// # Errors
+/// It cannot be started; or (`TimedOut`) it did not end when it was killed.
+pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> Ask) -> io::Result<Ended> {
+    let parent = std::process::id();
+    let mut command = Command::new(program);
+    command.args(args).env("LC_ALL", "C").env_remove("LANGUAGE").env_remove("POSIXLY_CORRECT").current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // SAFETY: the closure makes a few system calls and touches no memory of the parent's.
+    unsafe { command.pre_exec(move || die_with(parent)) };
+    let started = monotonic_nanos();
+    let mut child = command.spawn()?;
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let mut stdout = Pipe::new(out, MOST_OUTPUT);
+    let mut stderr = Pipe::new(err, MOST_ERRORS);
+    let (begin, mut asked, mut killed) = (Instant::now(), false, None::<Instant>);
+    let signal = |to: i32, signal: libc::c_int| {
+        // SAFETY: plain arguments; the child is not reaped yet, so that its number is its own.
+        unsafe { libc::kill(to, signal) };
+    };
+    let (status, usage) = loop {
+        wait(&stdout, &stderr);
+        stdout.drain();
+        stderr.drain();
+        if let Some(gone) = reap(pid.as_raw())? {
+            break gone;
+        }
+        match if stdout.full { Ask::Kill } else { watch(begin.elapsed()) } {
+            Ask::Kill if killed.is_none() => {
+                signal(-pid.as_raw(), libc::SIGKILL);
+                killed = Some(Instant::now());
+            }
+            Ask::Interrupt if !asked => {
+                signal(pid.as_raw(), libc::SIGINT);
+                asked = true;
+            }
+            _ => {}
+        }
+        if killed.is_some_and(|at| at.elapsed() > PATIENCE) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    };
+    let ended = monotonic_nanos();
+    stdout.drain();
+    stderr.drain();
+    Ok(Ended { status, stdout: stdout.kept, stderr: stderr.kept, usage, started, ended, flooded: stdout.full })
+}
+
+/// In the child, before it becomes the program: SIGINT ends it, and SIGKILL comes when the thread that started it ends, however it ends.
+fn die_with(parent: u32) -> io::Result<()> {
+    // SAFETY: a plain change of disposition. A shell's background job ignores it, and its children would too.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+    // SAFETY: plain numbers.
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // It may have ended before.
+    if std::os::unix::process::parent_id() == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+}
+
+/// One end of a pipe, and what came out of it.
+struct Pipe<T> {
+    from: Option<T>,
+    kept: Vec<u8>,
+    most: usize,
+    full: bool,
+}
+
+impl<T: Read + AsFd> Pipe<T> {
+    fn new(from: Option<T>, most: usize) -> Pipe<T> {
+        if let Some(from) = &from {
+            // SAFETY: plain numbers; a refusal shows as a read that waits.
+            unsafe { libc::fcntl(from.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+        }
+        Pipe { from, kept: Vec::new(), most, full: false }
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.from.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes what is there; what is too much is thrown away. At most some MiB at a time: a child that prints for ever is watched too.
+    fn drain(&mut self) {
+        let mut block = [0; 16 << 10];
+        for _ in 0..256 {
+            let Some(from) = self.from.as_mut() else { return };
+            match from.read(&mut block) {
+                Ok(0) => self.from = None,
+                Ok(read) => {
+                    let room = self.most - self.kept.len();
+                    self.full |= read > room;
+                    self.kept.extend_from_slice(&block[..read.min(room)]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Until there is something to read, or a tick has passed.
+fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
+    let of = |fd: Option<BorrowedFd>| libc::pollfd { fd: fd.map_or(-1, |fd| fd.as_raw_fd()), events: libc::POLLIN, revents: 0 };
+    let mut fds = [of(stdout.fd()), of(stderr.fd())];
+    // Both closed: it is about to end.
+    let tick = if fds.iter().all(|fd| fd.fd < 0) { Duration::from_millis(1) } else { TICK };
+    // SAFETY: two entries, both initialised.
+    let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int) };
+    if ready < 0 {
+        // Interrupted, or refused: the child is looked after all the same.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How it ended and what it used, where it has ended.
+fn reap(pid: i32) -> io::Result<Option<(ExitStatus, Usage)>> {
+    let mut status = 0;
+    // SAFETY: all zero is a value of this plain structure.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both point to initialised variables that outlive the call.
+    match unsafe { libc::wait4(pid, &mut status, libc::WNOHANG, &mut usage) } {
+        0 => Ok(None),
+        -1 => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            error => Err(error),
+        },
+        _ => Ok(Some((ExitStatus::from_raw(status), usage.into()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, watch: &mut dyn FnMut(Duration) -> Ask) -> io::Result<Ended> {
+        run(Path::new("/bin/sh"), &["-c".into(), script.into()], watch)
+    }
+
+    #[test]
+    fn output_status_and_use_are_told() {
+        let done = shell("echo out; echo err >&2; read x; echo \"$LC_ALL $PWD\"; exit 3", &mut |_| Ask::GoOn).unwrap();
+        assert_eq!((done.status.code(), done.flooded), (Some(3), false));
+        assert_eq!((done.stdout.as_slice(), done.stderr.as_slice()), (&b"out\nC /\n"[..], &b"err\n"[..]));
+        assert!(done.ended > done.started && done.usage.minor_faults > 0);
+        assert!(run(Path::new("/no/such/program"), &[], &mut |_| Ask::GoOn).is_err());
+    }
+
+    #[test]
+    fn a_hang_is_killed_with_its_own_children_and_a_flood_is_bounded() {
+        let done = shell("sleep 1000 & echo $!; wait", &mut |_| Ask::Kill).unwrap();
+        assert_eq!(done.status.signal(), Some(libc::SIGKILL));
+        let flood = shell("yes", &mut |_| Ask::GoOn).unwrap();
+        assert!(flood.flooded && flood.stdout.len() == MOST_OUTPUT, "{}", flood.stdout.len());
+    }
+
+    #[test]
+    fn an_interrupt_lets_it_say_its_last_words() {
+        let done = shell("trap 'echo last; exit 0' INT; echo ready; while :; do sleep 0.01; done", &mut |since| match since.as_millis() {
+            0..200 => Ask::GoOn,
+            200..5000 => Ask::Interrupt,
+            _ => Ask::Kill,
+        });
+        let done = done.unwrap();
+        assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(0), &b"ready\nlast\n"[..]));
+    }
+
+    #[test]
+    fn programs_are_looked_for_in_absolute_folders_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |text: String| find("sh", Some(OsStr::new(&text)));
+        assert!(path("/bin:/usr/bin".into()).is_some_and(|found| found.is_absolute()));
+        std::fs::write(dir.path().join("sh"), "not to be run").unwrap();
+        assert_eq!(path(format!("{}:.:bin:", dir.path().display())), None);
+        assert_eq!((find("sh", None), find("no such program", std::env::var_os("PATH").as_deref())), (None, None));
+    }
+}
