@@ -19,7 +19,7 @@ use crate::record::{Ceilings, Source};
 use crate::stats::Cost;
 
 pub use curve::CurveCost;
-pub use estimate::estimate;
+pub use estimate::{Basis, Estimate, Estimated, estimate, estimated, reasons};
 pub use limit::{Limit, Limited};
 
 /// What results are held against.

@@ -1,7 +1,7 @@
 use super::*;
-use crate::plan::{Cache, Job, Op};
+use crate::plan::{Cache, Job, Op, Sync};
 use crate::record::{Latency, Trial, Verdict};
-use crate::session::{result, testing::job};
+use crate::session::{estimate_reasons, result, testing::job};
 
 const SECOND: f64 = 1e9;
 
@@ -174,17 +174,49 @@ fn nothing_is_said_of_what_failed_or_is_not_known() {
 }
 
 #[test]
-fn an_estimate_is_a_bound_from_below_in_time() {
-    let warm = |block| estimate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
+fn an_estimate_is_made_from_facts() {
+    let rate = |job: &Job, bounds: &Bounds| estimate(job, bounds).map(|estimate| estimate.rate);
+    let warm = |block| rate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
     assert!((warm(1) - 1.0 / (100.0 + 1.0 / 13.0) * SECOND).abs() < 1e3, "{}", warm(1));
     assert!((warm(1 << 30) / 13e9 - 1.0).abs() < 1e-3);
-    assert_eq!(estimate(&job("mmap", 4096, Cache::Warm), &bounds()), Some(15e9));
-    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &bounds()), None);
+    let of = |job: &Job| estimate(job, &bounds()).map(|estimate| (estimate.rate.round(), estimate.basis));
+    assert_eq!(of(&job("mmap", 4096, Cache::Warm)), Some((15e9, Basis::Memory)));
+    // Filled by a call for many, or by none: no call per block bounds these.
+    assert_eq!(of(&job("stdio", 1, Cache::Warm)), Some((13e9, Basis::Copy)));
+    assert_eq!(of(&Job { depth: 32, ..job("uring", 4096, Cache::Warm) }).map(|(rate, _)| rate > 12.8e9), Some(true));
+    // Nothing reaches the program, so nothing is known of what the kernel does with it.
+    assert_eq!(of(&job("splice", 4096, Cache::Warm)), None);
+    assert_eq!(rate(&job("pread", 4096, Cache::Cold), &bounds()), None);
     let device = Bounds { link: Some(2e9), rated: Some(1e9), ..bounds() };
-    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &device), Some(1e9));
-    assert_eq!(estimate(&job("null", 1, Cache::AsIs), &device), None);
-    // Every measured point of the curve above lies below its bound.
+    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &device), Some(Estimate { rate: 1e9, basis: Basis::Rated }));
+    let write = |sync| Job { op: Op::Write, sync, ..job("pread", 1 << 20, Cache::AsIs) };
+    assert_eq!(estimate(&write(Sync::End), &device).map(|e| e.basis), Some(Basis::Rated));
+    assert_eq!(estimate(&write(Sync::None), &device).map(|e| e.basis), Some(Basis::CallAndCopy), "the page cache takes it");
+    assert_eq!(rate(&job("null", 1, Cache::AsIs), &device), None);
+    // Every measured point of the curve above lies below it.
     for result in super::tests::warm("pread") {
-        assert!(result.throughput.unwrap().summary.median <= estimate(&result.cell, &bounds()).unwrap());
+        assert!(result.throughput.unwrap().summary.median <= rate(&result.cell, &bounds()).unwrap());
     }
+}
+
+#[test]
+fn jobs_with_the_same_facts_share_a_dotted_line() {
+    let bounds = Bounds { rated: Some(1e9), ..bounds() };
+    let blocks = [4096, 65536];
+    let jobs: Vec<Job> = ["read", "pread", "mmap"]
+        .into_iter()
+        .flat_map(|backend| blocks.into_iter().flat_map(move |block| [Cache::Cold, Cache::Warm].map(|cache| job(backend, block, cache))))
+        .collect();
+    let lines = estimated(jobs.iter(), Axis::Block, &bounds);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["estimate: call and copy", "estimate: memory", "estimate: rated speed"]);
+    assert!(lines.iter().all(|line| line.points.iter().map(|point| point.0).eq([4096.0, 65536.0])), "{lines:?}");
+    let text = estimate_reasons(&lines);
+    assert!(text.starts_with("Dotted: estimates from the cheapest system call, 100 ns,") && text.contains("954 MiB/s"), "{text}");
+    let threads: Vec<Job> = [1, 2].into_iter().map(|threads| Job { threads, ..job("mmap", 4096, Cache::Warm) }).collect();
+    let lines = estimated(threads.iter().chain(&jobs), Axis::Block, &bounds);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).filter(|name| name.contains("memory")).collect();
+    assert_eq!(names, ["estimate: memory, 1 thread", "estimate: memory, 2 threads"]);
+    assert_eq!(estimated(jobs.iter(), Axis::Block, &Bounds::default()), []);
+    assert_eq!(estimate_reasons(&[]), "");
 }
