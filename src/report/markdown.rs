@@ -41,6 +41,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     probed::below(&mut page, &probes, &session::skipped_probes(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
+    below::expected(&mut page, session);
     below::why(&mut page, session, &rows);
     for line in page.lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.

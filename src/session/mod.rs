@@ -58,7 +58,10 @@ pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, 
 pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};
-pub use why::{Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Why, estimate, estimated, reasons as estimate_reasons, why};
+pub use why::{
+    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Why, estimate, estimated, expected, foreseen,
+    reasons as estimate_reasons, why,
+};
 pub use write::Recorder;
 
 use std::sync::Arc;

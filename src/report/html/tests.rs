@@ -150,3 +150,19 @@ fn many_series_and_trials_are_thinned_and_it_is_said() {
     // They differ in the span only, and their names say so.
     assert!(text.contains("<span>read cold, span 1 MiB</span>") && text.contains("<span>read cold, span 48 MiB</span>"), "{text}");
 }
+
+#[test]
+fn estimates_are_series_of_their_own() {
+    let text = show(&sample::bounded(sample::quick()));
+    let page = parse(&text);
+    let dotted = all(&page, "g", "dotted");
+    assert!(dotted.len() >= 2, "call and copy, and reading in place");
+    let curves = all(&page, "li", "").iter().filter(|li| li.attribute("data-series").is_some()).count();
+    let own = dotted[0].attribute("data-series").unwrap().parse::<usize>().unwrap();
+    assert!(own < curves, "a press on the legend switches it");
+    assert!(text.contains("Dotted: estimates from the cheapest system call, 100 ns"));
+    assert!(all(&parse(&show(&sample::quick())), "g", "dotted").is_empty());
+    for background in ["#ffffff", "#16191d"] {
+        assert!(contrast("#808890", background) >= 3.0);
+    }
+}

@@ -68,6 +68,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     probed::below(&mut page, probes, &session::skipped_probes(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
+    below::expected(&mut page, session);
     below::why(&mut page, session, &rows);
     page.gap();
     page.plain(answer);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Bounds;
-use crate::plan::{Cache, Job, Op, Sync};
+use crate::plan::{Cache, Job, Op, Plan, Sync};
 use crate::session::answer::Axis;
-use crate::session::moves_data;
+use crate::session::{Session, moves_data};
 use crate::units::{show_nanos, show_rate};
 
 /// What an estimate is made from.
@@ -145,6 +145,31 @@ fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
         Axis::Threads => key.2.into(),
         Axis::Depth => key.3.into(),
     }
+}
+
+/// What a plan is expected to give, in one sentence, by the ceilings that this boot's runs found; empty where no fact tells.
+pub fn foreseen(plan: &Plan, link: Option<f64>) -> String {
+    let ceilings = super::super::ceilings::known().unwrap_or_default();
+    foreseen_with(plan, &Bounds::new(ceilings, link, plan.rated))
+}
+
+/// The same of a session, by what was known when it ran.
+pub fn expected(session: &Session) -> String {
+    foreseen_with(&session.plan, &Bounds::of(session))
+}
+
+pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
+    let mut told: BTreeMap<Basis, (f64, f64)> = BTreeMap::new();
+    for Estimate { rate, basis } in plan.cells.iter().filter_map(|job| estimate(job, bounds)) {
+        let (low, high) = told.get(&basis).copied().unwrap_or((rate, rate));
+        told.insert(basis, (low.min(rate), high.max(rate)));
+    }
+    let part = |(basis, (low, high)): (Basis, (f64, f64))| {
+        let rates = if low == high { show_rate(high) } else { format!("{} to {}", show_rate(low), show_rate(high)) };
+        format!("{rates} by {}", basis.reason(bounds))
+    };
+    let parts: Vec<String> = told.into_iter().map(part).collect();
+    if parts.is_empty() { String::new() } else { format!("expected: {}", parts.join("; ")) }
 }
 
 /// What the dotted lines are and were made from, in one sentence; empty without any.

@@ -19,7 +19,9 @@ use crate::record::{Ceilings, Source};
 use crate::stats::Cost;
 
 pub use curve::CurveCost;
-pub use estimate::{Basis, Estimate, Estimated, estimate, estimated, reasons};
+#[cfg(test)]
+use estimate::foreseen_with;
+pub use estimate::{Basis, Estimate, Estimated, estimate, estimated, expected, foreseen, reasons};
 pub use limit::{Limit, Limited};
 
 /// What results are held against.
@@ -34,12 +36,14 @@ pub struct Bounds {
 impl Bounds {
     pub fn of(session: &Session) -> Bounds {
         let grounds = session.grounds.as_ref();
+        let ceilings = grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default();
+        let link = grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
+        Bounds::new(ceilings, link, session.plan.rated)
+    }
+
+    fn new(ceilings: Ceilings, link: Option<f64>, rated: Option<u64>) -> Bounds {
         let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
-        Bounds {
-            ceilings: grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default(),
-            link: grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second).filter(positive),
-            rated: session.plan.rated.map(|rate| rate as f64).filter(positive),
-        }
+        Bounds { ceilings, link: link.filter(positive), rated: rated.map(|rate| rate as f64).filter(positive) }
     }
 
     /// The lines that hold for every cell of a chart of throughputs: name and bytes per second.

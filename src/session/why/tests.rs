@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Cache, Job, Op, Sync};
+use crate::plan::{Cache, Job, Op, Plan, Sync};
 use crate::record::{Latency, Trial, Verdict};
 use crate::session::{estimate_reasons, result, testing::job};
 
@@ -219,4 +219,16 @@ fn jobs_with_the_same_facts_share_a_dotted_line() {
     assert_eq!(names, ["estimate: memory, 1 thread", "estimate: memory, 2 threads"]);
     assert_eq!(estimated(jobs.iter(), Axis::Block, &Bounds::default()), []);
     assert_eq!(estimate_reasons(&[]), "");
+}
+
+#[test]
+fn a_plan_is_foreseen_in_a_sentence() {
+    let cells = [job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm), job("pread", 4096, Cache::Cold)].to_vec();
+    let plan = Plan { cells, rated: Some(1 << 30), ..crate::session::testing::plan(0) };
+    let bounds = Bounds { rated: Some(1073741824.0), ..bounds() };
+    let text = foreseen_with(&plan, &bounds);
+    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
+                  1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
+    assert_eq!(text, wanted);
+    assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
 }

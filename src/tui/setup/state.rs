@@ -62,6 +62,8 @@ pub struct Planning {
     pub since: Duration,
     pub proposed: Option<Result<Box<Proposed>, String>>,
     pub findings: Option<Vec<Warning>>,
+    /// What it is expected to give; empty where no fact tells.
+    pub expected: String,
     pub unavailable: Vec<(&'static str, String)>,
     /// `r` was pressed before the plan was there.
     pub eager: bool,

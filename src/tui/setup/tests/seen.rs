@@ -65,3 +65,16 @@ fn a_late_plan_says_so_and_a_quick_one_does_not_flicker() {
     planned(&mut model);
     assert!(!picture(&model, 80, 24).contains("planning") && !model.ticks());
 }
+
+#[test]
+fn the_plan_tells_what_is_expected_of_it() {
+    let mut model = model(Some("/data/a.bin"));
+    let expected = || "expected: 1.00 GiB/s by the 1.00 GiB/s that the vendor names".to_string();
+    let number = model.setup.planning.number;
+    let late = Msg::Proposed { number: number + 1, result: Err("late".into()), findings: Vec::new(), expected: expected() };
+    say(&mut model, late);
+    planned(&mut model);
+    assert!(!picture(&model, 120, 40).contains("expected"), "that of another question");
+    model.setup.planning.expected = expected();
+    assert!(picture(&model, 120, 40).contains("expected: 1.00 GiB/s by the 1.00 GiB/s"), "{}", picture(&model, 120, 40));
+}
