@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, measured, probed};
+use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed};
 use super::{Format, Look};
 use crate::session::{self, Session};
 
@@ -31,9 +31,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         table(&probed::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
     }
-    if let Some(measured) = measured::measured(session, &rows, &look) {
-        table(&measured.columns, measured.rows, out)?;
-        writeln!(out, "\n{}\n", escaped(&below::sentence(&measured.text)))?;
+    for extra in extra::extras(session, &rows, &look) {
+        writeln!(out, "**{}**\n", extra.title)?;
+        table(&extra.columns, extra.rows, out)?;
+        writeln!(out, "\n{}\n", escaped(&below::sentence(&extra.text)))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
@@ -116,8 +117,11 @@ mod tests {
             let tables: Vec<&[&str]> = lines.chunk_by(|a, b| a.starts_with("| ") == b.starts_with("| ")).collect();
             let tables: Vec<&&[&str]> = tables.iter().filter(|lines| lines[0].starts_with("| ")).collect();
             assert!(tables.iter().all(|lines| lines.iter().all(|line| bars(line) == bars(lines[0]))), "{name}\n{text}");
-            let rows = [session::results(&session).len(), session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
-            assert!(tables.iter().map(|lines| lines.len()).eq(rows.map(|rows| rows + 2)), "{name}\n{text}");
+            let (results, probes) = (session::results(&session), session::probes(&session).len());
+            let written = results.iter().filter(|result| result.written.is_some()).count();
+            let rows = [results.len(), probes, written].into_iter().filter(|rows| *rows > 0);
+            let found: Vec<usize> = tables.iter().map(|lines| lines.len() - 2).collect();
+            assert_eq!(found, rows.collect::<Vec<_>>(), "{name}\n{text}");
             assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");
         }
     }

@@ -32,6 +32,7 @@ mod store;
 mod time;
 mod why;
 mod write;
+mod written;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -63,6 +64,7 @@ pub use why::{
     reasons as estimate_reasons, why,
 };
 pub use write::Recorder;
+pub use written::Written;
 
 use std::sync::Arc;
 

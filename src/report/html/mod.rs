@@ -77,8 +77,18 @@ impl<'a> Page<'a> {
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
 /// From the top down; a section that has nothing to show writes nothing.
-const SECTIONS: [Section; 9] =
-    [top::write, charts::write, table::write, probes::write, probes::why, below::warnings, below::gaps, top::conditions, below::notes];
+const SECTIONS: [Section; 10] = [
+    top::write,
+    charts::write,
+    table::write,
+    probes::extras,
+    probes::write,
+    probes::why,
+    below::warnings,
+    below::gaps,
+    top::conditions,
+    below::notes,
+];
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);

@@ -36,7 +36,8 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         let page = parse(&text);
         let results = session::results(&session);
         let rows: Vec<usize> = all(&page, "tbody", "").iter().map(|body| body.children().filter(Node::is_element).count()).collect();
-        let wanted = [results.len(), session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
+        let written = results.iter().filter(|result| result.written.is_some()).count();
+        let wanted = [results.len(), written, session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
         assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
         let chart = |id: &str| page.descendants().find(|node| node.attribute("id") == Some(id));
         let dots =
