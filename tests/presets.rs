@@ -178,3 +178,33 @@ fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
         assert!(told.contains(wanted), "{told}");
     }
 }
+
+/// The levels of cold as far as they were asked for and may be had; each of the others says why not.
+#[test]
+fn caching_tells_what_each_level_of_cold_buys() {
+    let home = common::Home::new();
+    home.file("data.bin", 1 << 20);
+    let levels = |line: &str| {
+        let line = format!("--batch -p caching -s 64k --cpu-cache keep --trials 1 --trial-time 1ms --no-save {line}");
+        home.json(&line)["levels"].as_array().unwrap().clone()
+    };
+    let said = |levels: &[serde_json::Value]| -> Vec<(String, bool)> {
+        levels.iter().map(|level| (level["dropped"].as_str().unwrap().into(), level["reason"].is_null())).collect()
+    };
+    let names = ["nothing", "data", "meta", "all"];
+    let told = said(&levels("data.bin"));
+    assert!(told.iter().map(|(name, _)| name).eq(names.iter()) && told[0].1 && !told[2].1 && !told[3].1, "{told:?}");
+    assert!(said(&levels("--dir . --size 1m")).iter().skip(2).all(|(_, measured)| !measured), "a scratch file has no name");
+    assert_eq!(levels("-c warm data.bin").len(), 0, "nothing is cold");
+    let text = home.stdout("--batch -p caching -s 64k --cpu-cache keep --trials 1 --no-save --format markdown data.bin");
+    assert!(text.contains("**What each level of cold buys**") && text.contains("Left out: meta: it drops"), "{text}");
+    if home.cmd("--batch -p caching --cold all --dry-run data.bin").output().unwrap().status.success() {
+        let all = levels("--cold all data.bin");
+        for level in &all {
+            let readings = level["readings"].as_array().unwrap();
+            assert!(level["reason"].is_null() != readings.is_empty(), "{level}");
+            assert!(readings.iter().all(|r| r["open"].as_u64().unwrap() + r["first"].as_u64().unwrap() <= r["whole"].as_u64().unwrap()));
+        }
+        assert!(all[0]["reason"].is_null(), "{all:?}");
+    }
+}

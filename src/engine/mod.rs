@@ -9,6 +9,7 @@ mod cells;
 mod control;
 mod error;
 mod harness;
+mod levels;
 mod look;
 mod observe;
 pub mod place;

@@ -13,7 +13,7 @@ use super::progress::Pace;
 use super::schedule::order;
 use super::target::Bench;
 use super::trial::{self, Stage};
-use super::{Control, Sink, harness};
+use super::{Control, Sink, harness, levels};
 use crate::backend::order::mix;
 use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
@@ -33,6 +33,11 @@ pub fn run(
     let begin = Instant::now();
     let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
+    // Before the target is opened: what is open keeps its inode.
+    if levels::wanted(plan) {
+        sink.event(Event::Progress(pace.at(Phase::Levels, None, 0)));
+    }
+    let levels = levels::of_file(plan, deadline, control);
     let Some(bench) = open(plan, &mut pace, control, sink)? else {
         sink.event(Event::End { reason: End::Budget });
         return Ok(End::Budget);
@@ -47,6 +52,9 @@ pub fn run(
     }
     let grounds = Arc::new(Grounds { target, machine: machine(), harness_nanos });
     sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
+    if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, deadline, control)) {
+        sink.event(Event::Levels { levels });
+    }
     let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), pace, origin: monotonic_nanos() };
     run.make_cells();
     let end = run.all();

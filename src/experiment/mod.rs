@@ -3,11 +3,13 @@
 mod calls;
 mod describe;
 mod error;
+mod levels;
 mod measure;
 mod sweep;
 
 pub use describe::{OtherCells, describes};
 pub use error::PlanError;
+pub use levels::LEVELS;
 pub use measure::MEASURE;
 pub use sweep::{estimate, spans, usual};
 
@@ -46,7 +48,7 @@ pub trait Experiment: Sync {
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);

@@ -70,7 +70,7 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Trial, Verdict};
+use crate::record::{End, Grounds, Level, ProbeFindings, ProbeTrial, Trial, Verdict};
 
 /// One run of one plan, as loaded or as it grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +91,8 @@ pub struct Session {
     pub probe_trials: Vec<ProbeTrial>,
     /// Per probe cell.
     pub probe_findings: Vec<ProbeFindings>,
+    /// What each level of cold buys; empty where it was not asked for.
+    pub levels: Vec<Level>,
     pub notes: Vec<String>,
     /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
     pub reference: Option<&'static str>,

@@ -7,6 +7,7 @@ pub(super) mod conditions;
 pub(super) mod extra;
 pub(super) mod findings;
 pub mod grid;
+mod levels;
 mod measured;
 pub mod origin;
 pub(super) mod probed;
