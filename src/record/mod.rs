@@ -11,7 +11,7 @@ mod trial;
 mod verdict;
 mod warning;
 
-pub use ceilings::{Ceilings, LinkCeiling};
+pub use ceilings::{Ceilings, LinkCeiling, Throttle};
 pub use event::{End, Event, Phase, Progress};
 pub use known::Known;
 pub use latency::Latency;

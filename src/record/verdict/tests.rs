@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::testing::*;
 use super::*;
 use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Prepared, Residency};
+use crate::record::{CacheFlush, Evidence, Note, Prepared, Residency, Throttle};
 
 /// One row: what a trial read, and what the verdict must be. Sizes in MiB.
 struct Row {
@@ -330,6 +330,7 @@ prop_compose! {
         TargetEvidence {
             device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
             hole_bytes, hole_method: method, direct, read_ahead, fs_used, link,
+            throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead, reads: Some(u64::from(direct)), ..Throttle::default() }),
         }
     }
 }

@@ -21,6 +21,8 @@ pub enum Basis {
     Link,
     /// What the vendor of the disk names.
     Rated,
+    /// What the control group lets through.
+    Granted,
 }
 
 impl Basis {
@@ -31,6 +33,7 @@ impl Basis {
             Basis::Memory => "memory",
             Basis::Link => "link",
             Basis::Rated => "rated speed",
+            Basis::Granted => "rate limit",
         }
     }
 
@@ -46,6 +49,7 @@ impl Basis {
             Basis::Copy => format!("copying at {copy}"),
             Basis::Memory => format!("reading memory at {read}"),
             Basis::Link => format!("the {} that the way to the disk carries", rate(bounds.link)),
+            Basis::Granted => "what the control group lets through".into(),
             Basis::Rated => format!("the {} that the vendor of the disk names", rate(bounds.rated)),
         }
     }
@@ -77,7 +81,8 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     }
     let flushed = job.op == Op::Write && job.sync != Sync::None;
     if job.direct || flushed || job.cache == Cache::Cold {
-        let facts = [(bounds.link, Basis::Link), (bounds.rated, Basis::Rated)];
+        let granted = bounds.granted[usize::from(job.op == Op::Write)];
+        let facts = [(bounds.link, Basis::Link), (bounds.rated, Basis::Rated), (granted, Basis::Granted)];
         let least = facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
         return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }
@@ -116,7 +121,7 @@ pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &B
         let Some(Estimate { rate, basis }) = estimate(job, bounds) else { continue };
         // A rate that depends on neither block nor threads is one line, whatever the jobs differ in.
         let own = axis.without(job);
-        let memory = !matches!(basis, Basis::Link | Basis::Rated);
+        let memory = !matches!(basis, Basis::Link | Basis::Rated | Basis::Granted);
         let calls = basis == Basis::CallAndCopy;
         let key = (basis, if calls { own.block } else { 0 }, if memory { own.threads } else { 0 }, if calls { own.depth } else { 0 });
         lines.entry(key).or_default().insert(axis.of(job), rate);

@@ -57,7 +57,7 @@ fn bounds() -> Bounds {
         threads: 2,
         over: 1 << 28,
     };
-    Bounds { ceilings, link: None, rated: None }
+    Bounds { ceilings, ..Bounds::default() }
 }
 
 fn limits(results: &[CellResult], bounds: &Bounds) -> Vec<Option<Limit>> {
@@ -140,6 +140,16 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
     assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
     let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
     assert_eq!(why(&[result], &rated).limits[0].as_ref().unwrap().text, "device: 534 MiB/s of the 534 MiB/s that its vendor names");
+}
+
+#[test]
+fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
+    let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
+    let granted = |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
+    let limited = |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
+    assert_eq!(limited(&granted(104e6)).text, "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)");
+    assert_eq!(limited(&granted(300e6)).by, Limit::Device);
+    assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));
 }
 
 #[test]
