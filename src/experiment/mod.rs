@@ -7,6 +7,7 @@ mod levels;
 mod measure;
 mod sweep;
 
+pub use calls::CALLS;
 pub use describe::{OtherCells, describes};
 pub use error::PlanError;
 pub use levels::LEVELS;
@@ -32,6 +33,8 @@ pub struct Asked<'a> {
     pub memory: u64,
     /// Memory that this process may have in all, bytes: what a share of it is a share of.
     pub allowed: u64,
+    /// What the cheapest system call costs here, nanoseconds; 0 = not measured.
+    pub call: f64,
     /// The seed where none was said.
     pub seed: u64,
 }

@@ -229,6 +229,35 @@ impl Setup {
         usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
     }
 
+    /// What the sweeps of the preset say of a setting that was not said over them: each value once, `-` where one leaves it open.
+    pub fn by_sweep(&self, name: &str) -> Option<String> {
+        let sweeps = &self.preset.sweeps;
+        if self.settings.text(name).is_some() || sweeps.iter().all(|sweep| sweep.text(name).is_none()) {
+            return None;
+        }
+        let mut values: Vec<String> = Vec::new();
+        for part in self.preset.parts() {
+            let value = part.text(name).unwrap_or_else(|| "-".into());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Some(values.join(" / "))
+    }
+
+    /// `3 sweeps: --op read -s 1m; ...`; empty where the preset is one.
+    pub fn sweeps(&self) -> String {
+        let sweeps = self.preset.over(&self.settings).sweeps;
+        let own = |sweep: &Settings| if sweep.argv().is_empty() { "as above".into() } else { sweep.argv().join(" ") };
+        let mut told: Vec<String> = Vec::new();
+        for text in sweeps.iter().map(own) {
+            if !told.contains(&text) {
+                told.push(text);
+            }
+        }
+        if told.len() < 2 { String::new() } else { format!("{} sweeps: {}", told.len(), told.join("; ")) }
+    }
+
     /// What choices are judged against; `counts` from [`Setup::counts`].
     pub fn given<'a>(&'a self, counts: &'a Settings) -> Given<'a> {
         let facts = self.planning.last().map(|proposed| &proposed.facts).filter(|_| self.is_planned_target());

@@ -78,8 +78,12 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     };
-    let proposed =
-        Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };
+    let proposed = Proposed {
+        plan,
+        facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() },
+        unavailable: vec![("uring", "EPERM".into())],
+        instead: None,
+    };
     let number = setup.planning.number;
     say(model, Msg::Proposed { number, result: Ok(Box::new(proposed)), findings: Vec::new(), expected: String::new() })
 }

@@ -22,6 +22,11 @@ pub fn hit(shown: &Shown, inner: Rect, row: usize) -> Option<Hit> {
 
 /// The name of a backend as chosen, with its options; `None` where it is not.
 pub fn chosen(shown: &Shown, info: &Info) -> Option<String> {
+    if shown.setup.by_sweep("backend").is_some() {
+        let mut all = shown.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
+        let has = |own: &Backends| matches!(own, Backends::These(list) if list.iter().any(|choice| choice.id == info.id));
+        return all.any(|own| *own == Backends::All || has(own)).then(|| info.id.into());
+    }
     match shown.counts.backend.as_ref()? {
         Backends::All => Some(info.id.into()),
         Backends::These(list) => {
@@ -37,7 +42,13 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let inner = shown.frame(
         Pane::Backends,
         "Backends",
-        &if area.width < 24 { count.to_string() } else { format!("{count} of {}", infos.len()) },
+        &if shown.setup.by_sweep("backend").is_some() {
+            "by sweep".into()
+        } else if area.width < 24 {
+            count.to_string()
+        } else {
+            format!("{count} of {}", infos.len())
+        },
         area,
         buf,
     );

@@ -117,6 +117,14 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
         Some(Ok(proposed)) => {
             let mut lines = vec![counts(shown, &proposed.plan)];
             lines.extend(wrapped(shown, " ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text, room));
+            let sweeps = shown.setup.sweeps();
+            if !sweeps.is_empty() {
+                lines.extend(wrapped(shown, shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim, room));
+            }
+            if let Some(instead) = &proposed.instead {
+                let text = instead.replace(char::is_control, "?");
+                lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &text, Role::Text, room));
+            }
             for (count, reason) in left_out(&proposed.plan) {
                 let text = format!("{count} left out: {reason}");
                 lines.extend(wrapped(shown, shown.look.glyph("○", "-"), Role::Dim, &text, Role::Dim, room));
