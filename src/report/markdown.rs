@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed};
-use super::{Format, Look};
+use super::{Format, Look, sparks};
 use crate::session::{self, Session};
 
 pub const FORMAT: Format =
@@ -17,6 +17,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let findings = Findings::of(&rows);
     // No line of Markdown is broken by its width.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
+    for (what, paragraphs) in conditions::done(session) {
+        writeln!(out, "## {}\n", escaped(&what))?;
+        paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escaped(text)))?;
+    }
     for (label, body) in conditions::conditions(session, &rows, false) {
         if !body.is_empty() {
             writeln!(out, "- **{label}**: {}", escaped(&below::safe(&body, &look)))?;
@@ -31,10 +35,16 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         table(&probed::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
     }
+    let chart = sparks::lines(session, &results);
+    if !chart.is_empty() {
+        // Between fences nothing is more than text.
+        let safe: Vec<String> = chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
+        writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
+    }
     for extra in extra::extras(session, &rows, &look) {
         writeln!(out, "**{}**\n", extra.title)?;
         table(&extra.columns, extra.rows, out)?;
-        writeln!(out, "\n{}\n", escaped(&below::sentence(&extra.text)))?;
+        writeln!(out, "\n{}\n", escaped(&capital(&below::sentence(&extra.text))))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
@@ -53,6 +63,12 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out)?;
     }
     writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(&results, &probes).text, &look)))
+}
+
+/// A text that stands by itself begins with a capital.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
 /// A table of these columns, with a line of titles and units above.
@@ -132,6 +148,23 @@ mod tests {
         assert!(text.contains("| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"), "{text}");
         assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.0 |"), "{text}");
         assert!(!show(&sample::quick()).contains("| count |"));
+    }
+
+    #[test]
+    fn a_preset_reads_like_the_section_of_a_report() {
+        let text = show(&sample::bounded(sample::measured()));
+        let places = [
+            "## measure: Part 2",
+            "Doubles the count of blocks",
+            "- **target**",
+            "| read |",
+            "```text",
+            "Each row is one trial",
+            "**Answer**",
+        ];
+        let at: Vec<usize> = places.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"))).collect();
+        assert!(at.is_sorted(), "{text}");
+        assert!(!show(&sample::quick()).contains("##"), "the default needs no word");
     }
 
     #[test]

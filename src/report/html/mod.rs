@@ -77,8 +77,9 @@ impl<'a> Page<'a> {
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
 /// From the top down; a section that has nothing to show writes nothing.
-const SECTIONS: [Section; 10] = [
+const SECTIONS: [Section; 11] = [
     top::write,
+    top::done,
     charts::write,
     table::write,
     probes::extras,

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::Look;
+use super::super::markdown::capital;
 use super::super::table::below::{self, Page as Lines};
 use super::super::table::grid::{Cell, Column, Style};
 use super::super::table::{extra, probed};
@@ -26,7 +27,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 /// Small tables of what only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut extras = extra::extras(page.session, &page.rows, &LOOK).into_iter();
-    extras.try_for_each(|extra| section(extra.id, extra.title, &extra.columns, extra.rows, &below::sentence(&extra.text), out))
+    extras.try_for_each(|extra| section(extra.id, extra.title, &extra.columns, extra.rows, &capital(&below::sentence(&extra.text)), out))
 }
 
 /// A table with a heading, and a text below it where there is one.

@@ -167,3 +167,13 @@ fn estimates_are_series_of_their_own() {
         assert!(contrast("#808890", background) >= 3.0);
     }
 }
+
+#[test]
+fn a_preset_says_what_was_done() {
+    let text = show(&sample::measured());
+    assert!(
+        text.contains("<h2 id=\"done\">What was done</h2>") && text.contains("measure: Part 2") && text.contains("Doubles the count"),
+        "{text}"
+    );
+    assert!(!show(&sample::quick()).contains("What was done"));
+}
