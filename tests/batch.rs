@@ -479,27 +479,3 @@ fn the_budget_bounds_the_filling_of_the_file_too() {
         assert!(home.names().is_empty(), "{target}: {:?}", home.names());
     }
 }
-
-/// The page cache has the bytes before the device has them, and what is not known is null.
-#[test]
-fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
-    let home = Home::new();
-    let median = |value: &Value| value["median"].as_f64();
-    for (sync, direct) in [("none", ""), ("end", ""), ("each", ""), ("none", " --direct")] {
-        let line = format!("--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 3 --no-save --sync {sync}{direct}");
-        let result = &home.json(&line)["results"][0];
-        if direct.is_empty() || result["error"].is_null() {
-            let written = &result["written"];
-            let (cached, device) = (median(&written["page_cache"]), median(&written["device"]));
-            match (sync, direct) {
-                (_, " --direct") => assert!(cached.is_none() && device.is_some(), "{written}"),
-                ("none", _) => assert!(cached.is_some() && device.is_none(), "{written}"),
-                ("each", _) => assert!(cached.is_some() && cached == device, "{written}"),
-                _ => assert!(cached.unwrap() > 0.0 && cached < device, "{written}"),
-            }
-        }
-    }
-    let text = home.stdout("--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 2 --no-save --sync end --format markdown");
-    assert!(text.contains("**Writes**") && text.contains("| page cache") && text.contains("| device"), "{text}");
-    assert!(home.json("--batch --dir . --size 1m -b pread -s 64k -n 0 -c warm --trials 1 --no-save")["results"][0]["written"].is_null());
-}
