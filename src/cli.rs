@@ -81,7 +81,8 @@ pub fn command() -> Command {
         let arg = Arg::new(setting.name).long(setting.name).help(setting.help).help_heading(WHAT);
         let arg = match setting.value {
             Some(value) => arg.value_name(value).action(ArgAction::Set).allow_hyphen_values(true),
-            None => arg.action(ArgAction::SetTrue),
+            // With `=` only: what follows after a space is the file.
+            None => arg.value_name("yes|no").num_args(0..=1).require_equals(true).default_missing_value("yes").action(ArgAction::Set),
         };
         match setting.short {
             Some(short) => arg.short(short),
@@ -102,12 +103,8 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, clap::Er
 fn settings(matches: &ArgMatches) -> Result<Settings, clap::Error> {
     let mut settings = Settings::default();
     for setting in Settings::ALL {
-        let text = match setting.value {
-            Some(_) => matches.get_one::<String>(setting.name).cloned(),
-            None => matches.get_flag(setting.name).then(|| "true".to_string()),
-        };
-        if let Some(text) = text {
-            let set = settings.set(setting.name, &text);
+        if let Some(text) = matches.get_one::<String>(setting.name) {
+            let set = settings.set(setting.name, text);
             set.map_err(|e| clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("--{}: {e}\n", setting.name)))?;
         }
     }
@@ -132,6 +129,18 @@ mod tests {
         let asked = args("--batch -b read,mmap -s 1k..8k --direct -t 2 file").unwrap();
         assert_eq!(asked.settings.argv().join(" "), "-b read,mmap -s 1k..8k -t 2 --direct");
         assert_eq!(asked.cli.run.file, Some("file".into()));
+    }
+
+    #[test]
+    fn a_switch_is_said_alone_or_with_its_value() {
+        for (line, direct) in [("", None), ("--direct", Some(true)), ("--direct=yes", Some(true)), ("--direct=no", Some(false))] {
+            let asked = args(&format!("--batch {line} file")).unwrap();
+            assert_eq!((asked.settings.direct, asked.cli.run.file), (direct, Some("file".into())), "{line}");
+        }
+        let error = args("--batch --direct=maybe").unwrap_err();
+        assert!(error.contains("--direct: 'maybe' is not yes or no") && error.trim_end().lines().count() == 1, "{error}");
+        assert!(args("--batch --direct=").unwrap_err().contains("--direct"));
+        assert!(args("--batch --direct --direct=no").is_err(), "both cannot hold");
     }
 
     #[test]

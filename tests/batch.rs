@@ -192,6 +192,9 @@ fn a_dry_run_makes_nothing() {
         let _ = fs::remove_file(home.path("out.txt"));
         assert_eq!(home.names(), ["data.bin"], "{line}");
     }
+    // What facts say of it beforehand: the rated speed, not measured here.
+    let text = home.stdout("--batch --dry-run -b pread -c cold --rated 100MB/s data.bin");
+    assert!(text.contains("\nexpected 95.4 MiB/s by the 95.4 MiB/s that the vendor of the disk names\n"), "{text}");
     let plan = home.json("--batch --dry-run data.bin");
     // Three backends, cold and warm; 2 MiB are more than the file has.
     assert_eq!((plan["cells"].as_array().unwrap().len(), plan["skipped"].as_array().unwrap().len()), (18, 6));

@@ -42,6 +42,7 @@ fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&J
         check,
         memory: 1 << 29,
         allowed: 1 << 30,
+        call: 200.0,
         seed: 1,
     })
 }
@@ -190,4 +191,58 @@ fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
     for wanted in [".config/iotui/presets/mine.toml: line 6: op: ", "did you mean read"] {
         assert!(told.contains(wanted), "{told}");
     }
+}
+
+/// The levels of cold as far as they were asked for and may be had; each of the others says why not.
+#[test]
+fn caching_tells_what_each_level_of_cold_buys() {
+    let home = common::Home::new();
+    home.file("data.bin", 1 << 20);
+    let levels = |line: &str| {
+        let line = format!("--batch -p caching -s 64k --cpu-cache keep --trials 1 --trial-time 1ms --no-save {line}");
+        home.json(&line)["levels"].as_array().unwrap().clone()
+    };
+    let said = |levels: &[serde_json::Value]| -> Vec<(String, bool)> {
+        levels.iter().map(|level| (level["dropped"].as_str().unwrap().into(), level["reason"].is_null())).collect()
+    };
+    let names = ["nothing", "data", "meta", "all"];
+    let told = said(&levels("data.bin"));
+    assert!(told.iter().map(|(name, _)| name).eq(names.iter()) && told[0].1 && !told[2].1 && !told[3].1, "{told:?}");
+    assert!(said(&levels("--dir . --size 1m")).iter().skip(2).all(|(_, measured)| !measured), "a scratch file has no name");
+    assert_eq!(levels("-c warm data.bin").len(), 0, "nothing is cold");
+    let text = home.stdout("--batch -p caching -s 64k --cpu-cache keep --trials 1 --no-save --format markdown data.bin");
+    assert!(text.contains("**What each level of cold buys**") && text.contains("Left out: meta: it drops"), "{text}");
+    if home.cmd("--batch -p caching --cold all --dry-run data.bin").output().unwrap().status.success() {
+        let all = levels("--cold all data.bin");
+        for level in &all {
+            let readings = level["readings"].as_array().unwrap();
+            assert!(level["reason"].is_null() != readings.is_empty(), "{level}");
+            assert!(readings.iter().all(|r| r["open"].as_u64().unwrap() + r["first"].as_u64().unwrap() <= r["whole"].as_u64().unwrap()));
+        }
+        assert!(all[0]["reason"].is_null(), "{all:?}");
+    }
+}
+
+/// The page cache has the bytes before the device has them, and what is not known is null.
+#[test]
+fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
+    let home = common::Home::new();
+    let median = |value: &serde_json::Value| value["median"].as_f64();
+    for (sync, direct) in [("none", ""), ("end", ""), ("each", ""), ("none", " --direct")] {
+        let line = format!("--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 3 --no-save --sync {sync}{direct}");
+        let result = &home.json(&line)["results"][0];
+        if direct.is_empty() || result["error"].is_null() {
+            let written = &result["written"];
+            let (cached, device) = (median(&written["page_cache"]), median(&written["device"]));
+            match (sync, direct) {
+                (_, " --direct") => assert!(cached.is_none() && device.is_some(), "{written}"),
+                ("none", _) => assert!(cached.is_some() && device.is_none(), "{written}"),
+                ("each", _) => assert!(cached.is_some() && cached == device, "{written}"),
+                _ => assert!(cached.unwrap() > 0.0 && cached < device, "{written}"),
+            }
+        }
+    }
+    let text = home.stdout("--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 2 --no-save --sync end --format markdown");
+    assert!(text.contains("**Writes**") && text.contains("| page cache") && text.contains("| device"), "{text}");
+    assert!(home.json("--batch --dir . --size 1m -b pread -s 64k -n 0 -c warm --trials 1 --no-save")["results"][0]["written"].is_null());
 }

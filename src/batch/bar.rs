@@ -56,6 +56,7 @@ impl Bar {
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
             Phase::Machine => "finding out what this machine can reach".into(),
+            Phase::Levels => "finding out what each level of cold buys".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
             Phase::Pause => "paused".into(),
             Phase::Trial => format!("trial {}: {cell}", progress.round),

@@ -6,7 +6,8 @@ use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
 use crate::units::{show_bytes, show_wait};
 
-pub(super) fn text(plan: &Plan) -> String {
+/// `expected`: what the plan should give, where facts tell.
+pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
     let size = show_bytes(plan.target.size());
     let target = match &plan.target {
@@ -37,6 +38,9 @@ pub(super) fn text(plan: &Plan) -> String {
     }
     if plan.target.is_ours() && plan.target.size() > 0 {
         let _ = writeln!(text, "writes  {size} to make the file");
+    }
+    if let Some((name, said)) = expected.split_once(": ") {
+        let _ = writeln!(text, "{name} {said}");
     }
     text.push('\n');
     for cell in &plan.cells {

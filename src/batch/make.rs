@@ -4,7 +4,7 @@ use super::Args;
 use super::gate::{self, Gate};
 use crate::engine::{Proposal, propose};
 use crate::plan::{Plan, Presets, Settings};
-use crate::report::failed;
+use crate::report::{failed, say};
 use crate::session::{self, AgainError, Session};
 
 /// The plan, and what its run is held against.
@@ -25,7 +25,11 @@ pub(super) fn session(text: &str) -> anyhow::Result<Session> {
 fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
     let presets = presets.chosen(&args.preset, settings.probe.is_some())?;
     let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
-    Ok(propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings })?.plan)
+    let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings })?;
+    if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
+        say(format!("iotui: {}", session::clean_text(&instead)));
+    }
+    Ok(proposed.plan)
 }
 
 /// The plan of a session, with what may differ between two runs of it.

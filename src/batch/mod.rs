@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use anyhow::Context;
 use gate::{Gate, Held};
 
-use crate::engine::{Control, place};
+use crate::engine::{Bench, Control, place};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
@@ -41,7 +41,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     }
     if args.dry_run {
         let shown = if args.anonymous { report::Names::of(&Host::collect(), &plan).plan(&plan) } else { Plan::clone(&plan) };
-        args.out.text_or_json(|| dry::text(&shown), &shown)?;
+        let link = Bench::probe(&plan.target).ok().and_then(|bench| bench.facts.link()).map(|link| link.bytes_per_second);
+        args.out.text_or_json(|| dry::text(&shown, &session::foreseen(&plan, link)), &shown)?;
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;

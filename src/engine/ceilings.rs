@@ -128,7 +128,7 @@ fn better(best: &mut Option<f64>, rate: f64) {
 }
 
 /// The least of several batches of getpid(2): it enters the kernel and returns.
-fn syscall() -> f64 {
+pub(super) fn syscall() -> f64 {
     const CALLS: u64 = 2_000;
     let batch = || {
         let begin = monotonic_nanos();

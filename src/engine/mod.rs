@@ -10,6 +10,7 @@ mod control;
 mod error;
 mod foreign;
 mod harness;
+mod levels;
 mod look;
 mod observe;
 pub mod place;

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::ceilings;
 use super::error::EngineError;
 use super::place::{PlaceError, absolute, place, scratch_dir};
 use super::probing;
 use super::target::Bench;
 use super::way::{Way, infos};
 use crate::backend::{self, Target};
-use crate::experiment::{self, Asked, Offered, PlanError, asked_probes, spans};
+use crate::experiment::{self, Asked, CALLS, Offered, PlanError, asked_probes, spans};
 use crate::host::TargetFacts;
 use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes};
 use crate::probe::{self, Probe, Site};
@@ -40,6 +41,8 @@ pub struct Proposed {
     pub facts: TargetFacts,
     /// Every backend and peer that cannot do a plain job of the asked operation here, and why.
     pub unavailable: Vec<(&'static str, String)>,
+    /// What is measured in place of the file that was named, and why.
+    pub instead: Option<String>,
 }
 
 /// Why there is no plan; each is one line that says what to do.
@@ -71,9 +74,13 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         return Err(ProposeError::Cold(why.clone()));
     }
     let allowed = allowed_memory();
+    let beside = asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
     let (target, bench) = match experiment::needs_file(presets) {
         true => {
-            let target = placed(asked, &parts, allowed)?;
+            let target = match &beside {
+                Some(dir) => placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?,
+                None => placed(asked, &parts, allowed)?,
+            };
             let bench = Bench::probe(&target)?;
             (target, Some(bench))
         }
@@ -91,10 +98,13 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let probes = Offered { infos: &probes, cells: &cells };
     // Half of what is free: the page cache needs the rest.
     let (target, memory, seed) = (target.clone(), allowed / 2, seed());
-    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory, allowed, seed, probes: &probes };
-    let plan = experiment::plan(&asked)?;
+    // 5 ms, where a plan rests on it.
+    let call = if presets.iter().any(|preset| preset.experiment == CALLS) { ceilings::syscall() } else { 0.0 };
+    let plan_of = Asked { settings, presets, target, infos: &infos, check: &check, memory, allowed, call, seed, probes: &probes };
+    let plan = experiment::plan(&plan_of)?;
+    let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
     let unavailable = bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
-    Ok(Proposed { unavailable, facts: bench.map(|bench| bench.facts).unwrap_or_default(), plan })
+    Ok(Proposed { unavailable, facts: bench.map(|bench| bench.facts).unwrap_or_default(), plan, instead })
 }
 
 /// The cells of a probe, and why one cannot be had here.
@@ -122,10 +132,30 @@ fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), Propose
     Ok((target, None))
 }
 
+/// Whether the presets write in all of their parts, and not because it was said so.
+fn writes_by_itself(said: &Settings, parts: &[Settings]) -> bool {
+    said.op != Some(Op::Write) && said.mix.is_none() && !parts.is_empty() && parts.iter().all(writes)
+}
+
+/// The folder of a regular file that is there, where it takes a file: that is on the same disk.
+fn folder_of_a_file(file: &Path) -> Option<PathBuf> {
+    let whole = fs::canonicalize(file).ok()?;
+    let dir = fs::metadata(&whole).ok()?.is_file().then(|| whole.parent().map(Path::to_path_buf))??;
+    scratch_dir(Some(&dir)).is_ok().then_some(dir)
+}
+
+fn instead(file: &Path, presets: &[Preset]) -> String {
+    let names: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
+    format!("{} writes, so it measures a scratch file of its own beside {}, which it does not touch", names.join(", "), file.display())
+}
+
+fn writes(part: &Settings) -> bool {
+    part.op == Some(Op::Write) || part.mix.is_some()
+}
+
 /// The target for all parts: a file that is there serves what reads, and one that is not what writes. Where a file of iotui's
 /// finds no room in the size that a preset wants, it has the next smaller one.
 fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSpec, PlaceError> {
-    let writes = |part: &Settings| part.op == Some(Op::Write) || part.mix.is_some();
     let there = asked.file.is_some_and(|file| fs::metadata(file).is_ok());
     let write = if there { parts.iter().all(writes) } else { parts.iter().any(writes) };
     let mut sizes: Vec<u64> = parts.iter().filter_map(|part| spans(part, allowed)).flatten().collect();
@@ -194,6 +224,27 @@ mod tests {
         let reads_only: Vec<_> = infos().into_iter().filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
         assert_eq!(cannot.iter().map(|(id, _)| *id).collect::<Vec<_>>(), reads_only);
         assert!(proposed.unavailable.iter().all(|(id, why)| *id != "pread" && *id != "seek" && !why.is_empty()));
+    }
+
+    #[test]
+    fn what_only_writes_has_a_file_of_its_own_beside_the_one_that_was_named() {
+        let (file, data, _) = crate::backend::testing::file(100_000, 1);
+        let (presets, settings) =
+            ([preset("mixed").unwrap()], Settings { size: Some(crate::plan::Range::list(&[1 << 20])), ..Settings::default() });
+        let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
+        let folder = std::fs::canonicalize(file.path()).unwrap().parent().unwrap().to_path_buf();
+        assert!(
+            matches!(&proposed.plan.target, TargetSpec::Scratch { dir, keep: false, .. } if *dir == folder),
+            "{:?}",
+            proposed.plan.target
+        );
+        assert!(proposed.instead.is_some_and(|why| why.contains("mixed writes") && why.contains("does not touch")));
+        assert_eq!(std::fs::read(file.path()).unwrap(), data);
+        // Who says that it is to be written is told that it is not; what reads too reads the file.
+        let said = Settings { op: Some(Op::Write), ..Settings::default() };
+        assert!(propose(&asked(file.path(), &presets, &said)).unwrap_err().to_string().contains("exists: iotui writes only"));
+        let read = propose(&asked(file.path(), &[preset("basics").unwrap()], &Settings::default())).unwrap();
+        assert!(read.instead.is_none() && matches!(read.plan.target, TargetSpec::File { .. }));
     }
 
     #[test]

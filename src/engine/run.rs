@@ -13,7 +13,7 @@ use super::progress::Pace;
 use super::schedule::order;
 use super::target::Bench;
 use super::trial::{self, Stage};
-use super::{Control, Sink, harness, probing};
+use super::{Control, Sink, harness, levels, probing};
 use crate::backend::order::mix;
 use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
@@ -54,6 +54,11 @@ fn jobs(
     pace: &mut Pace,
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
+    // Before the target is opened: what is open keeps its inode.
+    if levels::wanted(plan) {
+        sink.event(Event::Progress(pace.at(Phase::Levels, None, 0)));
+    }
+    let levels = levels::of_file(plan, pace.deadline(), control);
     let Some(bench) = open(plan, pace, control, sink)? else { return Ok(End::Budget) };
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut target = bench.facts.evidence(span, bench.extents.as_ref());
@@ -65,6 +70,9 @@ fn jobs(
     }
     let grounds = Arc::new(Grounds { target, machine: machine(), harness_nanos });
     sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
+    if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control)) {
+        sink.event(Event::Levels { levels });
+    }
     let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), pace, origin: monotonic_nanos() };
     run.make_cells();
     let end = run.all();

@@ -13,7 +13,7 @@ use super::way::Way;
 use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
 use crate::peer;
-use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern};
+use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
 use crate::record::{CacheFlush, Evidence, Note, Prepared, Sample, Trial, Xor};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
@@ -172,6 +172,8 @@ fn counted(lanes: &[LaneDone], spec: &Spec) -> Trial {
 fn lane_evidence(lanes: &[LaneDone], spec: &Spec, evidence: &mut Evidence, origin: u64) {
     let starts = || lanes.iter().map(|l| l.start);
     let start = starts().min().unwrap_or(0);
+    let synced = spec.job.op == Op::Write && spec.job.sync == Sync::End && !spec.job.direct;
+    evidence.cached_nanos = lanes.iter().map(|l| l.ran).max().filter(|_| synced).map(|ran| ran.saturating_sub(start)).into();
     evidence.started = start.saturating_sub(origin);
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
     // A lane without a block is not at work; many of them would outweigh one operation.

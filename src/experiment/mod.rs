@@ -4,12 +4,15 @@ mod calls;
 mod describe;
 mod error;
 mod lab;
+mod levels;
 mod measure;
 mod sweep;
 
+pub use calls::CALLS;
 pub use describe::{OtherCells, describes};
 pub use error::PlanError;
 pub use lab::asked as asked_probes;
+pub use levels::LEVELS;
 pub use measure::MEASURE;
 pub use sweep::{estimate, spans, usual};
 
@@ -34,6 +37,8 @@ pub struct Asked<'a> {
     pub memory: u64,
     /// Memory that this process may have in all, bytes: what a share of it is a share of.
     pub allowed: u64,
+    /// What the cheapest system call costs here, nanoseconds; 0 = not measured.
+    pub call: f64,
     /// The seed where none was said.
     pub seed: u64,
     pub probes: &'a Offered<'a>,
@@ -68,7 +73,7 @@ pub trait Experiment: Sync {
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &lab::Lab];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &lab::Lab];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);

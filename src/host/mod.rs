@@ -16,6 +16,7 @@ mod quota;
 mod root;
 mod show;
 mod target;
+mod throttle;
 
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::root::clean;
-use crate::record::{LinkCeiling, TargetEvidence};
+use super::root::{Root, clean};
+use super::throttle;
+use crate::record::{LinkCeiling, TargetEvidence, Throttle};
 use crate::sys::block::{self, BlockDevice};
 use crate::sys::direct::{DirectSupport, direct_support};
 use crate::sys::extents::{ExtentMethod, Extents, extents};
@@ -160,6 +161,7 @@ impl TargetFacts {
             read_ahead: self.read_ahead(),
             fs_used: self.used(),
             link: self.link(),
+            throttle: self.throttle(),
             ..TargetEvidence::default()
         }
     }
@@ -169,6 +171,12 @@ impl TargetFacts {
         let names: Vec<&str> = self.devices.iter().map(|d| d.name.as_str()).collect();
         let model = self.devices.last().and_then(|d| d.model.as_deref()).map(|m| format!(" ({})", clean(m))).unwrap_or_default();
         if names.is_empty() { String::new() } else { clean(&names.join(" on ")) + &model }
+    }
+
+    /// What control groups let this process move to and from the devices below.
+    pub fn throttle(&self) -> Option<Throttle> {
+        let numbers: Vec<(u64, u64)> = self.devices.iter().map(|device| (device.major, device.minor)).collect();
+        throttle::limits(&Root::system(), &numbers)
     }
 
     /// The narrowest link of the disks below, where its speed is known.

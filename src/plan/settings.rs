@@ -69,7 +69,7 @@ pub struct Setting {
     /// The long option and the key in a preset.
     pub name: &'static str,
     pub short: Option<char>,
-    /// `None`: a switch.
+    /// `None`: a switch, which may be said alone or as `=yes`, `=no`.
     pub value: Option<&'static str>,
     pub help: &'static str,
     set: fn(&mut Settings, &str) -> Result<(), SettingError>,
@@ -151,9 +151,9 @@ fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {
 
 fn switch(text: &str) -> Result<bool, SettingError> {
     match text {
-        "" | "true" | "yes" => Ok(true),
+        "true" | "yes" => Ok(true),
         "false" | "no" => Ok(false),
-        _ => bad(text, "true or false"),
+        _ => bad(text, "yes or no"),
     }
 }
 
@@ -312,8 +312,16 @@ impl Settings {
             |v| join(v),
             "Page cache before a trial [default: cold,warm; asis with --direct and for writes]"
         ),
-        setting!("direct", None, None, direct, switch, |v| v.to_string(), "Ask for direct I/O (O_DIRECT)"),
-        setting!("xor", None, None, xor, switch, |v| v.to_string(), "Fold the 32-bit XOR of the data inside the timed work"),
+        setting!("direct", None, None, direct, switch, |v| v.to_string(), "Ask for direct I/O (O_DIRECT); =no where a preset asks for it"),
+        setting!(
+            "xor",
+            None,
+            None,
+            xor,
+            switch,
+            |v| v.to_string(),
+            "Fold the 32-bit XOR of the data inside the timed work; =no where a preset asks for it"
+        ),
         setting!(
             "size",
             None,
@@ -469,7 +477,8 @@ impl Settings {
         for setting in Self::ALL {
             match ((setting.get)(self), setting.value) {
                 (None, _) => {}
-                (Some(text), None) => argv.extend((text == "true").then(|| format!("--{}", setting.name))),
+                (Some(text), None) if text == "true" => argv.push(format!("--{}", setting.name)),
+                (Some(_), None) => argv.push(format!("--{}=no", setting.name)),
                 (Some(text), Some(_)) => argv.extend([setting.short.map_or(format!("--{}", setting.name), |c| format!("-{c}")), text]),
             }
         }

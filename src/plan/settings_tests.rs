@@ -20,7 +20,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("depth", "1..32"),
         ("cache", "cold,asis"),
         ("direct", "true"),
-        ("xor", ""),
+        ("xor", "no"),
         ("size", "100m"),
         ("sync", "end"),
         ("mix", "0,70"),
@@ -39,9 +39,11 @@ fn every_setting_goes_to_argv_and_back() {
     let mut back = Settings::default();
     let mut words = argv.iter();
     while let Some(word) = words.next() {
-        let setting =
-            Settings::ALL.iter().find(|s| *word == format!("--{}", s.name) || s.short.is_some_and(|c| *word == format!("-{c}"))).unwrap();
-        back.set(setting.name, if setting.value.is_some() { words.next().unwrap() } else { "" }).unwrap();
+        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        let named = |s: &&Setting| name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"));
+        let setting = Settings::ALL.iter().find(named).unwrap();
+        let value = if setting.value.is_some() { words.next().unwrap() } else { value.unwrap_or("yes") };
+        back.set(setting.name, value).unwrap();
     }
     assert_eq!(back, all);
     let mut said = Settings::default();
@@ -64,7 +66,7 @@ fn bad_values_are_one_line_that_says_what_is_wanted() {
         ("trial-time", "9s..1s", "backwards"),
         ("seed", "-1", "a seed"),
         ("op", "reed", "did you mean read"),
-        ("direct", "maybe", "true or false"),
+        ("direct", "maybe", "yes or no"),
         ("memory-share", "0,50", "from 1 to 1000"),
         ("cold", "dat", "did you mean data"),
         ("blok-size", "1", "did you mean block-size"),

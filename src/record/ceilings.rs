@@ -81,6 +81,26 @@ pub struct LinkCeiling {
     pub bytes_per_second: f64,
 }
 
+/// What control groups let this process do with the disk, each per second; `None` = no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Throttle {
+    /// What sets it: `io.max`, `blkio.throttle`.
+    pub by: String,
+    pub read_bytes: Option<u64>,
+    pub write_bytes: Option<u64>,
+    /// Operations.
+    pub reads: Option<u64>,
+    pub writes: Option<u64>,
+}
+
+impl Throttle {
+    /// Bytes and operations per second that it lets through.
+    pub fn of(&self, writes: bool) -> (Option<u64>, Option<u64>) {
+        if writes { (self.write_bytes, self.writes) } else { (self.read_bytes, self.reads) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

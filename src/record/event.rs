@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grounds, LaneSample, Latency, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
+use super::{Grounds, LaneSample, Latency, Level, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -30,6 +30,8 @@ pub enum Phase {
     Fill,
     /// What the machine can reach is being found out.
     Machine,
+    /// What each level of cold buys is being found out.
+    Levels,
     Calibrate,
     Trial,
     /// Nothing runs until the pause is over; what ran when it began is repeated in full.
@@ -99,6 +101,10 @@ pub enum Event {
     Findings {
         cell: u32,
         findings: Arc<ProbeFindings>,
+    },
+    /// What each level of cold buys, where the experiment asks for it.
+    Levels {
+        levels: Vec<Level>,
     },
     Note {
         text: String,

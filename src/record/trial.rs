@@ -118,6 +118,8 @@ pub struct Evidence {
     pub skew_nanos: u64,
     /// Bytes this process dirtied or sent to be written.
     pub write_bytes: Known,
+    /// Of a write that is synced at its end, from the first start until the last write returned over all threads: the page cache has all.
+    pub cached_nanos: Known,
     /// Dirty and under-writeback bytes of the file when the trial ended.
     pub unwritten_bytes: Known,
     /// What the whole disk did meanwhile, from everyone.

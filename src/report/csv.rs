@@ -145,6 +145,12 @@ fn columns() -> Vec<Column> {
         column("error", |r| r.error().map_or(Field::Empty, words)),
     ]);
     columns.extend(probe_columns());
+    let median = |of: Option<SummaryOf>| number(of.map(|of| of.summary.median));
+    columns.extend([
+        job("write_page_cache_median_nanoseconds", move |r| median(r.written.and_then(|w| w.page_cache))),
+        job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
+        job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
+    ]);
     columns
 }
 

@@ -4,8 +4,8 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, findings::Findings, grid::Column, measured, probed};
-use super::{Format, Look};
+use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed};
+use super::{Format, Look, sparks};
 use crate::session::{self, Session};
 
 pub const FORMAT: Format =
@@ -17,6 +17,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let findings = Findings::of(&rows);
     // No line of Markdown is broken by its width.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
+    for (what, paragraphs) in conditions::done(session) {
+        writeln!(out, "## {}\n", escaped(&what))?;
+        paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escaped(text)))?;
+    }
     for (label, body) in conditions::conditions(session, &rows, false) {
         if !body.is_empty() {
             writeln!(out, "- **{label}**: {}", escaped(&below::safe(&body, &look)))?;
@@ -31,9 +35,16 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         table(&probed::columns(&probes, &look), probes.len(), out)?;
         writeln!(out)?;
     }
-    if let Some(measured) = measured::measured(session, &rows, &look) {
-        table(&measured.columns, measured.rows, out)?;
-        writeln!(out, "\n{}\n", escaped(&below::sentence(&measured.text)))?;
+    let chart = sparks::lines(session, &results);
+    if !chart.is_empty() {
+        // Between fences nothing is more than text.
+        let safe: Vec<String> = chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
+        writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
+    }
+    for extra in extra::extras(session, &rows, &look) {
+        writeln!(out, "**{}**\n", extra.title)?;
+        table(&extra.columns, extra.rows, out)?;
+        writeln!(out, "\n{}\n", escaped(&capital(&below::sentence(&extra.text))))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
@@ -41,6 +52,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     probed::below(&mut page, &probes, &session::skipped_probes(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
+    below::expected(&mut page, session);
     below::why(&mut page, session, &rows);
     for line in page.lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.
@@ -51,6 +63,12 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out)?;
     }
     writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(&results, &probes, &session.host).text, &look)))
+}
+
+/// A text that stands by itself begins with a capital.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
 /// A table of these columns, with a line of titles and units above.
@@ -115,8 +133,11 @@ mod tests {
             let tables: Vec<&[&str]> = lines.chunk_by(|a, b| a.starts_with("| ") == b.starts_with("| ")).collect();
             let tables: Vec<&&[&str]> = tables.iter().filter(|lines| lines[0].starts_with("| ")).collect();
             assert!(tables.iter().all(|lines| lines.iter().all(|line| bars(line) == bars(lines[0]))), "{name}\n{text}");
-            let rows = [session::results(&session).len(), session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
-            assert!(tables.iter().map(|lines| lines.len()).eq(rows.map(|rows| rows + 2)), "{name}\n{text}");
+            let (results, probes) = (session::results(&session), session::probes(&session).len());
+            let written = results.iter().filter(|result| result.written.is_some()).count();
+            let rows = [results.len(), probes, written].into_iter().filter(|rows| *rows > 0);
+            let found: Vec<usize> = tables.iter().map(|lines| lines.len() - 2).collect();
+            assert_eq!(found, rows.collect::<Vec<_>>(), "{name}\n{text}");
             assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");
         }
     }
@@ -127,6 +148,23 @@ mod tests {
         assert!(text.contains("| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"), "{text}");
         assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.0 |"), "{text}");
         assert!(!show(&sample::quick()).contains("| count |"));
+    }
+
+    #[test]
+    fn a_preset_reads_like_the_section_of_a_report() {
+        let text = show(&sample::bounded(sample::measured()));
+        let places = [
+            "## measure: Part 2",
+            "Doubles the count of blocks",
+            "- **target**",
+            "| read |",
+            "```text",
+            "Each row is one trial",
+            "**Answer**",
+        ];
+        let at: Vec<usize> = places.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"))).collect();
+        assert!(at.is_sorted(), "{text}");
+        assert!(!show(&sample::quick()).contains("##"), "the default needs no word");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod out;
 mod pretty;
 #[cfg(test)]
 mod sample;
+mod sparks;
 mod svg;
 pub mod table;
 mod text;

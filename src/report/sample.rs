@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::host::Host;
 use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec, TrialTime};
-use crate::record::{End, Estimate, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor};
+use crate::record::{Ceilings, End, Estimate, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor};
 use crate::session::Session;
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
@@ -24,6 +24,17 @@ pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
         mix: None,
         cpu_cache: CpuCache::Keep,
     }
+}
+
+/// `session` on a machine whose ceilings were measured and a disk whose speed is named.
+pub fn bounded(mut session: Session) -> Session {
+    let mut grounds = session.grounds.take().unwrap_or_default();
+    let reached =
+        Ceilings { syscall_nanos: Some(100.0), copy: Some(12e9), read: Some(15e9), threads: 1, over: 1 << 28, ..Ceilings::default() };
+    grounds.machine.ceilings = Some(reached);
+    session.grounds = Some(grounds);
+    session.plan.rated = Some(3_500_000_000);
+    session
 }
 
 pub fn session(cells: Vec<Job>) -> Session {

@@ -10,7 +10,7 @@ use super::why::{Bounds, CurveCost, Limited, Why, why};
 use super::{CellResult, Known, ProbeResult, Session, SummaryOf, probes, results, skipped, skipped_probes};
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
-use crate::record::{Estimate, ProbeTrial, Warning};
+use crate::record::{Estimate, Level, ProbeTrial, Warning};
 
 /// The name and version of the JSON; keys may be added without a new one.
 pub const SCHEMA: &str = "iotui/1";
@@ -25,6 +25,8 @@ pub struct Document<'a> {
     pub plan: &'a Plan,
     pub results: Vec<Row>,
     pub skipped: Vec<Missed>,
+    /// What each level of cold buys, where it was asked for.
+    pub levels: &'a [Level],
     /// What this machine can reach at most, by name, with its unit in the name.
     pub ceilings: BTreeMap<String, f64>,
     pub answer: Answer,
@@ -91,6 +93,7 @@ pub struct ProbeRow {
     operations: (),
     syscalls: (),
     latency: (),
+    written: (),
     source: (),
     source_reason: (),
     amplification: (),
@@ -147,6 +150,7 @@ fn probe_row(result: ProbeResult) -> Row {
         operations,
         syscalls,
         latency,
+        written: (),
         source,
         source_reason,
         amplification,
@@ -173,6 +177,7 @@ pub fn document(session: &Session) -> Document<'_> {
         plan: &session.plan,
         results: results.into_iter().zip(limits).map(job_row).chain(probes.into_iter().map(probe_row)).collect(),
         skipped: skipped(session).into_iter().map(Missed::Job).chain(skipped_probes(session).into_iter().map(Missed::Probe)).collect(),
+        levels: &session.levels,
         ceilings: ceilings(session),
         answer,
         costs,

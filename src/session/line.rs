@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{clean, error};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
+use crate::record::{End, Grounds, Level, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
 use crate::units;
 
 /// The version in the first line. Kinds of lines and keys may be added without a new one.
@@ -94,6 +94,9 @@ pub enum Line<'a> {
         cell: usize,
         #[serde(flatten)]
         findings: &'a ProbeFindings,
+    },
+    Levels {
+        levels: &'a [Level],
     },
     Note {
         text: &'a str,
@@ -225,6 +228,7 @@ pub enum Found {
     Verdict(Box<Judged>),
     Probe(ProbeTrial),
     Findings(Box<Known>),
+    Levels(Vec<Level>),
     Note(String),
     End(EndLine),
     /// A kind that this iotui does not know or load.
@@ -261,6 +265,11 @@ struct PlanLine {
 }
 
 #[derive(Deserialize)]
+struct LevelsLine {
+    levels: Vec<Level>,
+}
+
+#[derive(Deserialize)]
 struct NoteLine {
     text: String,
 }
@@ -291,6 +300,7 @@ pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
         "findings" => Found::Findings(json(line)?),
         "plan" => Found::Plan(Box::new(json::<PlanLine>(line)?.plan)),
         "grounds" => Found::Grounds(json(line)?),
+        "levels" => Found::Levels(json::<LevelsLine>(line)?.levels),
         "note" => Found::Note(json::<NoteLine>(line)?.text),
         "end" => Found::End(json(line)?),
         _ => Found::Other,

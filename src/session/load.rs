@@ -9,10 +9,12 @@ use super::reader::{self, Lines};
 use super::{Session, SessionError, clean, error};
 use crate::engine;
 use crate::plan::{Job, Plan};
-use crate::record::{Prepared, ProbeFindings, Sample, Verdict, Warning};
+use crate::record::{Dropped, Level, Prepared, ProbeFindings, Sample, Verdict, Warning};
 
 /// The most programs that are named as holding a file in memory: a name takes more room there than in the file.
 const MAPPED_BY: usize = 16;
+/// The most readings of a level of cold.
+const READINGS: usize = 100;
 
 /// Loads the session in `path`, up to its last whole line; verdicts that are not in it stay `None`.
 ///
@@ -203,6 +205,7 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
             let cell = probe(session, known.cell)?;
             session.probe_findings[cell] = told(known.findings);
         }
+        Found::Levels(levels) => session.levels = leveled(levels),
         Found::Note(text) => session.notes.push(clean::text(&text)),
         Found::End(end) => session.end = Some(end.reason),
         Found::Other => {}
@@ -224,6 +227,16 @@ fn told(mut findings: ProbeFindings) -> ProbeFindings {
     findings.estimate = findings.estimate.filter(|of| of.low.is_finite() && of.high.is_finite());
     findings.estimate.iter_mut().for_each(|of| clean::in_place(&mut of.reason));
     findings
+}
+
+/// Levels from a file that anyone may have written, safe to show: as many as there are, of few readings.
+fn leveled(mut levels: Vec<Level>) -> Vec<Level> {
+    levels.truncate(Dropped::ALL.len());
+    for level in &mut levels {
+        level.readings.truncate(READINGS);
+        level.reason.iter_mut().for_each(clean::in_place);
+    }
+    levels
 }
 
 fn clean_warning(warning: &mut Warning) {

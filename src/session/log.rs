@@ -14,6 +14,7 @@ impl Session {
         let (trials, probe_trials, notes) = (Vec::new(), Vec::new(), Vec::new());
         let probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
         Session {
+            levels: Vec::new(),
             id,
             name,
             created,
@@ -55,6 +56,7 @@ impl Session {
                     *slot = ProbeFindings::clone(findings);
                 }
             }
+            Event::Levels { levels } => self.levels.clone_from(levels),
             Event::Note { text } => self.notes.push(text.clone()),
             Event::End { reason } => self.end = Some(*reason),
             _ => {}

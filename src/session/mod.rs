@@ -33,6 +33,7 @@ mod store;
 mod time;
 mod why;
 mod write;
+mod written;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -54,20 +55,24 @@ pub use open::open;
 pub use presets::{KeepError, keep_preset, presets_folder};
 pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
 pub use references::{Reference, reference, references};
-pub use remarks::{Level, levels};
+pub use remarks::{Step, steps};
 use result::{CALLS_UNKNOWN, ended};
 pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};
-pub use why::{Bounds, CurveCost, Limit, Limited, Why, estimate, why};
+pub use why::{
+    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Why, estimate, estimated, expected, foreseen,
+    reasons as estimate_reasons, why,
+};
 pub use write::Recorder;
+pub use written::Written;
 
 use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Trial, Verdict};
+use crate::record::{End, Grounds, Level, ProbeFindings, ProbeTrial, Trial, Verdict};
 
 /// One run of one plan, as loaded or as it grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +93,8 @@ pub struct Session {
     pub probe_trials: Vec<ProbeTrial>,
     /// Per probe cell.
     pub probe_findings: Vec<ProbeFindings>,
+    /// What each level of cold buys; empty where it was not asked for.
+    pub levels: Vec<Level>,
     pub notes: Vec<String>,
     /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
     pub reference: Option<&'static str>,

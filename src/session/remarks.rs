@@ -10,7 +10,7 @@ use crate::units::{show_bytes, show_nanos};
 
 /// A level stretch of a curve, named.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Level {
+pub struct Step {
     /// `L1d`, `L2`, `memory`; the reach of a TLB has none.
     pub name: String,
     /// The sizes of its first and last point: bytes, or pages of the TLB.
@@ -80,7 +80,7 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
 }
 
 /// The staircase of the memory latency, its steps named by the caches of this machine.
-pub fn levels(probes: &[ProbeResult], host: &Host) -> Vec<Level> {
+pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     let points = along(probes, "latency", "bytes", &[]);
     let mut caches: Vec<&CacheLevel> = host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
     caches.sort_by_key(|cache| cache.size);
@@ -88,26 +88,26 @@ pub fn levels(probes: &[ProbeResult], host: &Host) -> Vec<Level> {
     named(&points, name)
 }
 
-fn named(points: &[(u64, f64)], name: impl Fn(u64) -> String) -> Vec<Level> {
+fn named(points: &[(u64, f64)], name: impl Fn(u64) -> String) -> Vec<Step> {
     let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
     let level = |plateau: Plateau| {
         let (from, to) = (points.get(plateau.first)?.0, points.get(plateau.last)?.0);
-        Some(Level { name: name(from), from, to, nanos: plateau.level })
+        Some(Step { name: name(from), from, to, nanos: plateau.level })
     };
     plateaus(&values).into_iter().filter_map(level).collect()
 }
 
 fn caches(probes: &[ProbeResult], host: &Host) -> Option<String> {
-    let levels = levels(probes, host);
-    let one = |level: &Level| format!("{} {} (to {})", level.name, show_nanos(level.nanos), show_bytes(level.to));
-    (levels.len() > 1).then(|| format!("A load takes: {}.", levels.iter().map(one).collect::<Vec<_>>().join(", ")))
+    let steps = steps(probes, host);
+    let one = |step: &Step| format!("{} {} (to {})", step.name, show_nanos(step.nanos), show_bytes(step.to));
+    (steps.len() > 1).then(|| format!("A load takes: {}.", steps.iter().map(one).collect::<Vec<_>>().join(", ")))
 }
 
 /// Up to how many pages addresses cost what they cost.
 fn reach(probes: &[ProbeResult]) -> Option<String> {
-    let levels = named(&along(probes, "tlb", "pages", &[]), |_| String::new());
-    let one = |level: &Level| format!("{} to {} pages", show_nanos(level.nanos), level.to);
-    (levels.len() > 1).then(|| format!("One line on each page takes {}.", levels.iter().map(one).collect::<Vec<_>>().join(", ")))
+    let steps = named(&along(probes, "tlb", "pages", &[]), |_| String::new());
+    let one = |step: &Step| format!("{} to {} pages", show_nanos(step.nanos), step.to);
+    (steps.len() > 1).then(|| format!("One line on each page takes {}.", steps.iter().map(one).collect::<Vec<_>>().join(", ")))
 }
 
 #[cfg(test)]

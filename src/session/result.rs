@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::Session;
+use super::written::{Written, written};
 use crate::engine::Way;
 use crate::plan::{Job, Op, Skipped};
 pub use crate::record::CALLS_UNKNOWN;
@@ -43,6 +44,8 @@ pub struct CellResult {
     pub operations: Option<SummaryOf>,
     pub syscalls: Option<SummaryOf>,
     pub latency: Option<LatencyOf>,
+    /// `None` where nothing was written.
+    pub written: Option<Written>,
     pub source: Option<Source>,
     /// Empty where it is not known: null in JSON.
     #[serde(serialize_with = "null_when_empty")]
@@ -97,6 +100,7 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
         operations: None,
         syscalls: None,
         latency: verdict.latency.as_ref().and_then(latency),
+        written: None,
         source: verdict.source,
         source_reason: verdict.source_reason,
         amplification: verdict.amplification,
@@ -115,6 +119,7 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
         !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN) && result.trials.iter().all(|t| t.syscalls.get().is_some());
     let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"));
     (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
+    result.written = written(&result);
     result
 }
 

@@ -246,6 +246,7 @@ impl Recorder {
                 }
             }
             Event::Findings { cell, findings } => self.findings(*cell as usize, findings),
+            Event::Levels { levels } => self.line(&Line::Levels { levels }),
             Event::Note { text } => self.line(&Line::Note { text }),
             Event::End { reason } => self.finish(*reason),
             Event::Progress(_) | Event::Sample { .. } => {}

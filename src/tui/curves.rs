@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::plot::Point;
+use super::plot::{Draw, Point, Series};
+use super::theme::{Look, Role};
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Severity;
-use crate::session::{Axis, CellResult, SummaryOf};
+use crate::session::{self, Axis, Bounds, CellResult, SummaryOf};
 use crate::units::{self, column::Unit};
 
 /// What a curve shows of its cells.
@@ -61,6 +62,35 @@ impl Curve {
         drawn.sort_by(|a, b| a.x.total_cmp(&b.x));
         drawn
     }
+}
+
+/// What jobs are expected to reach, drawn dotted beside what they do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// `estimate: call and copy`.
+    pub name: String,
+    /// What it was made from.
+    pub reason: String,
+    pub points: Vec<Point>,
+}
+
+impl Expected {
+    pub fn series<'a>(&'a self, look: &Look) -> Series<'a> {
+        let style = look.style(Role::Rule);
+        Series { style, ..Series::new(look, 0, &self.name, &self.points).draw(Draw::Dotted) }
+    }
+}
+
+/// The estimates of these jobs, where bytes per second are shown.
+pub fn expected<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, metric: Metric, bounds: &Bounds) -> Vec<Expected> {
+    if metric != Metric::Throughput {
+        return Vec::new();
+    }
+    let line = |line: session::Estimated| {
+        let points = line.points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
+        Expected { name: line.name, reason: line.reason, points }
+    };
+    session::estimated(jobs, axis, bounds).into_iter().map(line).collect()
 }
 
 impl Metric {

@@ -63,6 +63,8 @@ pub enum Msg {
         number: u64,
         result: Result<Box<Proposed>, String>,
         findings: Vec<Warning>,
+        /// What the plan is expected to give, where facts tell.
+        expected: String,
     },
     Sessions(Result<Vec<Listed>, String>),
     Preview(Preview),

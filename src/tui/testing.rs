@@ -17,7 +17,7 @@ use super::theme::{Colours, Look};
 use super::update::update;
 use super::view;
 use crate::plan::{Cache, Plan, Presets, Settings};
-use crate::record::{Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
+use crate::record::{Ceilings, Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::session::{Session, testing};
 
 /// A model with a clock that only the test moves.
@@ -211,6 +211,11 @@ pub fn session() -> Session {
     session.grounds = Some(Grounds::default());
     session.end = Some(crate::record::End::Finished);
     session
+}
+
+/// What a machine reaches.
+pub fn ceilings() -> Ceilings {
+    Ceilings { syscall_nanos: Some(100.0), copy: Some(12e9), read: Some(15e9), threads: 1, over: 1 << 28, ..Ceilings::default() }
 }
 
 pub fn shown() -> Shown {

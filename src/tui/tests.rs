@@ -96,7 +96,12 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Suspend),
         made(|| Msg::Resumed),
         made(|| Msg::Interrupt),
-        (0..20u64).prop_map(|number| Msg::Proposed { number, result: Err("the file is empty".into()), findings: Vec::new() }),
+        (0..20u64).prop_map(|number| Msg::Proposed {
+            number,
+            result: Err("the file is empty".into()),
+            findings: Vec::new(),
+            expected: String::new()
+        }),
         "[ -~äé日\n\t]{0,20}".prop_map(Msg::Paste),
         "[ -~]{0,300}".prop_map(Msg::Failed),
         "[ -~]{0,30}".prop_map(Msg::Panicked),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::rules::{RULES, Rule};
-use super::{Ceilings, Latency, LinkCeiling, Trial, Warning};
+use super::{Ceilings, Latency, LinkCeiling, Throttle, Trial, Warning};
 use crate::plan::{Info, Job};
 
 /// Shares of the bytes by where they came from; they add up to 1.
@@ -56,6 +56,8 @@ pub struct TargetEvidence {
     pub fs_used: Option<f64>,
     /// The narrowest way to the disk, where its speed is known.
     pub link: Option<LinkCeiling>,
+    /// What control groups let through to it.
+    pub throttle: Option<Throttle>,
 }
 
 /// What is known about the machine for its verdicts.

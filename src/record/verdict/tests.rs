@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::testing::*;
 use super::*;
 use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Prepared, Residency};
+use crate::record::{CacheFlush, Evidence, Note, Prepared, Residency, Throttle};
 
 /// One row: what a trial read, and what the verdict must be. Sizes in MiB.
 struct Row {
@@ -279,7 +279,7 @@ prop_compose! {
             started: n[0], prepared: n[1], prepare_nanos: n[2], preparation,
             unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6], written: o[0],
             timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1].into(), achieved_depth: f, skew_nanos: n[10],
-            write_bytes: o[2].into(), unwritten_bytes: o[3].into(), disk_read_bytes: o[4], disk_write_bytes: o[5],
+            write_bytes: o[2].into(), unwritten_bytes: o[3].into(), cached_nanos: o[1].into(), disk_read_bytes: o[4], disk_write_bytes: o[5],
             disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(), huge_page_cache: n[12].into(),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0, flushed_bytes: n[0] }),
@@ -330,6 +330,7 @@ prop_compose! {
         TargetEvidence {
             device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
             hole_bytes, hole_method: method, direct, read_ahead, fs_used, link,
+            throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead, reads: Some(u64::from(direct)), ..Throttle::default() }),
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Series<'a> {
     pub index: usize,
     pub name: &'a str,
     pub color: &'static str,
-    pub dashed: bool,
+    pub line: Line,
     /// Whether a line goes through its dots.
     pub joined: bool,
     pub dots: Vec<Dot>,
@@ -64,9 +64,28 @@ pub fn mark(index: usize) -> &'static str {
     MARKS[index % MARKS.len()]
 }
 
-/// The class of a series: a cold one is dashed.
-pub fn class(dashed: bool) -> &'static str {
-    if dashed { " dashed" } else { "" }
+/// How the line of a series is drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    Solid,
+    /// Cold.
+    Dashed,
+    /// Expected, not measured: it has no marks.
+    Dotted,
+}
+
+impl Line {
+    pub fn of(dashed: bool) -> Line {
+        if dashed { Line::Dashed } else { Line::Solid }
+    }
+
+    pub fn class(self) -> &'static str {
+        match self {
+            Line::Solid => "",
+            Line::Dashed => " dashed",
+            Line::Dotted => " dotted",
+        }
+    }
 }
 
 /// Labels across that a narrow page has room for.
@@ -109,7 +128,7 @@ impl Chart<'_> {
 impl Series<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Series { index, color, .. } = self;
-        writeln!(out, "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">", class(self.dashed))?;
+        writeln!(out, "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">", self.line.class())?;
         if self.joined && self.dots.len() > 1 {
             let places: Vec<String> = self.dots.iter().map(|dot| format!("{:.2},{:.2}", dot.x, dot.y)).collect();
             writeln!(

@@ -6,9 +6,9 @@ use super::super::svg::curves::{Curve, Span};
 use super::super::svg::scale::Scale;
 use super::super::table::origin;
 use super::super::text::xml;
-use super::chart::{Chart, Dot, Series, Tick, class, mark};
+use super::chart::{Chart, Dot, Line, Series, Tick, mark};
 use super::{Page, ticks, timeline};
-use crate::session::{CellResult, SummaryOf};
+use crate::session::{self, CellResult, Estimated, SummaryOf};
 use crate::units::column::{PER_SECOND, RATE, TIME, Unit};
 use crate::units::{show_count, show_nanos, show_rate};
 
@@ -75,14 +75,24 @@ fn legend(page: &Page, out: &mut dyn Write) -> io::Result<()> {
             out,
             "<li data-series=\"{index}\"><svg class=\"swatch{}\" viewBox=\"-14 -7 28 14\" color=\"{}\" aria-hidden=\"true\">\
              <line x1=\"-14\" x2=\"14\"/><path d=\"{}\"/></svg><span>{}</span></li>",
-            class(curve.dashed),
+            Line::of(curve.dashed).class(),
             curve.color,
             mark(index),
             xml(&curve.name)
         )?;
     }
+    for (index, line) in page.expected.iter().enumerate() {
+        writeln!(
+            out,
+            "<li data-series=\"{}\"><svg class=\"swatch dotted\" viewBox=\"-14 -7 28 14\" color=\"{EXPECTED}\" aria-hidden=\"true\">\
+             <line x1=\"-14\" x2=\"14\"/></svg><span>{}</span></li>",
+            page.curves.len() + index,
+            xml(&line.name)
+        )?;
+    }
     writeln!(out, "</ul>")?;
-    let mut notes = Vec::new();
+    let mut notes = vec![session::estimate_reasons(&page.expected)];
+    notes.retain(|note| !note.is_empty());
     notes.extend(page.curves.iter().any(|curve| curve.dashed).then(|| "A dashed line is cold.".to_string()));
     notes.extend(page.curves.iter().any(Curve::wrong).then(|| "A hollow mark is warned to be wrong.".into()));
     notes.extend((page.more_curves > 0).then(|| format!("{} more series are left out here; the table has them.", page.more_curves)));
@@ -95,7 +105,8 @@ impl Metric {
         let points = page.curves.iter().flat_map(|curve| &curve.points);
         // Places where this metric has nothing take no room.
         let points: Vec<(f64, Option<Span>)> = points.map(|p| (p.at, value(p.of))).filter(|(_, value)| value.is_some()).collect();
-        let mut scale = Scale::of(&points)?;
+        let expected = if self.id == METRICS[0].id { &page.expected[..] } else { &[] };
+        let mut scale = Scale::with(&points, expected)?;
         let (up, unit) = if scale.log {
             (ticks::logarithmic(scale.low, scale.high, self.units), String::new())
         } else {
@@ -119,9 +130,22 @@ impl Metric {
             index,
             name: &curve.name,
             color: curve.color,
-            dashed: curve.dashed,
+            line: Line::of(curve.dashed),
             joined: true,
             dots: curve.points.iter().filter_map(|point| dot(index, point.at, point.of, point.wrong)).collect(),
+        });
+        let dotted = expected.iter().enumerate().map(|(index, line)| Series {
+            index: page.curves.len() + index,
+            name: &line.name,
+            color: EXPECTED,
+            line: Line::Dotted,
+            joined: true,
+            dots: line
+                .points
+                .iter()
+                .filter(|(_, rate)| scale.holds(*rate))
+                .map(|point| told(line, point, place(0, point.0), down))
+                .collect(),
         });
         Some(Chart {
             id: self.id,
@@ -129,10 +153,19 @@ impl Metric {
             about: format!("{unit}{}{log}", self.about),
             across: across(page, &points, &scale),
             up: up.into_iter().map(|(value, label)| Tick { at: down(value), label, strong: value == 0.0 }).collect(),
-            series: series.filter(|series| !series.dots.is_empty()).collect(),
+            series: dotted.chain(series).filter(|series| !series.dots.is_empty()).collect(),
             wide: false,
         })
     }
+}
+
+/// Neither of a curve's colours, on either background.
+const EXPECTED: &str = "#808890";
+
+/// A place on an estimate.
+fn told(line: &Estimated, (_, rate): &(f64, f64), x: f64, down: impl Fn(f64) -> f64) -> Dot {
+    let says = vec![line.name.clone(), show_rate(*rate), format!("from {}", line.reason)];
+    Dot { x, y: down(*rate), whisker: None, hollow: false, says }
 }
 
 fn drawable(span: &Span) -> bool {

@@ -18,10 +18,11 @@ mod top;
 use std::io::{self, Write};
 
 use super::svg::curves::{Curve, curves};
+use super::svg::expected;
 use super::table::{axes, findings::Findings};
 use super::{Format, Look, text};
 use crate::plan::Skipped;
-use crate::session::{self, Answer, Axis, CellResult, ProbeResult, Session};
+use crate::session::{self, Answer, Axis, CellResult, Estimated, ProbeResult, Session};
 
 pub const FORMAT: Format =
     Format { id: "html", about: "a page with charts to read out and a table that sorts, in one file", extension: "html", write };
@@ -30,7 +31,7 @@ pub(super) const STYLE: &str = include_str!("../../../assets/html/page.css");
 pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
 
 /// SHA-256 of what stands between the tags of the style and of the script, as the policy names them; a test makes them anew.
-const STYLE_HASH: &str = "sha256-ay32V+1Na5uqysHL/nGhvAgsjwVdmvBmWdoLql0zoYc=";
+const STYLE_HASH: &str = "sha256-TQ7vJWByc6v9CIf+2V1hi9KdUPmiB0JRFShPGqUSpF4=";
 const SCRIPT_HASH: &str = "sha256-WLGonL7fVaK74+ckpvFGiPBZHrVCJ6Gh6Tnhnpy/URk=";
 
 /// Series that are drawn; more could not be told apart.
@@ -50,6 +51,8 @@ struct Page<'a> {
     axis: (Axis, &'static str),
     curves: Vec<Curve>,
     more_curves: usize,
+    /// Dotted beside the curves of throughput.
+    expected: Vec<Estimated>,
 }
 
 impl<'a> Page<'a> {
@@ -59,9 +62,10 @@ impl<'a> Page<'a> {
         let (axis, mut curves) = curves(results);
         let more_curves = curves.len().saturating_sub(MOST);
         curves.truncate(MOST);
+        let expected = if curves.iter().any(|curve| curve.bytes) { expected(session, results, axis.0) } else { Vec::new() };
         let probes = session::probes(session);
         let (skipped, answer) = (session::skipped(session), session::answer_with(results, &probes, &session.host));
-        Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves }
+        Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves, expected }
     }
 
     /// What the page is called: the session's name, or what it is of.
@@ -73,8 +77,19 @@ impl<'a> Page<'a> {
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
 /// From the top down; a section that has nothing to show writes nothing.
-const SECTIONS: [Section; 9] =
-    [top::write, charts::write, table::write, probes::write, probes::why, below::warnings, below::gaps, top::conditions, below::notes];
+const SECTIONS: [Section; 11] = [
+    top::write,
+    top::done,
+    charts::write,
+    table::write,
+    probes::extras,
+    probes::write,
+    probes::why,
+    below::warnings,
+    below::gaps,
+    top::conditions,
+    below::notes,
+];
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::super::Look;
+use super::super::markdown::capital;
 use super::super::table::below::{self, Page as Lines};
-use super::super::table::grid::{Cell, Style};
-use super::super::table::probed;
+use super::super::table::grid::{Cell, Column, Style};
+use super::super::table::{extra, probed};
 use super::super::text::xml;
 use super::Page;
 use super::table::{class, head};
@@ -16,23 +17,34 @@ const LOOK: Look = Look { width: usize::MAX / 2, color: false, ascii: false };
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
-        let columns = probed::columns(&page.probes, &LOOK);
-        writeln!(out, "<section aria-labelledby=\"probes\">\n<h2 id=\"probes\">Probes</h2>")?;
-        writeln!(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"probes\" tabindex=\"0\">\n<table>\n<thead>\n<tr>")?;
-        columns.iter().try_for_each(|column| head(column, out))?;
-        writeln!(out, "</tr>\n</thead>\n<tbody>")?;
-        for row in 0..page.probes.len() {
-            writeln!(out, "<tr>")?;
-            for column in &columns {
-                writeln!(out, "<td{}>{}</td>", class(column), column.cells.get(row).map(shown).unwrap_or_default())?;
-            }
-            writeln!(out, "</tr>")?;
-        }
-        writeln!(out, "</tbody>\n</table>\n</div>\n</section>")?;
+        section("probes", "Probes", &probed::columns(&page.probes, &LOOK), page.probes.len(), "", out)?;
     }
     let mut lines = Lines { look: &LOOK, lines: Vec::new() };
     probed::below(&mut lines, &page.probes, &session::skipped_probes(page.session));
     list("about-probes", "About the probes", &lines, out)
+}
+
+/// Small tables of what only some sessions have.
+pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let mut extras = extra::extras(page.session, &page.rows, &LOOK).into_iter();
+    extras.try_for_each(|extra| section(extra.id, extra.title, &extra.columns, extra.rows, &capital(&below::sentence(&extra.text)), out))
+}
+
+/// A table with a heading, and a text below it where there is one.
+fn section(id: &str, title: &str, columns: &[Column], rows: usize, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>")?;
+    writeln!(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}\" tabindex=\"0\">\n<table>\n<thead>\n<tr>")?;
+    columns.iter().try_for_each(|column| head(column, out))?;
+    writeln!(out, "</tr>\n</thead>\n<tbody>")?;
+    for row in 0..rows {
+        writeln!(out, "<tr>")?;
+        for column in columns {
+            writeln!(out, "<td{}>{}</td>", class(column), column.cells.get(row).map(shown).unwrap_or_default())?;
+        }
+        writeln!(out, "</tr>")?;
+    }
+    let text = if text.is_empty() { String::new() } else { format!("\n<p class=\"quiet\">{}</p>", xml(text)) };
+    writeln!(out, "</tbody>\n</table>\n</div>{text}\n</section>")
 }
 
 fn shown(cell: &Cell) -> String {

@@ -36,7 +36,8 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         let page = parse(&text);
         let results = session::results(&session);
         let rows: Vec<usize> = all(&page, "tbody", "").iter().map(|body| body.children().filter(Node::is_element).count()).collect();
-        let wanted = [results.len(), session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
+        let written = results.iter().filter(|result| result.written.is_some()).count();
+        let wanted = [results.len(), written, session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
         assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
         let chart = |id: &str| page.descendants().find(|node| node.attribute("id") == Some(id));
         let dots =
@@ -149,4 +150,30 @@ fn many_series_and_trials_are_thinned_and_it_is_said() {
     assert!(text.contains("one of 2 is drawn"));
     // They differ in the span only, and their names say so.
     assert!(text.contains("<span>read cold, span 1 MiB</span>") && text.contains("<span>read cold, span 48 MiB</span>"), "{text}");
+}
+
+#[test]
+fn estimates_are_series_of_their_own() {
+    let text = show(&sample::bounded(sample::quick()));
+    let page = parse(&text);
+    let dotted = all(&page, "g", "dotted");
+    assert!(dotted.len() >= 2, "call and copy, and reading in place");
+    let curves = all(&page, "li", "").iter().filter(|li| li.attribute("data-series").is_some()).count();
+    let own = dotted[0].attribute("data-series").unwrap().parse::<usize>().unwrap();
+    assert!(own < curves, "a press on the legend switches it");
+    assert!(text.contains("Dotted: estimates from the cheapest system call, 100 ns"));
+    assert!(all(&parse(&show(&sample::quick())), "g", "dotted").is_empty());
+    for background in ["#ffffff", "#16191d"] {
+        assert!(contrast("#808890", background) >= 3.0);
+    }
+}
+
+#[test]
+fn a_preset_says_what_was_done() {
+    let text = show(&sample::measured());
+    assert!(
+        text.contains("<h2 id=\"done\">What was done</h2>") && text.contains("measure: Part 2") && text.contains("Doubles the count"),
+        "{text}"
+    );
+    assert!(!show(&sample::quick()).contains("What was done"));
 }

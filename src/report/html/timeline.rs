@@ -1,7 +1,7 @@
 //! Every trial over the time of the run, against the median of its cell: a machine that drifts or is disturbed shows.
 
 use super::Page;
-use super::chart::{Chart, Dot, Series, Tick};
+use super::chart::{Chart, Dot, Line, Series, Tick};
 use crate::record::Trial;
 use crate::session::CellResult;
 use crate::units::{self, show_count, show_nanos, show_rate};
@@ -40,7 +40,7 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
         });
         let dots: Vec<Dot> = dots.collect();
         if !dots.is_empty() {
-            series.push(Series { index, name: &curve.name, color: curve.color, dashed: curve.dashed, joined: false, dots });
+            series.push(Series { index, name: &curve.name, color: curve.color, line: Line::of(curve.dashed), joined: false, dots });
         }
     }
     let thin = if every > 1 { format!("; one of {every} is drawn") } else { String::new() };

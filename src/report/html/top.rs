@@ -71,6 +71,20 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
 }
 
+/// What the presets of this run do.
+pub fn done(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let done = conditions::done(page.session);
+    if done.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<section aria-labelledby=\"done\">\n<h2 id=\"done\">What was done</h2>")?;
+    for (what, paragraphs) in done {
+        writeln!(out, "<p><b>{}</b></p>", xml(&what))?;
+        paragraphs.iter().try_for_each(|text| writeln!(out, "<p class=\"quiet\">{}</p>", xml(text)))?;
+    }
+    writeln!(out, "</section>")
+}
+
 /// Everything that was held constant, and the machine.
 pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<section aria-labelledby=\"conditions\">\n<h2 id=\"conditions\">Conditions</h2>\n<dl>")?;

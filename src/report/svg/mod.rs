@@ -13,9 +13,9 @@ pub(super) use tests::contrast;
 use std::io::{self, Write};
 
 use self::curves::{Curve, curves};
-use self::panel::{Panel, Place};
+use self::panel::{EXPECTED, Panel, Place};
 use super::{Format, Look, text};
-use crate::session::{self, Session};
+use crate::session::{self, Axis, Bounds, CellResult, Estimated, Session};
 use crate::units::{self, column::TIME};
 
 pub const FORMAT: Format = Format { id: "svg", about: "a picture: throughput by block size, latencies below", extension: "svg", write };
@@ -42,7 +42,9 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         (!probes.is_empty()).then(|| format!("{} of probes, which the picture leaves out: the table has them.", counted(probes.len()))),
     );
     below.extend(all.iter().any(Curve::wrong).then(|| "A hollow point is warned to be wrong.".into()));
-    let end = 460.0_f64.max(64.0 + 18.0 * all.len() as f64);
+    let expected = if bytes && !all.is_empty() { expected(session, &results, axis.0) } else { Vec::new() };
+    below.extend(text::wrap(&session::estimate_reasons(&expected), 140).into_iter().filter(|line| !line.is_empty()));
+    let end = 460.0_f64.max(64.0 + 18.0 * (all.len() + expected.len()) as f64);
     let height = end + 24.0 + 18.0 * below.len() as f64;
     writeln!(
         out,
@@ -53,21 +55,34 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let name = if session.name.is_empty() { "iotui" } else { &session.name };
     words(out, "t", LEFT, 22.0, &format!("{name}: {} by {}", if bytes { "throughput" } else { "operations" }, axis.1))?;
     let unit = if bytes { units::column::RATE } else { units::column::PER_SECOND };
-    let main = Panel { curves: &all, axis: axis.0, unit, value: |point| point.rate, place: Place { top: 46.0, height: 240.0 } };
+    let main = Panel {
+        curves: &all,
+        expected: &expected,
+        axis: axis.0,
+        unit,
+        value: |point| point.rate,
+        place: Place { top: 46.0, height: 240.0 },
+    };
     main.draw(out, "median, 95 % interval")?;
-    let small = Panel { unit: TIME, value: |point| point.latency, place: Place { top: 336.0, height: 90.0 }, ..main };
+    let small = Panel { expected: &[], unit: TIME, value: |point| point.latency, place: Place { top: 336.0, height: 90.0 }, ..main };
     small.draw(out, "latency p50 to p99")?;
-    for (index, curve) in all.iter().enumerate() {
+    let curves = all.iter().map(|curve| (curve.stroke(), curve.name.as_str()));
+    let legend = curves.chain(expected.iter().map(|line| (EXPECTED.to_string(), line.name.as_str())));
+    for (index, (stroke, name)) in legend.enumerate() {
         let y = 54.0 + 18.0 * index as f64;
         let x = LEFT + PLOT + 20.0;
-        let stroke = curve.stroke();
         writeln!(out, "<line x1=\"{x}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\" {stroke}/>", x + 24.0)?;
-        words(out, "t", x + 32.0, y + 4.0, &curve.name.chars().take(34).collect::<String>())?;
+        words(out, "t", x + 32.0, y + 4.0, &name.chars().take(34).collect::<String>())?;
     }
     for (index, line) in below.iter().enumerate() {
         words(out, "s", LEFT, end + 16.0 + 18.0 * index as f64, line)?;
     }
     writeln!(out, "</svg>")
+}
+
+/// What the jobs of these results were expected to give, along the axis of the picture.
+pub(super) fn expected(session: &Session, results: &[CellResult], axis: Axis) -> Vec<Estimated> {
+    session::estimated(results.iter().map(|result| &result.cell), axis, &Bounds::of(session))
 }
 
 fn counted(cells: usize) -> String {

@@ -5,8 +5,11 @@ use std::io::{self, Write};
 use super::curves::{Curve, Point, Span};
 use super::scale::Scale;
 use super::{LEFT, PLOT, words};
-use crate::session::Axis;
+use crate::session::{Axis, Estimated};
 use crate::units::column::{self, Unit};
+
+/// How an estimate is drawn.
+pub const EXPECTED: &str = "stroke=\"#808890\" stroke-width=\"2\" stroke-linecap=\"round\" stroke-dasharray=\"0 5\" fill=\"none\"";
 
 pub struct Place {
     pub top: f64,
@@ -15,6 +18,8 @@ pub struct Place {
 
 pub struct Panel<'a> {
     pub curves: &'a [Curve],
+    /// Dotted, where they lie near the curves.
+    pub expected: &'a [Estimated],
     pub axis: Axis,
     pub unit: &'static [Unit],
     pub value: fn(&Point) -> Option<Span>,
@@ -24,7 +29,7 @@ pub struct Panel<'a> {
 impl Panel<'_> {
     fn scale(&self) -> Option<Scale> {
         let points = self.curves.iter().flat_map(|curve| &curve.points);
-        Scale::of(&points.map(|point| (point.at, (self.value)(point))).collect::<Vec<_>>())
+        Scale::with(&points.map(|point| (point.at, (self.value)(point))).collect::<Vec<_>>(), self.expected)
     }
 
     fn y(&self, scale: &Scale, value: f64) -> f64 {
@@ -41,6 +46,11 @@ impl Panel<'_> {
             return words(out, "s", LEFT, top + 20.0, &format!("{title}: not measured"));
         };
         self.grid(out, &scale, title)?;
+        for line in self.expected {
+            let near = line.points.iter().filter(|(_, rate)| scale.holds(*rate));
+            let places: Vec<String> = near.map(|(at, rate)| format!("{:.1},{:.1}", Self::x(&scale, *at), self.y(&scale, *rate))).collect();
+            writeln!(out, "<polyline points=\"{}\" {EXPECTED}/>", places.join(" "))?;
+        }
         for curve in self.curves {
             self.curve(out, &scale, curve)?;
         }

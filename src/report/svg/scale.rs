@@ -1,6 +1,7 @@
 //! Where a value stands between the ends of an axis.
 
 use super::curves::Span;
+use crate::session::Estimated;
 
 /// The ends of both axes; the one across is always logarithmic.
 pub struct Scale {
@@ -14,6 +15,8 @@ pub struct Scale {
 
 /// Values above this ratio are drawn on a logarithmic scale, the others from 0.
 const WIDE: f64 = 20.0;
+/// Estimates above what was measured by more than this would press it flat.
+const FAR: f64 = 2.0;
 
 impl Scale {
     /// Of points with their place across; `None` where nothing was measured.
@@ -29,6 +32,19 @@ impl Scale {
         let log = high / low > WIDE;
         let (first, last) = (least(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.0)));
         Some(Scale { first, last, low: if log { low / 1.2 } else { 0.0 }, high: high * if log { 1.2 } else { 1.05 }, log })
+    }
+
+    /// The same with room for the estimates that are near what was measured.
+    pub fn with(points: &[(f64, Option<Span>)], lines: &[Estimated]) -> Option<Scale> {
+        let most = Scale::of(points)?.high * FAR;
+        let expected = lines.iter().flat_map(|line| &line.points).filter(|(_, rate)| *rate <= most);
+        let all: Vec<_> = points.iter().copied().chain(expected.map(|(at, rate)| (*at, Some((*rate, *rate, *rate))))).collect();
+        Scale::of(&all)
+    }
+
+    /// Whether a value has a place between the ends.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
     /// From 0 at the first to 1 at the last; a single place is in the middle.

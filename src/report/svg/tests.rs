@@ -1,6 +1,6 @@
 use super::super::sample;
 use super::*;
-use crate::record::Severity;
+use crate::record::{Ceilings, Severity};
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -48,4 +48,20 @@ fn curves_are_seen_on_both_backgrounds() {
             assert!(contrast(color, background) >= 3.0, "{color} on {background}: {}", contrast(color, background));
         }
     }
+}
+
+#[test]
+fn estimates_are_dotted_and_say_what_they_are_made_from() {
+    assert!(!show(&sample::quick()).contains("estimate"));
+    let text = show(&sample::bounded(sample::quick()));
+    let xml = roxmltree::Document::parse(&text).unwrap();
+    let dotted = xml.descendants().filter(|node| node.attribute("stroke-dasharray") == Some("0 5"));
+    // In the picture and in the legend.
+    assert!(dotted.clone().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "polyline"))).count() >= 2, "{text}");
+    assert!(text.contains("estimate: call and copy") && text.contains("Dotted: estimates from the cheapest system call, 100 ns"), "{text}");
+    // Far above what was measured it has no place.
+    let far = Ceilings { copy: Some(1e15), syscall_nanos: Some(1e-3), ..Ceilings::default() };
+    let mut session = sample::quick();
+    session.grounds.get_or_insert_default().machine.ceilings = Some(far);
+    assert!(show(&session).contains("points=\"\" stroke=\"#808890\""));
 }

@@ -157,6 +157,15 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     }
 }
 
+/// What facts said of the cells before they ran.
+pub fn expected(page: &mut Page, session: &Session) {
+    let said = session::expected(session);
+    if let Some((name, said)) = said.split_once(": ") {
+        page.gap();
+        page.paragraph(&format!("{name}: "), Style::Dim, &format!("{said}."));
+    }
+}
+
 /// Curves whose costs are told.
 const CURVES: usize = 8;
 

@@ -11,6 +11,13 @@ pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(
     vec![("target", target(session)), ("host", host(session)), ("run", run(session, rows)), ("cells", axes::constants(rows, tight))]
 }
 
+/// What was done: each preset that comes with iotui, but the default, as its name with what it is, and its paragraphs.
+pub fn done(session: &Session) -> Vec<(String, Vec<String>)> {
+    let known = session.plan.presets.iter().filter(|id| *id != "quick").filter_map(|id| crate::plan::preset(id).ok());
+    let paragraphs = |doc: &str| doc.trim().split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    known.map(|preset| (format!("{}: {}", preset.id, preset.about), paragraphs(&preset.doc))).collect()
+}
+
 fn target(session: &Session) -> String {
     let target = &session.plan.target;
     let size = units::show_bytes(target.size());

@@ -1,13 +1,11 @@
 //! The table of `measure`: how many operations take the trial time, for every block size, and what to do with them.
 
-use super::axes;
-use super::columns::safe_column;
+use super::extra::{Extra, figures, told_apart};
 use super::grid::Column;
 use crate::experiment::MEASURE;
-use crate::report::Look;
 use crate::session::{CellResult, Session};
 use crate::stats::Summary;
-use crate::units::column::{TIME, aligned, unit};
+use crate::units::column::TIME;
 use crate::units::{short_bytes, short_time, show_bytes};
 
 /// What calibration found for a cell.
@@ -19,32 +17,18 @@ struct Found<'a> {
     nanos: f64,
 }
 
-/// The table with the text below it.
-pub struct Measured {
-    pub columns: Vec<Column>,
-    pub rows: usize,
-    pub text: String,
-}
-
 /// The table of a session of that experiment; `None` of others, and where nothing was measured.
-pub fn measured(session: &Session, rows: &[&CellResult], look: &Look) -> Option<Measured> {
+pub fn measured(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
     let found: Vec<Found> = rows.iter().filter(|_| session.plan.experiment == MEASURE).filter_map(|row| found(row)).collect();
     let last = found.iter().max_by_key(|found| found.count)?;
     let kept: Vec<&CellResult> = found.iter().map(|found| found.row).collect();
-    let other = axes::shown(&kept, true).into_iter().filter(|axis| axis.name != "block");
-    let word = |axis: &axes::Axis| Column {
-        right: axis.number,
-        ..Column::words(axis.name, 0, kept.iter().map(|row| (axis.value)(&row.cell)).collect())
-    };
-    let mut columns: Vec<Column> = other.map(word).collect();
+    let mut columns = told_apart(&kept, "block", true);
     let of = |title: &str, text: &dyn Fn(&Found) -> String| Column::numbers(title, "", 0, found.iter().map(text).collect());
     columns.push(of("block", &|found| show_bytes(found.row.cell.block)));
     columns.push(of("count", &|found| found.count.to_string()));
     columns.push(of("size", &|found| show_bytes(found.bytes)));
     let times: Vec<Option<f64>> = found.iter().map(|found| Some(found.nanos)).collect();
-    let (factor, name) = unit(times.iter().flatten().copied(), TIME);
-    columns.push(Column::numbers("time", name, 0, aligned(&times, factor)));
-    columns.iter_mut().for_each(|column| safe_column(column, look));
+    columns.push(figures("time", TIME, &times));
     let low = session.plan.trial_time.low;
     let mut text = format!(
         "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",
@@ -64,7 +48,7 @@ pub fn measured(session: &Session, rows: &[&CellResult], look: &Look) -> Option<
             show_bytes(need)
         );
     }
-    Some(Measured { rows: found.len(), columns, text })
+    Some(Extra { id: "counts", title: "Counts", rows: found.len(), columns, text })
 }
 
 fn found(row: &CellResult) -> Option<Found<'_>> {

@@ -4,13 +4,16 @@ pub mod axes;
 pub(super) mod below;
 pub(super) mod columns;
 pub(super) mod conditions;
+pub(super) mod extra;
 pub(super) mod findings;
 pub mod grid;
-pub(super) mod measured;
+mod levels;
+mod measured;
 pub mod origin;
 pub(super) mod probed;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use std::io::{self, Write};
 
@@ -56,18 +59,19 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
         let columns = grid::fit(probed::columns(probes, look), look.width);
         page.lines.extend(grid::lines(&columns, &vec![false; probes.len()], look.width, look.color));
     }
-    if let Some(measured) = measured::measured(session, &rows, look) {
+    for extra in extra::extras(session, &rows, look) {
         page.gap();
-        let columns = grid::fit(measured.columns, look.width);
-        page.lines.extend(grid::lines(&columns, &vec![false; measured.rows], look.width, look.color));
+        let columns = grid::fit(extra.columns, look.width);
+        page.lines.extend(grid::lines(&columns, &vec![false; extra.rows], look.width, look.color));
         page.gap();
-        page.paragraph("counts: ", Style::Dim, &below::sentence(&measured.text));
+        page.paragraph(&format!("{}: ", extra.id), Style::Dim, &below::sentence(&extra.text));
     }
     below::warnings(&mut page, &findings, rows.len());
     below::missing(&mut page, &rows, &session::skipped(session));
     probed::below(&mut page, probes, &session::skipped_probes(session));
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
+    below::expected(&mut page, session);
     below::why(&mut page, session, &rows);
     page.gap();
     page.plain(answer);

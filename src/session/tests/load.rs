@@ -49,6 +49,19 @@ fn the_golden_file_keeps_loading() {
 }
 
 #[test]
+fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
+    let level =
+        |reason: &str| format!(r#"{{"dropped":"meta","readings":[{{"open":9,"first":8,"whole":70}}],"bytes":5,"reason":{reason}}}"#);
+    let line = |levels: &[String]| format!(r#"{{"kind":"levels","levels":[{}]}}"#, levels.join(","));
+    let found = |text: String| parse(with_line(3, &text).as_bytes()).unwrap().levels;
+    let levels = found(line(&[level("null")]));
+    assert_eq!((levels.len(), levels[0].dropped, levels[0].readings[0].whole, &levels[0].reason), (1, Dropped::Meta, 70, &None));
+    let many = vec![level("\"\\u001b[31mno\""); 99];
+    let levels = found(line(&many));
+    assert!(levels.len() == Dropped::ALL.len() && !levels[0].reason.as_ref().unwrap().contains('\u{1b}'), "{levels:?}");
+}
+
+#[test]
 fn every_cut_of_the_file_loads_up_to_its_last_whole_line() {
     let whole = parse(GOLDEN.as_bytes()).unwrap();
     let header = first_line().len() + 1;

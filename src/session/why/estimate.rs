@@ -1,30 +1,189 @@
-//! What a job can reach at most, told before it runs: a bound from the ceilings, as the reports' own estimates were.
+//! What jobs are expected to reach, told from facts before they run: never from what was measured of the jobs themselves.
+
+use std::collections::BTreeMap;
 
 use super::Bounds;
-use crate::plan::{Cache, Job, Op};
-use crate::session::moves_data;
+use crate::plan::{Cache, Job, Op, Plan, Sync};
+use crate::session::answer::Axis;
+use crate::session::{Session, moves_data};
+use crate::units::{show_nanos, show_rate};
 
-/// Backends whose data is used where it lies: no copy, and no system call per block.
-const IN_PLACE: &str = "mmap";
+/// What an estimate is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// A system call for each block, and the copy of its bytes.
+    CallAndCopy,
+    /// The copy alone: calls are shared by many blocks, or there are none.
+    Copy,
+    /// The bytes are read where they lie.
+    Memory,
+    /// What the way to the disk carries.
+    Link,
+    /// What the vendor of the disk names.
+    Rated,
+    /// What the control group lets through.
+    Granted,
+}
 
-/// Bytes per second that `job` can reach at most; `None` where nothing bounds it.
+impl Basis {
+    pub fn name(self) -> &'static str {
+        match self {
+            Basis::CallAndCopy => "call and copy",
+            Basis::Copy => "copy",
+            Basis::Memory => "memory",
+            Basis::Link => "link",
+            Basis::Rated => "rated speed",
+            Basis::Granted => "rate limit",
+        }
+    }
+
+    /// What it was made from, with the figures.
+    fn reason(self, bounds: &Bounds) -> String {
+        let rate = |rate: Option<f64>| rate.map_or_else(|| "an unknown rate".into(), show_rate);
+        let (copy, read) = (rate(bounds.ceilings.copy), rate(bounds.ceilings.read));
+        match self {
+            Basis::CallAndCopy => {
+                let call = bounds.ceilings.syscall_nanos.map(show_nanos).unwrap_or_default();
+                format!("the cheapest system call, {call}, for each block, and copying at {copy}")
+            }
+            Basis::Copy => format!("copying at {copy}"),
+            Basis::Memory => format!("reading memory at {read}"),
+            Basis::Link => format!("the {} that the way to the disk carries", rate(bounds.link)),
+            Basis::Granted => "what the control group lets through".into(),
+            Basis::Rated => format!("the {} that the vendor of the disk names", rate(bounds.rated)),
+        }
+    }
+}
+
+/// One job's expected rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Bytes per second.
+    pub rate: f64,
+    pub basis: Basis,
+}
+
+/// Backends whose data is used where it lies.
+const IN_PLACE: &[&str] = &["mmap"];
+/// Those that copy without a call per block: from a mapping, or out of a buffer that one call fills for many blocks.
+const COPYING: &[&str] = &["mmap-copy", "simd-copy", "stdio"];
+/// Those of which each operation is a system call that copies, unless many are submitted at once.
+const CALLING: &[&str] = &["read", "pread", "preadv2", "readv", "tokio", "uring", "aio"];
+
+/// What `job` is expected to reach; `None` where no fact tells.
 ///
-/// From memory an operation takes at least one system call and a copy of its bytes: `1 / (call / block + 1 / bandwidth)`.
-/// From the device no more than the way to it carries, or than its vendor names.
-pub fn estimate(job: &Job, bounds: &Bounds) -> Option<f64> {
+/// From memory an operation takes a system call and a copy of its bytes, `1 / (call / block + 1 / bandwidth)`, as the kernel at its
+/// best would do it: what it does beside comes on top. From the device it is what the way to it carries, or its vendor names.
+/// The copy is of memory beyond the caches of the CPU; a file that fits into them may be faster.
+pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     if !moves_data(job) {
         return None;
     }
-    let device = || [bounds.link, bounds.rated].into_iter().flatten().min_by(f64::total_cmp);
-    if job.direct || job.cache == Cache::Cold || job.op == Op::Write {
-        return device();
+    let flushed = job.op == Op::Write && job.sync != Sync::None;
+    if job.direct || flushed || job.cache == Cache::Cold {
+        let granted = bounds.granted[usize::from(job.op == Op::Write)];
+        let facts = [(bounds.link, Basis::Link), (bounds.rated, Basis::Rated), (granted, Basis::Granted)];
+        let least = facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
+        return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }
-    let threads = f64::from(job.threads.clamp(1, bounds.ceilings.threads.max(1)));
-    if job.backend.id == IN_PLACE {
-        return bounds.ceilings.read_by(job.threads);
+    let id = job.backend.id.as_str();
+    let of = |ids: &[&str]| ids.contains(&id);
+    let (basis, bandwidth) = match () {
+        () if of(IN_PLACE) => (Basis::Memory, bounds.ceilings.read_by(job.threads)?),
+        () if of(COPYING) || job.backend.has("sqpoll") => (Basis::Copy, bounds.ceilings.copy_by(job.threads)?),
+        () if of(CALLING) => (Basis::CallAndCopy, bounds.ceilings.copy_by(job.threads)?),
+        () => return None,
+    };
+    let call = if basis == Basis::CallAndCopy { bounds.ceilings.syscall_nanos? } else { 0.0 };
+    // Each thread makes its own calls, and one may submit as many as are under way; they share the memory.
+    let at_once = f64::from(job.threads.clamp(1, bounds.ceilings.threads.max(1))) * f64::from(job.depth.max(1));
+    let nanos = call / at_once + job.block as f64 * 1e9 / bandwidth;
+    let rate = job.block as f64 * 1e9 / nanos;
+    (rate.is_finite() && rate > 0.0).then_some(Estimate { rate, basis })
+}
+
+/// A dotted line on a chart: what jobs that are alike in what counts are expected to reach.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimated {
+    /// `estimate: call and copy`.
+    pub name: String,
+    /// `the cheapest system call, 95.0 ns, for each block, and copying at 11.2 GiB/s`.
+    pub reason: String,
+    /// Place on the axis and bytes per second, ascending.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// The estimates of these jobs along an axis: jobs with the same facts share a line.
+pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &Bounds) -> Vec<Estimated> {
+    type Key = (Basis, u64, u32, u32);
+    let mut lines: BTreeMap<Key, BTreeMap<u64, f64>> = BTreeMap::new();
+    for job in jobs {
+        let Some(Estimate { rate, basis }) = estimate(job, bounds) else { continue };
+        // A rate that depends on neither block nor threads is one line, whatever the jobs differ in.
+        let own = axis.without(job);
+        let memory = !matches!(basis, Basis::Link | Basis::Rated | Basis::Granted);
+        let calls = basis == Basis::CallAndCopy;
+        let key = (basis, if calls { own.block } else { 0 }, if memory { own.threads } else { 0 }, if calls { own.depth } else { 0 });
+        lines.entry(key).or_default().insert(axis.of(job), rate);
     }
-    let (call, copy) = (bounds.ceilings.syscall_nanos?, bounds.ceilings.copy_by(job.threads)?);
-    // Each thread makes its own calls; they share the memory.
-    let nanos = call / threads + job.block as f64 * 1e9 / copy;
-    Some(job.block as f64 * 1e9 / nanos).filter(|rate| rate.is_finite())
+    let twins = |basis: Basis| lines.keys().filter(|key| key.0 == basis).count() > 1;
+    let name = |(basis, block, threads, depth): &Key| {
+        let mut name = format!("estimate: {}", basis.name());
+        let told = [(Axis::Block, *block), (Axis::Threads, u64::from(*threads)), (Axis::Depth, u64::from(*depth))];
+        for (of, value) in told.into_iter().filter(|(of, value)| twins(*basis) && *of != axis && *value > 0) {
+            let same = lines.keys().filter(|key| key.0 == *basis).all(|key| value == of_key(key, of));
+            name += &if same { String::new() } else { format!(", {}", of.show(value)) };
+        }
+        name
+    };
+    let line = |(key, points): (&Key, &BTreeMap<u64, f64>)| Estimated {
+        name: name(key),
+        reason: key.0.reason(bounds),
+        points: points.iter().map(|(at, rate)| (*at as f64, *rate)).collect(),
+    };
+    lines.iter().map(line).collect()
+}
+
+fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
+    match axis {
+        Axis::Block => key.1,
+        Axis::Threads => key.2.into(),
+        Axis::Depth => key.3.into(),
+    }
+}
+
+/// What a plan is expected to give, in one sentence, by the ceilings that this boot's runs found; empty where no fact tells.
+pub fn foreseen(plan: &Plan, link: Option<f64>) -> String {
+    let ceilings = super::super::ceilings::known().unwrap_or_default();
+    foreseen_with(plan, &Bounds::new(ceilings, link, plan.rated))
+}
+
+/// The same of a session, by what was known when it ran.
+pub fn expected(session: &Session) -> String {
+    foreseen_with(&session.plan, &Bounds::of(session))
+}
+
+pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
+    let mut told: BTreeMap<Basis, (f64, f64)> = BTreeMap::new();
+    for Estimate { rate, basis } in plan.cells.iter().filter_map(|job| estimate(job, bounds)) {
+        let (low, high) = told.get(&basis).copied().unwrap_or((rate, rate));
+        told.insert(basis, (low.min(rate), high.max(rate)));
+    }
+    let part = |(basis, (low, high)): (Basis, (f64, f64))| {
+        let rates = if low == high { show_rate(high) } else { format!("{} to {}", show_rate(low), show_rate(high)) };
+        format!("{rates} by {}", basis.reason(bounds))
+    };
+    let parts: Vec<String> = told.into_iter().map(part).collect();
+    if parts.is_empty() { String::new() } else { format!("expected: {}", parts.join("; ")) }
+}
+
+/// What the dotted lines are and were made from, in one sentence; empty without any.
+pub fn reasons(lines: &[Estimated]) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for line in lines {
+        if !told.contains(&line.reason) {
+            told.push(line.reason.clone());
+        }
+    }
+    if told.is_empty() { String::new() } else { format!("Dotted: estimates from {}, made before anything ran.", told.join("; from ")) }
 }

@@ -213,6 +213,10 @@ impl<'a> Cell<'a> {
                 format!("several block sizes are held at {}, and single operations wait for their turn", show_rate(held)),
             );
         }
+        let granted = bounds.granted[usize::from(job.op == Op::Write)];
+        if let Some(granted) = granted.filter(|granted| rate >= AT * granted) {
+            return Limited::new(Limit::RateLimit, format!("{} that the control group lets through (io.max)", of(granted)));
+        }
         if let Some(link) = bounds.link.filter(|link| rate >= AT * link) {
             return Limited::new(Limit::Link, format!("{} that the way to the disk carries", of(link)));
         }

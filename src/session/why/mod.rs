@@ -19,7 +19,9 @@ use crate::record::{Ceilings, Source};
 use crate::stats::Cost;
 
 pub use curve::CurveCost;
-pub use estimate::estimate;
+#[cfg(test)]
+use estimate::foreseen_with;
+pub use estimate::{Basis, Estimate, Estimated, estimate, estimated, expected, foreseen, reasons};
 pub use limit::{Limit, Limited};
 
 /// What results are held against.
@@ -29,17 +31,24 @@ pub struct Bounds {
     /// Bytes per second of the way to the disk, and what its vendor names.
     pub link: Option<f64>,
     pub rated: Option<f64>,
+    /// Bytes per second that control groups let be read and written.
+    pub granted: [Option<f64>; 2],
 }
 
 impl Bounds {
     pub fn of(session: &Session) -> Bounds {
         let grounds = session.grounds.as_ref();
+        let ceilings = grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default();
+        let link = grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
+        let mut bounds = Bounds::new(ceilings, link, session.plan.rated);
+        let throttle = grounds.and_then(|grounds| grounds.target.throttle.as_ref());
+        bounds.granted = [false, true].map(|writes| throttle?.of(writes).0.map(|bytes| bytes as f64));
+        bounds
+    }
+
+    fn new(ceilings: Ceilings, link: Option<f64>, rated: Option<u64>) -> Bounds {
         let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
-        Bounds {
-            ceilings: grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default(),
-            link: grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second).filter(positive),
-            rated: session.plan.rated.map(|rate| rate as f64).filter(positive),
-        }
+        Bounds { ceilings, link: link.filter(positive), rated: rated.map(|rate| rate as f64).filter(positive), granted: [None; 2] }
     }
 
     /// The lines that hold for every cell of a chart of throughputs: name and bytes per second.

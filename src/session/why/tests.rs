@@ -1,7 +1,7 @@
 use super::*;
-use crate::plan::{Cache, Job, Op};
+use crate::plan::{Cache, Job, Op, Plan, Sync};
 use crate::record::{Latency, Trial, Verdict};
-use crate::session::{result, testing::job};
+use crate::session::{estimate_reasons, result, testing::job};
 
 const SECOND: f64 = 1e9;
 
@@ -57,7 +57,7 @@ fn bounds() -> Bounds {
         threads: 2,
         over: 1 << 28,
     };
-    Bounds { ceilings, link: None, rated: None }
+    Bounds { ceilings, ..Bounds::default() }
 }
 
 fn limits(results: &[CellResult], bounds: &Bounds) -> Vec<Option<Limit>> {
@@ -143,6 +143,16 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
 }
 
 #[test]
+fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
+    let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
+    let granted = |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
+    let limited = |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
+    assert_eq!(limited(&granted(104e6)).text, "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)");
+    assert_eq!(limited(&granted(300e6)).by, Limit::Device);
+    assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));
+}
+
+#[test]
 fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
     let cells = |waits: f64, spread: f64| -> Vec<CellResult> {
         let blocks = [64 << 10, 256 << 10, 1 << 20];
@@ -174,17 +184,61 @@ fn nothing_is_said_of_what_failed_or_is_not_known() {
 }
 
 #[test]
-fn an_estimate_is_a_bound_from_below_in_time() {
-    let warm = |block| estimate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
+fn an_estimate_is_made_from_facts() {
+    let rate = |job: &Job, bounds: &Bounds| estimate(job, bounds).map(|estimate| estimate.rate);
+    let warm = |block| rate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
     assert!((warm(1) - 1.0 / (100.0 + 1.0 / 13.0) * SECOND).abs() < 1e3, "{}", warm(1));
     assert!((warm(1 << 30) / 13e9 - 1.0).abs() < 1e-3);
-    assert_eq!(estimate(&job("mmap", 4096, Cache::Warm), &bounds()), Some(15e9));
-    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &bounds()), None);
+    let of = |job: &Job| estimate(job, &bounds()).map(|estimate| (estimate.rate.round(), estimate.basis));
+    assert_eq!(of(&job("mmap", 4096, Cache::Warm)), Some((15e9, Basis::Memory)));
+    // Filled by a call for many, or by none: no call per block bounds these.
+    assert_eq!(of(&job("stdio", 1, Cache::Warm)), Some((13e9, Basis::Copy)));
+    assert_eq!(of(&Job { depth: 32, ..job("uring", 4096, Cache::Warm) }).map(|(rate, _)| rate > 12.8e9), Some(true));
+    // Nothing reaches the program, so nothing is known of what the kernel does with it.
+    assert_eq!(of(&job("splice", 4096, Cache::Warm)), None);
+    assert_eq!(rate(&job("pread", 4096, Cache::Cold), &bounds()), None);
     let device = Bounds { link: Some(2e9), rated: Some(1e9), ..bounds() };
-    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &device), Some(1e9));
-    assert_eq!(estimate(&job("null", 1, Cache::AsIs), &device), None);
-    // Every measured point of the curve above lies below its bound.
+    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &device), Some(Estimate { rate: 1e9, basis: Basis::Rated }));
+    let write = |sync| Job { op: Op::Write, sync, ..job("pread", 1 << 20, Cache::AsIs) };
+    assert_eq!(estimate(&write(Sync::End), &device).map(|e| e.basis), Some(Basis::Rated));
+    assert_eq!(estimate(&write(Sync::None), &device).map(|e| e.basis), Some(Basis::CallAndCopy), "the page cache takes it");
+    assert_eq!(rate(&job("null", 1, Cache::AsIs), &device), None);
+    // Every measured point of the curve above lies below it.
     for result in super::tests::warm("pread") {
-        assert!(result.throughput.unwrap().summary.median <= estimate(&result.cell, &bounds()).unwrap());
+        assert!(result.throughput.unwrap().summary.median <= rate(&result.cell, &bounds()).unwrap());
     }
+}
+
+#[test]
+fn jobs_with_the_same_facts_share_a_dotted_line() {
+    let bounds = Bounds { rated: Some(1e9), ..bounds() };
+    let blocks = [4096, 65536];
+    let jobs: Vec<Job> = ["read", "pread", "mmap"]
+        .into_iter()
+        .flat_map(|backend| blocks.into_iter().flat_map(move |block| [Cache::Cold, Cache::Warm].map(|cache| job(backend, block, cache))))
+        .collect();
+    let lines = estimated(jobs.iter(), Axis::Block, &bounds);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["estimate: call and copy", "estimate: memory", "estimate: rated speed"]);
+    assert!(lines.iter().all(|line| line.points.iter().map(|point| point.0).eq([4096.0, 65536.0])), "{lines:?}");
+    let text = estimate_reasons(&lines);
+    assert!(text.starts_with("Dotted: estimates from the cheapest system call, 100 ns,") && text.contains("954 MiB/s"), "{text}");
+    let threads: Vec<Job> = [1, 2].into_iter().map(|threads| Job { threads, ..job("mmap", 4096, Cache::Warm) }).collect();
+    let lines = estimated(threads.iter().chain(&jobs), Axis::Block, &bounds);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).filter(|name| name.contains("memory")).collect();
+    assert_eq!(names, ["estimate: memory, 1 thread", "estimate: memory, 2 threads"]);
+    assert_eq!(estimated(jobs.iter(), Axis::Block, &Bounds::default()), []);
+    assert_eq!(estimate_reasons(&[]), "");
+}
+
+#[test]
+fn a_plan_is_foreseen_in_a_sentence() {
+    let cells = [job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm), job("pread", 4096, Cache::Cold)].to_vec();
+    let plan = Plan { cells, rated: Some(1 << 30), ..crate::session::testing::plan(0) };
+    let bounds = Bounds { rated: Some(1073741824.0), ..bounds() };
+    let text = foreseen_with(&plan, &bounds);
+    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
+                  1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
+    assert_eq!(text, wanted);
+    assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
 }

@@ -10,8 +10,8 @@ use super::window::{Axes, Zoom};
 use crate::engine;
 use crate::plan::{Job, Plan};
 use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
-use crate::session::{Axis, moves_data};
-use crate::tui::curves::{self, Curve, Metric};
+use crate::session::{Axis, Bounds, moves_data};
+use crate::tui::curves::{self, Curve, Expected, Metric};
 
 /// The last trial, with what only a whole trial tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +82,10 @@ pub struct Picture {
     pub axes: Axes,
     pub axis: Axis,
     pub curves: Vec<Curve>,
+    /// Told before anything is measured, once what the machine can reach is known.
+    pub expected: Vec<Expected>,
+    /// Bytes per second that machine and disk reach at most, by name.
+    pub ceilings: Vec<(&'static str, f64)>,
     /// Cells that have a result.
     pub measured: usize,
     pub progress: Option<Progress>,
@@ -115,6 +119,8 @@ impl Picture {
             axes: Axes::default(),
             axis: curves::axis(plan.cells.iter()),
             curves: Vec::new(),
+            expected: Vec::new(),
+            ceilings: Vec::new(),
             measured: 0,
             progress: None,
             progress_at: 0.0,
@@ -152,6 +158,14 @@ impl Picture {
 
     pub fn metric(&self) -> Metric {
         if self.measure() == Measure::Bytes { Metric::Throughput } else { Metric::Operations }
+    }
+
+    /// What the results will be held against is known.
+    pub fn bounded(&mut self, bounds: &Bounds) {
+        if self.metric() == Metric::Throughput {
+            self.ceilings = bounds.lines();
+            self.expected = curves::expected(self.plan.cells.iter(), self.axis, self.metric(), bounds);
+        }
     }
 
     /// The share that is done and the seconds left, carried on since they were told.

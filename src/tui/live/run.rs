@@ -9,7 +9,7 @@ use super::picture::Picture;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
-use crate::session::{self, CellResult, Session};
+use crate::session::{self, Bounds, CellResult, Session};
 use crate::tui::curves;
 
 /// Time as the run counts it: a pause is no part of it.
@@ -105,15 +105,7 @@ impl Run {
         self.session.apply(&event);
         self.picture.now = self.clock.seconds(now);
         match event {
-            Event::Started { plan, .. } if *plan != *self.picture.plan => {
-                self.results = results(&plan);
-                self.counted = vec![0; plan.cells.len()];
-                self.stale.clear();
-                self.unseen = None;
-                let now = self.picture.now;
-                self.picture = Picture::new(plan);
-                self.picture.now = now;
-            }
+            Event::Started { plan, .. } => self.started(plan),
             Event::Progress(progress) => self.progressed(now, progress),
             // What a suspension cut is no measurement.
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => self.picture.sampled(cell, &sample, lanes),
@@ -129,6 +121,20 @@ impl Run {
             Event::Note { text } => self.picture.found.said(Severity::Note, text),
             _ => {}
         }
+    }
+
+    /// The plan as it is run, which the target may have changed; what it will be held against is known from here on.
+    fn started(&mut self, plan: Arc<Plan>) {
+        if *plan != *self.picture.plan {
+            self.results = results(&plan);
+            self.counted = vec![0; plan.cells.len()];
+            self.stale.clear();
+            self.unseen = None;
+            let now = self.picture.now;
+            self.picture = Picture::new(plan);
+            self.picture.now = now;
+        }
+        self.picture.bounded(&Bounds::of(&self.session));
     }
 
     fn progressed(&mut self, now: Duration, progress: Progress) {

@@ -45,8 +45,9 @@ pub enum Draw {
     /// Its markers only.
     Points,
     LineAndMarkers,
-    /// An estimate.
     Dashed,
+    /// An estimate: where it lies far above the others it leaves the picture rather than pressing them flat.
+    Dotted,
     /// Each value holds until the next.
     Step,
 }

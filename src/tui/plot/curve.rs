@@ -32,7 +32,11 @@ impl<'f> Curve<'f> {
         if series.draw == Draw::Points {
             return;
         }
-        let mut dash = if series.draw == Draw::Dashed { Dash { on: 3, off: 3, at: 0 } } else { Dash::SOLID };
+        let mut dash = match series.draw {
+            Draw::Dashed => Dash { on: 3, off: 3, at: 0 },
+            Draw::Dotted => Dash { on: 1, off: 2, at: 0 },
+            _ => Dash::SOLID,
+        };
         self.piece.clear();
         for point in series.points {
             let (x, y) = self.dots(canvas, point.x, point.y);
@@ -105,7 +109,7 @@ impl<'f> Curve<'f> {
                 Draw::Points => true,
                 // Side by side they would hide the line between them.
                 Draw::LineAndMarkers => before.is_none_or(|at| column.abs_diff(at) >= 2) || is_alone(series.points, index),
-                Draw::Line | Draw::Dashed | Draw::Step => is_alone(series.points, index),
+                Draw::Line | Draw::Dashed | Draw::Dotted | Draw::Step => is_alone(series.points, index),
             };
             if wanted {
                 before = Some(column);

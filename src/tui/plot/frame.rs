@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use super::canvas::Canvas;
-use super::chart::{Chart, Point};
+use super::chart::{Chart, Draw, Point};
 use super::range::{Range, extremes, fit_x, fit_y};
 use super::ticks::{ticks, ticks_between_ends};
 use crate::tui::theme::Role;
@@ -63,16 +63,19 @@ impl Frame {
     /// Fitted to what is visible between the ends of x, so that zooming in shows more.
     pub fn y_range(chart: &Chart, x: &Range) -> Range {
         let scale = chart.y.scale;
-        let points = || chart.series.iter().flat_map(|series| series.points).filter(|p| p.y.is_finite());
+        let drawn = |dotted: bool| chart.series.iter().filter(move |series| (series.draw == Draw::Dotted) == dotted);
+        let measured = drawn(false).flat_map(|series| series.points).any(|p| p.y.is_finite());
+        let points = || drawn(!measured).flat_map(|series| series.points).filter(|p| p.y.is_finite());
         let heights = |p: &Point| if chart.bands { [p.y, p.low, p.high] } else { [p.y, f64::NAN, f64::NAN] };
         let visible = points().filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)));
         let data = extremes(scale, visible.flat_map(heights)).or_else(|| extremes(scale, points().flat_map(heights)));
-        // A rule far above the curves would press them flat; its label alone tells that it is there.
+        // A rule or an estimate far above the curves would press them flat; a rule's label alone tells that it is there.
         let near = |at: &f64| match data {
             Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => (lo - hi.max(hi - lo)..=hi * 2.0).contains(at),
             _ => true,
         };
-        let rules = extremes(scale, chart.rules.iter().map(|rule| rule.at).filter(near));
+        let expected = drawn(true).flat_map(|series| series.points).filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x))).map(|p| p.y);
+        let rules = extremes(scale, chart.rules.iter().map(|rule| rule.at).chain(expected).filter(near));
         let both = [data, rules].into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         fit_y(&chart.y, both)
     }

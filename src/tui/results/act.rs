@@ -132,7 +132,7 @@ fn moved(at: usize, count: usize, action: Action, page: usize) -> usize {
 
 fn in_chart(results: &mut Results, action: Action) {
     let Some(data) = &results.data else { return };
-    let (places, curves) = (data.xs.len(), data.curves.len());
+    let (places, rows) = (data.xs.len(), data.rows());
     match action {
         Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
             results.chart.x = moved(results.chart.x, places, action, 1);
@@ -146,15 +146,9 @@ fn in_chart(results: &mut Results, action: Action) {
         | Action::HalfDown
         | Action::Top
         | Action::Bottom => {
-            results.chart.series = moved(results.chart.series, curves, action, 10);
+            results.chart.series = moved(results.chart.series, rows, action, 10);
         }
-        Action::Toggle => {
-            if let Some(index) = results.curve().map(|curve| curve.index)
-                && !results.chart.off.remove(&index)
-            {
-                results.chart.off.insert(index);
-            }
-        }
+        Action::Toggle => results.switch(results.chart.series),
         Action::Mean => results.chart.mean = !results.chart.mean,
         Action::LogAxis => results.turn_axis(),
         Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => zoom(results, places, action),

@@ -34,7 +34,10 @@ struct Pieces<'a> {
 }
 
 fn pieces<'a>(look: &Look, results: &Results, data: &'a Data) -> Pieces<'a> {
-    let mut series = Vec::new();
+    let on = data.expected.iter().filter(|line| !results.chart.unexpected.contains(&line.name));
+    let selected = results.expected(results.chart.series);
+    let mut series: Vec<Series> =
+        on.map(|line| Series { emphasis: selected.is_some_and(|own| own.name == line.name), ..line.series(look) }).collect();
     for (at, curve, drawn) in visible(results, data) {
         let selected = at == results.chart.series;
         let own = |points: &'a [Point], draw| Series {

@@ -1,6 +1,6 @@
 //! What is shown of a session, made once: curves by metric, the table's columns, where each cell is.
 
-use super::super::curves::{self, Curve, Metric};
+use super::super::curves::{self, Curve, Expected, Metric};
 use super::super::plot::Point;
 use super::super::shown::Shown;
 use super::columns::{self, Sheet};
@@ -27,6 +27,8 @@ pub struct Data {
     pub curves: Vec<Curve>,
     /// What all cells share and no curve is named by.
     pub common: String,
+    /// Estimates beside them: the last rows of the legend.
+    pub expected: Vec<Expected>,
     /// Of each curve.
     pub drawn: Vec<Drawn>,
     /// Misleading warnings that tell no point from another, for every point has one of a group.
@@ -55,6 +57,7 @@ impl Data {
             axis,
             metric,
             curves: Vec::new(),
+            expected: Vec::new(),
             common,
             drawn: Vec::new(),
             shared: Vec::new(),
@@ -75,6 +78,8 @@ impl Data {
         self.metric = metric;
         self.curves = curves::curves(&self.shown.results, self.axis, metric);
         let results = &self.shown.results;
+        let jobs = results.iter().map(|result| &result.cell);
+        self.expected = curves::expected(jobs, self.axis, metric, &Bounds::of(&self.shown.session));
         self.shared = shared(&self.curves, results);
         self.drawn = self.curves.iter().map(|curve| drawn(curve, results, &self.shared)).collect();
         self.xs = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
@@ -84,6 +89,11 @@ impl Data {
 
     pub fn results(&self) -> &[CellResult] {
         &self.shown.results
+    }
+
+    /// Rows of the legend: the curves, then along an axis the estimates.
+    pub fn rows(&self) -> usize {
+        self.curves.len() + if self.is_curve() { self.expected.len() } else { 0 }
     }
 
     /// Whether the cells lie along an axis; else they are bars.

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::curves::{Curve, CurvePoint, Metric};
+use super::super::curves::{Curve, CurvePoint, Expected, Metric};
 use super::super::theme::{Look, Role};
 use super::super::view::{pane, popup};
 use super::cell;
@@ -37,10 +37,12 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     words(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);
     let area = Rect::new(parts.legend.x + 1, parts.legend.y, parts.legend.width.saturating_sub(2), parts.legend.height);
     let height = usize::from(area.height);
-    let first = pane::first_row(results.chart.series, data.curves.len(), height);
+    let first = pane::first_row(results.chart.series, data.rows(), height);
     let shown: Vec<&Curve> = data.curves.iter().skip(first).take(height).collect();
     let readout = Readout::of(results, data, &shown);
-    let rows: Vec<Row> = shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
+    let mut rows: Vec<Row> = shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
+    let expected = (first + rows.len()..(first + height).min(data.rows())).filter_map(|row| results.expected(row));
+    rows.extend(expected.map(|line| readout.expected(look, results, line)).collect::<Vec<_>>());
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
     titles(look, &columns, taken, parts.legend_title, area.x, buf);
@@ -50,7 +52,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
             select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
         }
     }
-    pane::scrollbar(look, first, data.curves.len(), Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend }, buf);
+    pane::scrollbar(look, first, data.rows(), Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend }, buf);
 }
 
 /// Titles on the line above, over their columns.
@@ -134,6 +136,16 @@ impl Readout {
         row
     }
 
+    /// A row of an estimate: its value at the cursor.
+    fn expected(&self, look: &Look, results: &Results, line: &Expected) -> Row {
+        let off = results.chart.unexpected.contains(&line.name);
+        let style = look.style(if off { Role::Off } else { Role::Rule });
+        let marker = if off { look.glyph("·", ".") } else { look.glyph("┈", ":") };
+        let value = line.points.iter().find(|point| point.x == self.x).map(|point| column::figure(point.y / self.factor));
+        let said = [marker.to_string(), line.name.clone(), value.unwrap_or_else(|| "-".into())];
+        said.into_iter().map(|text| (text, style)).chain(std::iter::repeat_n((String::new(), Style::new()), 4)).collect()
+    }
+
     /// Half of the interval in percent; of latencies the 99th percentile.
     fn interval(&self, metric: Metric, point: &CurvePoint) -> String {
         match metric {
@@ -191,6 +203,15 @@ pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
 
 /// What is known of the point under the cursor, where there is room beside the chart.
 pub fn point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+    if let Some(line) = results.expected(results.chart.series) {
+        words(look, "Estimate", Role::Title, parts.point_title, 0, buf);
+        let area = Rect::new(parts.point.x + 1, parts.point.y, parts.point.width.saturating_sub(2), parts.point.height);
+        let text = format!("Made before anything ran, from {}.", line.reason);
+        for (row, part) in pane::wrap(&text, usize::from(area.width)).into_iter().enumerate().take(usize::from(area.height)) {
+            pane::line(Line::styled(part, look.style(Role::Text)), row as u16, area, buf);
+        }
+        return;
+    }
     let Some((index, result)) = results.under_cursor().and_then(|index| Some((index, data.results().get(index)?))) else { return };
     words(look, &result.cell.label(), Role::Title, parts.point_title, 0, buf);
     let area = Rect::new(parts.point.x + 1, parts.point.y, parts.point.width.saturating_sub(2), parts.point.height);

@@ -25,7 +25,7 @@ fn in_chart(model: &mut Model, body: Rect, at: Position) {
     let results = &model.results;
     let Some(data) = &results.data else { return };
     let lines = answer::lines(&model.look, data, layout::text_width(body)).len();
-    let parts = layout::parts(body, data.curves.len(), lines);
+    let parts = layout::parts(body, data.rows(), lines);
     if parts.chart.contains(at) && data.is_curve() {
         let area = Rect::new(parts.chart.x + 1, parts.chart.y, parts.chart.width.saturating_sub(2), parts.chart.height);
         let x = chart::with_chart(&model.look, results, data, area, |chart| chart.x_at(area, at.x));
@@ -33,15 +33,16 @@ fn in_chart(model: &mut Model, body: Rect, at: Position) {
             model.results.set_x(x);
         }
     } else if parts.legend.contains(at) {
-        let first = pane::first_row(results.chart.series, data.curves.len(), usize::from(parts.legend.height));
+        let first = pane::first_row(results.chart.series, data.rows(), usize::from(parts.legend.height));
         let series = first + usize::from(at.y - parts.legend.y);
-        let Some(index) = data.curves.get(series).map(|curve| curve.index) else { return };
+        if series >= data.rows() {
+            return;
+        }
         // A second click on the same row, or one on its marker, switches the curve.
         let again = results.chart.series == series || at.x <= parts.legend.x + 2;
-        let chart = &mut model.results.chart;
-        chart.series = series;
-        if again && !chart.off.remove(&index) {
-            chart.off.insert(index);
+        model.results.chart.series = series;
+        if again {
+            model.results.switch(series);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tui_input::Input;
 
-use super::super::curves::{Curve, CurvePoint, Metric};
+use super::super::curves::{Curve, CurvePoint, Expected, Metric};
 use super::super::shown::Shown;
 use super::data::Data;
 
@@ -13,10 +13,12 @@ use super::data::Data;
 pub struct ChartState {
     /// The place on the axis, an index into [`Data::xs`].
     pub x: usize,
-    /// The curve in the legend, an index into [`Data::curves`].
+    /// The row of the legend: an index into [`Data::curves`], then into [`Data::expected`].
     pub series: usize,
     /// [`Curve::index`] of those that are switched off.
     pub off: BTreeSet<usize>,
+    /// Names of the estimates that are switched off.
+    pub unexpected: BTreeSet<String>,
     /// First and last place that is shown.
     pub zoom: Option<(usize, usize)>,
     /// Metrics whose axis is the other one than usual.
@@ -122,6 +124,27 @@ impl Results {
 
     pub fn is_off(&self, curve: &Curve) -> bool {
         self.chart.off.contains(&curve.index)
+    }
+
+    /// The estimate in a row of the legend.
+    pub fn expected(&self, row: usize) -> Option<&Expected> {
+        let data = self.data.as_ref()?;
+        data.expected.get(row.checked_sub(data.curves.len())?)
+    }
+
+    /// Switches what stands in a row of the legend off, or on again.
+    pub fn switch(&mut self, row: usize) {
+        let Some(data) = &self.data else { return };
+        if let Some(curve) = data.curves.get(row) {
+            let index = curve.index;
+            if !self.chart.off.remove(&index) {
+                self.chart.off.insert(index);
+            }
+        } else if let Some(name) = self.expected(row).map(|line| line.name.clone())
+            && !self.chart.unexpected.remove(&name)
+        {
+            self.chart.unexpected.insert(name);
+        }
     }
 
     /// The result that Enter opens.

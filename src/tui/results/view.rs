@@ -57,7 +57,7 @@ fn nothing(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
 
 fn curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let answer = answer::lines(look, data, layout::text_width(area));
-    let parts = layout::parts(area, data.curves.len(), answer.len());
+    let parts = layout::parts(area, data.rows(), answer.len());
     frame(look, data, area, buf);
     chart::draw(look, results, data, parts.chart, buf);
     if parts.beside {

@@ -32,10 +32,18 @@ fn refused(model: &mut Model, why: String) -> Vec<Effect> {
 
 /// Sets one setting; what it makes senseless by itself goes with it.
 fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String> {
+    if model.setup.by_sweep(name).is_some() {
+        let count = model.setup.preset.sweeps.len();
+        model.toasts.note(model.now, format!("{name} {text} is said for all {count} sweeps of the preset; type nothing to take it back"));
+    }
     let settings = &mut model.setup.settings;
     settings.set(name, text).map_err(|error| error.to_string())?;
     if name == "op" && settings.op != Some(Op::Write) && settings.sync.is_some_and(|sync| sync != Sync::None) {
         settings.sync = None;
+    }
+    // No is said only where the preset says yes.
+    if settings.text(name).as_deref() == Some("false") && model.setup.preset.parts().iter().all(|part| part.text(name).is_none()) {
+        settings.unset(name);
     }
     // A mix both reads and writes.
     match name {
@@ -207,7 +215,7 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
     };
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
         let now = model.setup.counts().text(name).unwrap_or_default();
-        let title = format!("--{name} {}", setting.value.unwrap_or("true|false"));
+        let title = format!("--{name} {}", setting.value.unwrap_or("yes|no"));
         model.popups.push(Popup::line(title, format!("{}; empty: as the preset says", setting.help), now, Purpose::Setting(setting.name)));
     }
     Vec::new()

@@ -18,22 +18,11 @@ pub fn line(file: Option<&Path>, dir: Option<&Path>, preset: &Preset, settings: 
     if let Some(dir) = dir.filter(|_| file.is_none()) {
         words.extend(["--dir".into(), quote(dir.as_os_str())]);
     }
-    let (named, settings) = over(preset, settings);
-    if let Some(id) = named.filter(|id| *id != "quick") {
-        words.extend(["-p".into(), quote(id.as_ref())]);
+    if preset.id != "quick" {
+        words.extend(["-p".into(), quote(preset.id.as_ref())]);
     }
     words.extend(settings.argv().iter().map(|word| quote(word.as_ref())));
     words.join(" ")
-}
-
-/// The preset to name, and what is to be said beside it.
-fn over<'a>(preset: &'a Preset, settings: &Settings) -> (Option<&'a str>, Settings) {
-    // A switch can be set on a command line, and not be taken back.
-    let taken_back = |name| settings.text(name).as_deref() == Some("false") && preset.settings.text(name).as_deref() == Some("true");
-    if Settings::ALL.iter().filter(|s| s.value.is_none()).any(|s| taken_back(s.name)) {
-        return (None, settings.clone().or(&preset.settings));
-    }
-    (Some(&preset.id), settings.clone())
 }
 
 /// A name that is no option and no subcommand.
@@ -130,10 +119,12 @@ mod tests {
         let (mut file, mut dir, mut named, mut settings) = (None, None, "quick".to_string(), Settings::default());
         while let Some(word) = words.next() {
             let text = word.to_string_lossy().into_owned();
-            let by_name = |s: &&crate::plan::Setting| text == format!("--{}", s.name) || s.short.is_some_and(|c| text == format!("-{c}"));
+            let (name, given) = text.split_once('=').map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
+            let by_name = |s: &&crate::plan::Setting| name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"));
             match Settings::ALL.iter().find(by_name) {
                 Some(setting) => {
-                    let value = if setting.value.is_some() { words.next().unwrap().into_string().unwrap() } else { "true".into() };
+                    let value =
+                        if setting.value.is_some() { words.next().unwrap().into_string().unwrap() } else { given.unwrap_or("yes").into() };
                     settings.set(setting.name, &value).unwrap();
                 }
                 None if text == "-p" => named = words.next().unwrap().into_string().unwrap(),
@@ -183,13 +174,9 @@ mod tests {
         let mut own = preset("raw").unwrap();
         own.settings.set("direct", "true").unwrap();
         let settings = said(&[("direct", "false"), ("block-size", "4k")]);
-        let (_, _, named, back) = read(&line(None, None, &own, &settings));
-        let whole = |settings: &Settings| {
-            let mut whole = settings.clone();
-            whole.unset("direct");
-            whole
-        };
-        assert_eq!((named.as_str(), back.direct), ("quick", None));
-        assert_eq!(whole(&back), whole(&settings.or(&own.settings)));
+        let text = line(None, None, &own, &settings);
+        let (_, _, named, back) = read(&text);
+        assert_eq!((named.as_str(), &back), ("raw", &settings), "{text}");
+        assert!(text.contains("--direct=no"), "{text}");
     }
 }

@@ -61,6 +61,8 @@ pub struct Planning {
     pub since: Duration,
     pub proposed: Option<Result<Box<Proposed>, String>>,
     pub findings: Option<Vec<Warning>>,
+    /// What it is expected to give; empty where no fact tells.
+    pub expected: String,
     pub unavailable: Vec<(&'static str, String)>,
     /// `r` was pressed before the plan was there.
     pub eager: bool,
@@ -224,6 +226,35 @@ impl Setup {
     /// What counts, with all gaps filled.
     pub fn counts(&self) -> Settings {
         usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
+    }
+
+    /// What the sweeps of the preset say of a setting that was not said over them: each value once, `-` where one leaves it open.
+    pub fn by_sweep(&self, name: &str) -> Option<String> {
+        let sweeps = &self.preset.sweeps;
+        if self.settings.text(name).is_some() || sweeps.iter().all(|sweep| sweep.text(name).is_none()) {
+            return None;
+        }
+        let mut values: Vec<String> = Vec::new();
+        for part in self.preset.parts() {
+            let value = part.text(name).unwrap_or_else(|| "-".into());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Some(values.join(" / "))
+    }
+
+    /// `3 sweeps: --op read -s 1m; ...`; empty where the preset is one.
+    pub fn sweeps(&self) -> String {
+        let sweeps = self.preset.over(&self.settings).sweeps;
+        let own = |sweep: &Settings| if sweep.argv().is_empty() { "as above".into() } else { sweep.argv().join(" ") };
+        let mut told: Vec<String> = Vec::new();
+        for text in sweeps.iter().map(own) {
+            if !told.contains(&text) {
+                told.push(text);
+            }
+        }
+        if told.len() < 2 { String::new() } else { format!("{} sweeps: {}", told.len(), told.join("; ")) }
     }
 
     /// What choices are judged against; `counts` from [`Setup::counts`].

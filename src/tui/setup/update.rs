@@ -186,9 +186,10 @@ pub fn shown_again(model: &mut Model) -> Vec<Effect> {
 
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Proposed { number, result, findings } => {
+        Msg::Proposed { number, result, findings, expected } => {
             let newest = model.setup.planning.take(number, result, findings);
             if newest {
+                model.setup.planning.expected = expected;
                 return planned(model);
             }
             model.setup.send().into_iter().collect()

@@ -64,9 +64,16 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
     match plan_for(&asked) {
         Ok(proposed) => {
             let findings = examine(host, Some(&proposed.facts), Some(&proposed.plan));
-            Msg::Proposed { number: question.number, result: Ok(Box::new(proposed)), findings }
+            let link = proposed.facts.link().map(|link| link.bytes_per_second);
+            let expected = session::foreseen(&proposed.plan, link);
+            Msg::Proposed { number: question.number, result: Ok(Box::new(proposed)), findings, expected }
         }
-        Err(error) => Msg::Proposed { number: question.number, result: Err(error.to_string()), findings: examine(host, None, None) },
+        Err(error) => Msg::Proposed {
+            number: question.number,
+            result: Err(error.to_string()),
+            findings: examine(host, None, None),
+            expected: String::new(),
+        },
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) const ABOVE_LINK: Rule = rule(25, "above-link", "more bytes came than
 
 pub(super) const ABOVE_MEMORY: Rule = rule(25, "above-memory", "faster than memory: the bytes came from the CPU's caches", above_memory);
 
+pub(super) const RATE_LIMITED: Rule = rule(17, "rate-limited", "a limit of the control group decides, not the disk", rate_limited);
+
 pub(super) const LAYERS: Rule = rule(29, "layers", "something lies between the file and the disk", layers);
 
 /// The middle of the rates that the result is made from, bytes per second.
@@ -124,6 +126,30 @@ fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
         format!("{} is more than memory gives: the bytes came from the CPU's caches", show_rate(rate)),
         format!("bare loops over memory reach {} here", show_rate(most)),
         "use a larger --size to measure memory",
+    )
+}
+
+/// A rate is at its limit from this share on.
+const LIMITED: f64 = 0.9;
+
+/// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells tells (see `session::why`).
+fn rate_limited(evidence: &CellEvidence) -> Option<Warning> {
+    let throttle = evidence.target.throttle.as_ref().filter(|_| is_of_device(evidence) || evidence.writes())?;
+    let (bytes, operations) = throttle.of(evidence.writes());
+    let rate = median(evidence)?;
+    // A buffered request is of any size, so that operations are the disk's only with direct I/O.
+    let each = rate / evidence.job.block.max(1) as f64;
+    let at = |limit: Option<u64>, rate: f64| limit.filter(|limit| rate >= *limit as f64 * LIMITED);
+    let granted = match (at(bytes, rate), at(operations, each).filter(|_| evidence.job.direct)) {
+        (Some(bytes), _) => show_rate(bytes as f64),
+        (None, Some(operations)) => format!("{operations} operations per second"),
+        (None, None) => return None,
+    };
+    RATE_LIMITED.warn(
+        Severity::Misleading,
+        format!("{} is what the control group lets through: not the disk's limit", show_rate(rate)),
+        format!("{} of this process's control group grants {granted}", throttle.by),
+        "run outside of the container or slice, or raise its limit",
     )
 }
 

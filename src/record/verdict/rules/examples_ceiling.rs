@@ -3,7 +3,7 @@
 use super::examples::{Example, example};
 use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
-use crate::record::{Ceilings, LinkCeiling};
+use crate::record::{Ceilings, LinkCeiling, Throttle};
 
 /// A cold cell reads 256 MiB in 300 ms: 895 MB/s.
 fn link(case: &mut Case, bytes_per_second: f64) {
@@ -12,6 +12,11 @@ fn link(case: &mut Case, bytes_per_second: f64) {
 
 fn memory(case: &mut Case, rate: f64) {
     case.machine.ceilings = Some(Ceilings { copy: Some(rate / 2.0), read: Some(rate), threads: 2, ..Ceilings::default() });
+}
+
+/// Reads per second, in bytes and in operations.
+fn throttle(case: &mut Case, bytes: u64, reads: u64) {
+    case.target.throttle = Some(Throttle { by: "io.max".into(), read_bytes: Some(bytes), reads: Some(reads), ..Throttle::default() });
 }
 
 /// Of the 300 ms the workers were on the CPU for so many, and for so many in the XOR.
@@ -32,6 +37,8 @@ pub static CEILING: &[Example] = &[
     example("timing-dominates", Note, warm, |c| each_took(c, 50), |c| each_took(c, 200)),
     example("above-link", Misleading, cold, |c| link(c, 600e6), |c| link(c, 890e6)),
     example("above-memory", Note, warm, |c| memory(c, 600e6), |c| memory(c, 800e6)),
+    example("rate-limited", Misleading, cold, |c| throttle(c, 900_000_000, 9), |c| throttle(c, 2_000_000_000, 1)),
+    example("rate-limited", Misleading, direct, |c| throttle(c, u64::MAX, 300), |c| throttle(c, u64::MAX, 1_000_000)),
     example("layers", Note, cold, |c| c.target.device = "dm-0 on vda".into(), |c| c.target.device = "vda".into()),
     example("layers", Note, direct, |c| c.target.fs = "btrfs".into(), |c| c.target.fs = "xfs".into()),
     example("layers", Note, cold, |c| (c.target.remote, c.target.fs) = (true, "nfs4".into()), |c| c.target.remote = false),

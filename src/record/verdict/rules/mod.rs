@@ -58,6 +58,7 @@ pub static RULES: &[Rule] = &[
     few::FEW_FOR_PERCENTILE,
     few::WIDE,
     few::TWO_MODES,
+    ceiling::RATE_LIMITED,
     ceiling::BEYOND_MEMORY,
     depth::READ_AHEAD,
     disturbed::UNSTEADY_HOST,

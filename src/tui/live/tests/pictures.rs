@@ -170,3 +170,19 @@ fn what_failed_is_told_and_the_last_picture_stays() {
     run::start(&mut bench.model, Arc::new(plan(None)));
     assert!(!bench.screen(120, 40).contains("no such device"));
 }
+
+#[test]
+fn what_is_expected_is_drawn_before_anything_is_measured() {
+    let mut bench = Bench::new(plan(Some(2)));
+    let mut grounds = Grounds::default();
+    grounds.machine.ceilings = Some(crate::tui::testing::ceilings());
+    let plan = Arc::clone(&bench.run().picture.plan);
+    assert!(!bench.screen(160, 45).contains("estimate"));
+    bench.told(Event::Started { plan, grounds: Arc::new(grounds) });
+    bench.say(Msg::Tick);
+    let picture = bench.screen(160, 45);
+    assert!(picture.contains("estimate: ") && picture.contains("copy, 1 thread"), "{picture}");
+    assert!(bench.run().picture.curves.is_empty());
+    bench.trial(0, 1, 3);
+    assert!(bench.screen(160, 45).contains("estimate: "));
+}

@@ -7,7 +7,7 @@ use super::Scene;
 use super::text::{frame, span};
 use crate::session;
 use crate::tui::curves::{Curve, Metric};
-use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Scale, Series};
+use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
 use crate::units;
 
@@ -32,19 +32,17 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let picture = scene.picture;
     let points: Vec<Vec<Point>> = picture.curves.iter().map(Curve::drawn).collect();
-    let series: Vec<Series> = picture
-        .curves
-        .iter()
-        .zip(&points)
-        .map(|(curve, points)| Series {
-            name: &curve.name,
-            points,
-            style: scene.look.series(curve.hue),
-            marker: scene.look.marker(curve.index),
-            draw: Draw::LineAndMarkers,
-            emphasis: false,
-        })
-        .collect();
+    let curves = picture.curves.iter().zip(&points).map(|(curve, points)| Series {
+        name: &curve.name,
+        points,
+        style: scene.look.series(curve.hue),
+        marker: scene.look.marker(curve.index),
+        draw: Draw::LineAndMarkers,
+        emphasis: false,
+    });
+    let series: Vec<Series> = picture.expected.iter().map(|line| line.series(scene.look)).chain(curves).collect();
+    let rule = |(label, at): &(&'static str, f64)| Rule { at: *at, label, style: scene.look.style(Role::Rule) };
+    let rules: Vec<Rule> = picture.ceilings.iter().map(rule).collect();
     let metric = picture.metric();
     let place = |value: f64| match picture.axis {
         session::Axis::Block => units::short_bytes(value.round() as u64),
@@ -56,7 +54,7 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
         y = y.binary();
     }
     let x = Axis::new(Scale::Log2, &place).between(low, high);
-    Chart::new(scene.look, x, y, &series).bands(true).names(true).render(area, buf);
+    Chart::new(scene.look, x, y, &series).rules(&rules).bands(true).names(true).render(area, buf);
 }
 
 /// Where nothing varies along an axis: a bar per curve.

@@ -112,6 +112,7 @@ impl Rows<'_> {
             }
             Some(Phase::Fill) => "opening the file".into(),
             Some(Phase::Machine) => "finding out what this machine can reach".into(),
+            Some(Phase::Levels) => "finding out what each level of cold buys".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),

@@ -52,6 +52,18 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
     lines(all)
 }
 
+/// When the bytes of a write were where.
+pub fn written(s: Sight) -> Vec<Section<'static>> {
+    let Some(written) = s.result.written else { return Vec::new() };
+    let time = |of: Option<SummaryOf>, none: &str| of.map_or_else(|| none.to_string(), |of| units::show_nanos(of.summary.median));
+    let around = if s.result.cell.direct { "gone around: direct I/O" } else { "not known" };
+    let mut all = vec![s.heading("Written")];
+    all.push(s.pair("page cache", time(written.page_cache, around)));
+    all.push(s.pair("device", time(written.device, "nothing waited for it")));
+    all.push(s.pair("still dirty", written.left.map_or_else(|| "not known".into(), |left| units::show_bytes(left as u64))));
+    lines(all)
+}
+
 /// What there was not enough of.
 pub fn limit(s: Sight) -> Vec<Section<'static>> {
     let Some(Some(limit)) = s.data.shown.limits.get(s.index) else { return Vec::new() };

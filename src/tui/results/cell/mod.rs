@@ -63,6 +63,7 @@ fn stacks<'a>(look: &'a Look, data: &'a Data, index: usize, body: Rect) -> Vec<S
             facts::error(s),
             facts::figures(s),
             facts::limit(s),
+            facts::written(s),
             source::sections(s),
             facts::warnings(s),
             latency::sections(s, 8),
@@ -76,7 +77,7 @@ fn stacks<'a>(look: &'a Look, data: &'a Data, index: usize, body: Rect) -> Vec<S
     let (l, r) = (sight(left), sight(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
     vec![
-        Stack::of(left, [facts::error(l), facts::figures(l), facts::limit(l), trials::sections(l, tall)]),
+        Stack::of(left, [facts::error(l), facts::figures(l), facts::limit(l), facts::written(l), trials::sections(l, tall)]),
         Stack::of(right, [source::sections(r), latency::sections(r, tall), facts::warnings(r), facts::processor(r)]),
     ]
 }
@@ -112,7 +113,15 @@ pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect,
 pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
     let Some(result) = data.results().get(index) else { return };
     let s = Sight { look, data, index, result, width: usize::from(area.width) };
-    let parts = [facts::error(s), facts::figures(s), facts::limit(s), source::sections(s), facts::warnings(s), latency::sections(s, 8)];
+    let parts = [
+        facts::error(s),
+        facts::figures(s),
+        facts::limit(s),
+        facts::written(s),
+        source::sections(s),
+        facts::warnings(s),
+        latency::sections(s, 8),
+    ];
     Stack::of(area, parts).draw(0, buf);
 }
 

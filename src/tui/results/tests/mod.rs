@@ -98,6 +98,45 @@ fn metrics_have_a_key_each_and_latencies_a_logarithmic_axis() {
     }
 }
 
+/// The stage's session with what its machine and disk reach.
+fn bounded() -> Stage {
+    let mut session = testing::session();
+    let mut grounds = crate::record::Grounds::default();
+    grounds.machine.ceilings = Some(testing::ceilings());
+    session.grounds = Some(grounds);
+    session.plan.rated = Some(1 << 30);
+    stage_of(Shown::of(session, None))
+}
+
+#[test]
+fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
+    let mut stage = bounded();
+    let picture = stage.picture(160, 45);
+    for name in ["estimate: call and copy", "estimate: memory", "estimate: rated speed", "rated", "copy, 1 thread"] {
+        assert!(picture.contains(name), "{name}\n{picture}");
+    }
+    let rows = results(&stage).data.as_ref().unwrap().rows();
+    stage.keys(&"j".repeat(rows));
+    assert_eq!(results(&stage).chart.series, rows - 1);
+    let picture = stage.picture(160, 45);
+    assert!(picture.contains("Made before anything ran, from the 1.00 GiB/s that the vendor"), "{picture}");
+    // There is nothing to open, and nothing to lose.
+    assert_eq!(results(&stage).under_cursor(), None);
+    stage.keys("<enter>");
+    assert_eq!(opened(&stage), "-");
+    let chart = |stage: &Stage| -> Vec<String> { stage.picture(160, 45).lines().map(|line| line.chars().take(86).collect()).collect() };
+    let before = chart(&stage);
+    stage.keys("< >");
+    assert_eq!(results(&stage).chart.unexpected.iter().collect::<Vec<_>>(), ["estimate: rated speed"]);
+    let without = chart(&stage);
+    assert_ne!(without, before, "its line is gone");
+    stage.keys("< >");
+    assert_eq!(chart(&stage), before);
+    // Only bytes per second are estimated.
+    stage.keys("o");
+    assert!(!stage.picture(160, 45).contains("estimate"));
+}
+
 #[test]
 fn curves_are_switched_off_and_the_best_is_among_the_others() {
     let mut stage = stage();

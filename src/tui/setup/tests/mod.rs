@@ -78,10 +78,14 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         probes: Vec::new(),
         skipped_probes: Vec::new(),
     };
-    let proposed =
-        Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };
+    let proposed = Proposed {
+        plan,
+        facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() },
+        unavailable: vec![("uring", "EPERM".into())],
+        instead: None,
+    };
     let number = setup.planning.number;
-    say(model, Msg::Proposed { number, result: Ok(Box::new(proposed)), findings: Vec::new() })
+    say(model, Msg::Proposed { number, result: Ok(Box::new(proposed)), findings: Vec::new(), expected: String::new() })
 }
 
 fn line_of(model: &Model) -> String {
@@ -202,7 +206,9 @@ fn few_questions_are_under_way_and_the_last_is_answered() {
         .filter_map(|effect| if let Effect::Propose(question) = effect { Some(question.number) } else { None })
         .collect();
     assert_eq!(asked, [2, 3]);
-    let answer = |model: &mut Model, number| say(model, Msg::Proposed { number, result: Err("old".into()), findings: Vec::new() });
+    let answer = |model: &mut Model, number| {
+        say(model, Msg::Proposed { number, result: Err("old".into()), findings: Vec::new(), expected: String::new() })
+    };
     let next = answer(&mut model, 2);
     assert!(
         matches!(&next[..], [Effect::Propose(question)] if question.number == 7 && question.settings.text("threads").as_deref() == Some("64"))

@@ -65,3 +65,38 @@ fn a_late_plan_says_so_and_a_quick_one_does_not_flicker() {
     planned(&mut model);
     assert!(!picture(&model, 80, 24).contains("planning") && !model.ticks());
 }
+
+#[test]
+fn the_plan_tells_what_is_expected_of_it() {
+    let mut model = model(Some("/data/a.bin"));
+    let expected = || "expected: 1.00 GiB/s by the 1.00 GiB/s that the vendor names".to_string();
+    let number = model.setup.planning.number;
+    let late = Msg::Proposed { number: number + 1, result: Err("late".into()), findings: Vec::new(), expected: expected() };
+    say(&mut model, late);
+    planned(&mut model);
+    assert!(!picture(&model, 120, 40).contains("expected"), "that of another question");
+    model.setup.planning.expected = expected();
+    assert!(picture(&model, 120, 40).contains("expected: 1.00 GiB/s by the 1.00 GiB/s"), "{}", picture(&model, 120, 40));
+}
+
+#[test]
+fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
+    let mut model = model(Some("/data/a.bin"));
+    crate::tui::setup::change::take_preset(&mut model, built_in("peak").unwrap());
+    planned(&mut model);
+    let seen = picture(&model, 200, 60);
+    assert!(seen.contains("by sweep: read / write") && seen.contains("by sweep: 8 / 32 / -"), "{seen}");
+    assert!(seen.contains("by sweep: 1m / 128k / 4k") && seen.contains("8 sweeps: -s 1m --op read -q 8;"), "{seen}");
+    // Said over them it is said for all, and told.
+    crate::tui::setup::change::set_text(&mut model, "depth", "4").unwrap();
+    planned(&mut model);
+    let seen = picture(&model, 200, 60);
+    assert!(seen.contains("depth 4 is said for all 8 sweeps") && !seen.contains("by sweep: 8"), "{seen}");
+    assert!(line_of(&model).ends_with("-p peak -q 4"), "{}", line_of(&model));
+    // A switch of the preset is taken back, and can be said again.
+    crate::tui::setup::change::set_text(&mut model, "direct", "no").unwrap();
+    assert!(line_of(&model).ends_with("-q 4 --direct=no"), "{}", line_of(&model));
+    crate::tui::setup::change::take_preset(&mut model, built_in("random").unwrap());
+    planned(&mut model);
+    assert!(picture(&model, 200, 60).contains("by sweep"));
+}

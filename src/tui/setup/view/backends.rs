@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::super::objection;
 use super::super::state::Pane;
 use super::{Hit, Shown};
-use crate::plan::Info;
+use crate::plan::{Backends, Info};
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
@@ -22,6 +22,11 @@ pub fn hit(shown: &Shown, inner: Rect, row: usize) -> Option<Hit> {
 
 /// The name of a backend as chosen, with its options; `None` where it is not.
 pub fn chosen(shown: &Shown, info: &Info) -> Option<String> {
+    if shown.setup.by_sweep("backend").is_some() {
+        let mut all = shown.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
+        let has = |own: &Backends| matches!(own, Backends::These(list) if list.iter().any(|choice| choice.id == info.id));
+        return all.any(|own| *own == Backends::All || has(own)).then(|| info.id.into());
+    }
     let choices = shown.counts.backend.as_ref()?.choices(&shown.setup.infos);
     let own: Vec<String> = choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
     (!own.is_empty()).then(|| own.join(","))
@@ -33,7 +38,13 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let inner = shown.frame(
         Pane::Backends,
         "Backends",
-        &if area.width < 24 { count.to_string() } else { format!("{count} of {}", infos.len()) },
+        &if shown.setup.by_sweep("backend").is_some() {
+            "by sweep".into()
+        } else if area.width < 24 {
+            count.to_string()
+        } else {
+            format!("{count} of {}", infos.len())
+        },
         area,
         buf,
     );

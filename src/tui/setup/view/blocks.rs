@@ -29,11 +29,15 @@ pub fn power(inner: Rect, at: u16) -> u32 {
 }
 
 pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
+    let by_sweep = shown.setup.by_sweep("block-size");
     let (text, count) = match &shown.counts.block_size {
         Some(range) => (range.text.clone(), range.values.len()),
         None => (String::new(), 0),
     };
-    let right = format!("{text}{}{count} {}", shown.dot(), if count == 1 { "size" } else { "sizes" });
+    let right = match by_sweep {
+        Some(values) => format!("by sweep: {values}"),
+        None => format!("{text}{}{count} {}", shown.dot(), if count == 1 { "size" } else { "sizes" }),
+    };
     let inner = shown.frame(Pane::Blocks, "Block size", &right, area, buf);
     if inner.height == 0 || inner.width < 20 {
         return;

@@ -102,7 +102,8 @@ fn copy_key(shown: &Shown, below: Rect, buf: &mut Buffer) {
 /// All that is to be known before a run.
 fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
-    match &shown.setup.planning.proposed {
+    let planning = &shown.setup.planning;
+    match &planning.proposed {
         None => vec![Line::styled(" planning...", shown.style(Role::Dim))],
         Some(Err(why)) => {
             let sign = shown.look.glyph("✖", "X");
@@ -116,9 +117,21 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
         Some(Ok(proposed)) => {
             let mut lines = vec![counts(shown, &proposed.plan)];
             lines.extend(wrapped(shown, " ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text, room));
+            let sweeps = shown.setup.sweeps();
+            if !sweeps.is_empty() {
+                lines.extend(wrapped(shown, shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim, room));
+            }
+            if let Some(instead) = &proposed.instead {
+                let text = instead.replace(char::is_control, "?");
+                lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &text, Role::Text, room));
+            }
             for (count, reason) in left_out(&proposed.plan) {
                 let text = format!("{count} left out: {reason}");
                 lines.extend(wrapped(shown, shown.look.glyph("○", "-"), Role::Dim, &text, Role::Dim, room));
+            }
+            let expected = &planning.expected;
+            if !expected.is_empty() {
+                lines.extend(wrapped(shown, shown.look.glyph("┈", ":"), Role::Dim, expected, Role::Dim, room));
             }
             for finding in by_weight(shown.setup.findings().unwrap_or_default()) {
                 let (role, sign) = popup::severity(shown.look, finding.severity);

@@ -20,6 +20,9 @@ fn first(shown: &Shown, height: u16) -> usize {
 }
 
 fn parts(shown: &Shown, row: &'static Setting, width: usize) -> Vec<Part> {
+    if let Some(values) = shown.setup.by_sweep(row.name) {
+        return vec![Part { item: None, text: format!(" by sweep: {values} "), on: true, why: None }];
+    }
     rows::parts(row, &shown.given, shown.setup.plan(), width.saturating_sub(NAMES + 1), shown.checks())
 }
 

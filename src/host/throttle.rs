@@ -1,0 +1,116 @@
+//! What control groups let this process move to and from a disk: io.max (version 2), blkio.throttle (version 1).
+
+use std::path::Path;
+
+use super::root::Root;
+use crate::record::Throttle;
+
+/// The lowest limits on the way to the root, over these devices (major, minor); `None`: none to be seen.
+///
+/// io.latency and io.weight are no limits: what they take depends on what the neighbours do.
+pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
+    let groups = root.text("/proc/self/cgroup")?;
+    let mut found = Throttle::default();
+    for line in groups.lines().take(64) {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
+        let folders = Path::new(group.trim_start_matches('/')).ancestors().take(64);
+        let folders = folders.filter_map(|folder| folder.to_str().filter(|folder| !folder.contains("..")));
+        if controllers.is_empty() {
+            folders
+                .filter_map(|folder| root.text(&format!("/sys/fs/cgroup/{folder}/io.max")))
+                .for_each(|text| max(&mut found, &text, devices));
+        } else if controllers.split(',').any(|name| name == "blkio") {
+            for folder in folders {
+                for (file, slot) in VERSION_1 {
+                    let text = root.text(&format!("/sys/fs/cgroup/blkio/{folder}/{file}"));
+                    text.iter().flat_map(|text| rows(text, devices)).for_each(|value| lower(&mut found, "blkio.throttle", slot, value));
+                }
+            }
+        }
+    }
+    (found != Throttle::default()).then_some(found)
+}
+
+/// Where a limit goes.
+type Slot = fn(&mut Throttle) -> &mut Option<u64>;
+
+const VERSION_1: [(&str, Slot); 4] = [
+    ("blkio.throttle.read_bps_device", |t| &mut t.read_bytes),
+    ("blkio.throttle.write_bps_device", |t| &mut t.write_bytes),
+    ("blkio.throttle.read_iops_device", |t| &mut t.reads),
+    ("blkio.throttle.write_iops_device", |t| &mut t.writes),
+];
+
+const VERSION_2: [(&str, Slot); 4] =
+    [("rbps", |t| &mut t.read_bytes), ("wbps", |t| &mut t.write_bytes), ("riops", |t| &mut t.reads), ("wiops", |t| &mut t.writes)];
+
+/// The rest of each line of these devices: `8:0 rbps=1048576 wbps=max`.
+fn rows<'a>(text: &'a str, devices: &'a [(u64, u64)]) -> impl Iterator<Item = &'a str> {
+    text.lines().take(4096).filter_map(|line| {
+        let (device, rest) = line.trim().split_once(' ')?;
+        let (major, minor) = device.split_once(':')?;
+        let device = (major.parse().ok()?, minor.parse().ok()?);
+        devices.contains(&device).then_some(rest)
+    })
+}
+
+fn max(found: &mut Throttle, text: &str, devices: &[(u64, u64)]) {
+    for row in rows(text, devices) {
+        for (name, value) in row.split_whitespace().filter_map(|part| part.split_once('=')) {
+            if let Some((_, slot)) = VERSION_2.iter().find(|(known, _)| *known == name) {
+                lower(found, "io.max", *slot, value);
+            }
+        }
+    }
+}
+
+/// `max`, and what is no number, is no limit.
+fn lower(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
+    let Some(value) = value.trim().parse::<u64>().ok().filter(|value| *value > 0) else { return };
+    let own = slot(found);
+    if own.is_none_or(|own| value < own) {
+        *own = Some(value);
+        found.by = by.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::root::fake::Tree;
+    use super::*;
+
+    const DISK: &[(u64, u64)] = &[(259, 1), (8, 0)];
+
+    #[test]
+    fn io_max_is_the_lowest_on_the_way_up_and_of_these_devices() {
+        let tree = Tree::new(&[
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/io.max", "8:0 rbps=2097152 wbps=max riops=max wiops=120\n8:16 rbps=1 wbps=1 riops=1 wiops=1\n"),
+            ("sys/fs/cgroup/a/io.max", "8:0 rbps=1048576 wbps=max riops=max wiops=max\n"),
+        ]);
+        let wanted = Throttle { by: "io.max".into(), read_bytes: Some(1 << 20), writes: Some(120), ..Throttle::default() };
+        assert_eq!(limits(&tree.root(), DISK), Some(wanted));
+        assert_eq!(limits(&tree.root(), &[(9, 9)]), None);
+    }
+
+    #[test]
+    fn version_1_throttles_by_a_file_each() {
+        let tree = Tree::new(&[
+            ("proc/self/cgroup", "7:cpuset:/\n4:blkio,x:/job\n0::/\n"),
+            ("sys/fs/cgroup/blkio/job/blkio.throttle.write_bps_device", "8:0 500\n"),
+            ("sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", "8:0 7\n8:16 3\n"),
+        ]);
+        let wanted = Throttle { by: "blkio.throttle".into(), write_bytes: Some(500), reads: Some(7), ..Throttle::default() };
+        assert_eq!(limits(&tree.root(), DISK), Some(wanted));
+    }
+
+    #[test]
+    fn no_limit_and_nonsense() {
+        assert_eq!(limits(&Tree::new(&[]).root(), DISK), None);
+        for text in ["", "8:0", "8:0 rbps", "8:0 rbps=max", "8:0 rbps=0", "8:0 rbps=-1", "x:y rbps=1", "8:0 other=5", "\u{fffd}"] {
+            let tree = Tree::new(&[("proc/self/cgroup", "0::/../x\n::\n0::/\n"), ("sys/fs/cgroup/io.max", text)]);
+            assert_eq!(limits(&tree.root(), DISK), None, "{text}");
+        }
+    }
+}

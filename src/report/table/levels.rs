@@ -1,0 +1,62 @@
+//! The table of the levels of cold: what dropping more costs the opening, the first read and the whole reading.
+
+use super::extra::{Extra, figures};
+use super::grid::Column;
+use crate::record::{Dropped, Level, Reading};
+use crate::session::{CellResult, Session};
+use crate::stats::Summary;
+use crate::units::column::{RATE, TIME};
+use crate::units::show_bytes;
+
+/// The table of a session that asked for it; `None` of others.
+pub fn levels(session: &Session, _: &[&CellResult]) -> Option<Extra> {
+    let known: Vec<&Level> = session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
+    if session.levels.is_empty() {
+        return None;
+    }
+    let of = |part: fn(&Reading) -> u64| -> Vec<Option<f64>> {
+        let middle = |level: &&Level| {
+            let values: Vec<f64> = level.readings.iter().map(|reading| part(reading) as f64).collect();
+            Summary::of(&values).map(|summary| summary.median)
+        };
+        known.iter().map(middle).collect()
+    };
+    let whole = of(|reading| reading.whole);
+    let rate = known.iter().zip(&whole).map(|(level, nanos)| Some(level.bytes as f64 * 1e9 / (*nanos)?).filter(|rate| rate.is_finite()));
+    let columns = vec![
+        Column::words("dropped", 0, known.iter().map(|level| level.dropped.name().into()).collect()),
+        Column::words("which is", 1, known.iter().map(|level| about(level.dropped).into()).collect()),
+        figures("open", TIME, &of(|reading| reading.open)),
+        figures("first read", TIME, &of(|reading| reading.first)),
+        figures("whole read", TIME, &whole),
+        figures("rate", RATE, &rate.collect::<Vec<_>>()),
+    ];
+    Some(Extra { id: "levels", title: "What each level of cold buys", rows: known.len(), columns, text: text(session, &known) })
+}
+
+fn about(dropped: Dropped) -> &'static str {
+    match dropped {
+        Dropped::Nothing => "the file is in memory",
+        Dropped::Data => "the file's pages (posix_fadvise)",
+        Dropped::Meta => "and all dentries and inodes (drop_caches 2)",
+        Dropped::All => "and the pages of all files (drop_caches 3)",
+    }
+}
+
+fn text(session: &Session, known: &[&Level]) -> String {
+    let bytes = known.iter().map(|level| level.bytes).max().unwrap_or(0);
+    let count = known.iter().map(|level| level.readings.len()).max().unwrap_or(0);
+    let mut text = format!(
+        "{count} readings of {} each in turns, medians: open(2), the first read of 4 KiB with what the kernel reads ahead, and all of it \
+         from the opening on, with read(2) of 1 MiB. drop_caches 1 drops the page cache of all files, 2 directory entries and inodes, 3 both; \
+         after 2 the blocks that inodes are stored in may still be cached, after 3 they come from the disk too. Dirty pages survive all \
+         three, since they are the only copy of what was written: sync(2) comes first",
+        show_bytes(bytes)
+    );
+    for level in &session.levels {
+        if let Some(reason) = &level.reason {
+            text += &format!(". Left out: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
+        }
+    }
+    text
+}
