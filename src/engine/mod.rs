@@ -22,6 +22,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod visited;
 mod workers;
 
 pub use ceilings::measure as measure_ceilings;
