@@ -235,6 +235,7 @@ fn large() -> Plan {
         budget: Plan::BUDGET,
         seed: 7,
         skipped: Vec::new(),
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

@@ -30,7 +30,17 @@ fn said(line: &str) -> Settings {
 /// A machine that offers what `check` says, with 1 GiB of memory.
 fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&Job) -> Result<(), String>) -> Result<Plan, PlanError> {
     let (settings, infos) = (said(line), backend::infos());
-    experiment::plan(&Asked { settings: &settings, presets, target, infos: &infos, check, memory: 1 << 29, allowed: 1 << 30, seed: 1 })
+    experiment::plan(&Asked {
+        settings: &settings,
+        presets,
+        target,
+        infos: &infos,
+        check,
+        memory: 1 << 29,
+        allowed: 1 << 30,
+        cpus: 2,
+        seed: 1,
+    })
 }
 
 fn plan(id: &str, line: &str, target: TargetSpec) -> Result<Plan, PlanError> {

@@ -76,7 +76,17 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     };
     let infos = backend::infos();
     // Half of what is free: the page cache needs the rest.
-    let asked = Asked { settings, presets, target, infos: &infos, check: &check, memory: allowed / 2, allowed, seed: seed() };
+    let asked = Asked {
+        settings,
+        presets,
+        target,
+        infos: &infos,
+        check: &check,
+        memory: allowed / 2,
+        allowed,
+        cpus: super::workers::cpus() as u32,
+        seed: seed(),
+    };
     let plan = experiment::plan(&asked)?;
     Ok(Proposed { unavailable: unavailable(&bench.target, op), facts: bench.facts, plan })
 }

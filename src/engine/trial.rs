@@ -1,5 +1,7 @@
 //! One trial: prepare, run, and write down what happened with the evidence of it.
 
+use std::ops::Range;
+
 use super::cells::{Amount, Cell};
 use super::control::Cut;
 use super::error::Failure;
@@ -27,6 +29,8 @@ pub(super) struct Stage<'a> {
     pub cut: &'a dyn Fn() -> Option<Cut>,
     /// Ends the trial so long after its lanes began.
     pub limit: Option<std::time::Duration>,
+    /// The blocks that are used, of a file that was prepared before.
+    pub part: Option<Range<u64>>,
 }
 
 /// A trial that ran.
@@ -44,7 +48,10 @@ pub(super) struct Took {
 pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
     let (bench, job) = (stage.bench, &cell.job);
     let began = monotonic_nanos();
-    let ready = prepare(bench, job, &|| (stage.cut)().is_some())?;
+    let ready = match stage.part {
+        None => prepare(bench, job, &|| (stage.cut)().is_some())?,
+        Some(_) => Ready { reached: Prepared::AsIs, cached: None },
+    };
     let prepared = monotonic_nanos();
     let spec = Spec {
         backend: cell.backend,
@@ -55,7 +62,7 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
         seed: stage.seed,
         timed: amount.timed,
         limit: stage.limit,
-        part: None,
+        part: stage.part.clone(),
     };
     let huge_page_cache = Memory::now().ok().and_then(|m| m.file_huge_pages);
     let (mut before, mut flushed) = (Counters::default(), None);
@@ -65,7 +72,8 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
     };
     let ran = workers::run(&spec, &mut at_go, stage.cut, sample)?;
     let after = Counters::now(&bench.file, bench.device);
-    let cached_after = observe::cached(&bench.file, job.span, job.cache != Cache::AsIs);
+    let whole = stage.part.is_none();
+    let cached_after = whole.then(|| observe::cached(&bench.file, job.span, job.cache != Cache::AsIs)).flatten();
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,

@@ -3,6 +3,7 @@
 mod calls;
 mod describe;
 mod error;
+mod fast;
 mod measure;
 mod sweep;
 
@@ -30,6 +31,8 @@ pub struct Asked<'a> {
     pub memory: u64,
     /// Memory that this process may have in all, bytes: what a share of it is a share of.
     pub allowed: u64,
+    /// CPUs that this process may use.
+    pub cpus: u32,
     /// The seed where none was said.
     pub seed: u64,
 }
@@ -41,12 +44,16 @@ pub const MOST_CELLS: u64 = 10_000;
 pub trait Experiment: Sync {
     fn id(&self) -> &'static str;
     fn about(&self) -> &'static str;
+    /// Whether its cells are ways to do the same, of which one is picked at run time.
+    fn picks(&self) -> bool {
+        false
+    }
     /// The cells, and what of the asked was left out and why.
     fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &fast::Fast];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);
@@ -85,6 +92,16 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
     }
 }
 
+/// Whether one of the cells is to be picked: then they are those of one preset.
+fn picks(asked: &Asked) -> Result<bool, PlanError> {
+    for preset in asked.presets {
+        if experiment(&preset.experiment)?.picks() {
+            return if asked.presets.len() > 1 { Err(PlanError::Alone(preset.id.clone())) } else { Ok(true) };
+        }
+    }
+    Ok(false)
+}
+
 /// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
 fn trial_time(asked: &Asked, whole: &Settings, cells: usize, budget: Duration) -> TrialTime {
     let fits = sweep::trial_time(cells, budget);
@@ -97,6 +114,7 @@ fn trial_time(asked: &Asked, whole: &Settings, cells: usize, budget: Duration) -
 
 /// The plan of all presets together: the union of their cells, each cell once.
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
+    let pick = picks(asked)?;
     let (cells, skipped) = cells(asked)?;
     let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
@@ -114,6 +132,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         probes: Vec::new(),
         skipped,
         skipped_probes: Vec::new(),
+        pick,
         ceilings: false,
         rated: whole.rated,
         cold: whole.cold.unwrap_or_default(),

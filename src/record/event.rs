@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grounds, LaneSample, Latency, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
+use super::{Grounds, LaneSample, Latency, Pick, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -97,6 +97,10 @@ pub enum Event {
     Findings {
         cell: u32,
         findings: Arc<ProbeFindings>,
+    },
+    /// One of several ways was picked: the others are out of the run.
+    Picked {
+        pick: Arc<Pick>,
     },
     Note {
         text: String,

@@ -50,7 +50,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !page.lines.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(&results, &probes).text, &look)))
+    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(session, &results, &probes).text, &look)))
 }
 
 /// A table of these columns, with a line of titles and units above.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{clean, error};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, Grounds, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
+use crate::record::{End, Grounds, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
 use crate::units;
 
 /// The version in the first line. Kinds of lines and keys may be added without a new one.
@@ -94,6 +94,11 @@ pub enum Line<'a> {
         cell: usize,
         #[serde(flatten)]
         findings: &'a ProbeFindings,
+    },
+    /// Which of the cells that do the same was picked.
+    Pick {
+        #[serde(flatten)]
+        pick: &'a Pick,
     },
     Note {
         text: &'a str,
@@ -225,6 +230,7 @@ pub enum Found {
     Verdict(Box<Judged>),
     Probe(ProbeTrial),
     Findings(Box<Known>),
+    Pick(Box<Pick>),
     Note(String),
     End(EndLine),
     /// A kind that this iotui does not know or load.
@@ -291,6 +297,7 @@ pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
         "findings" => Found::Findings(json(line)?),
         "plan" => Found::Plan(Box::new(json::<PlanLine>(line)?.plan)),
         "grounds" => Found::Grounds(json(line)?),
+        "pick" => Found::Pick(json(line)?),
         "note" => Found::Note(json::<NoteLine>(line)?.text),
         "end" => Found::End(json(line)?),
         _ => Found::Other,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended, references};
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, picked, references};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
@@ -103,9 +103,14 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
     session.plan.skipped_probes.iter().cloned().chain(missed).collect()
 }
 
-/// The answer of a session: that of its jobs; where there are only probes, which of them cost least and most.
-pub fn answer_with(results: &[CellResult], probes: &[ProbeResult]) -> Answer {
+/// The answer of a session: that of its jobs, the picked ways first; where there are only probes, which of them cost least and most.
+pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
+    answer.picked = picked::picked(session, results);
+    if !answer.picked.is_empty() {
+        let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
+        answer.text = super::clean_text(&said.join(" "));
+    }
     if results.is_empty() && !probes.is_empty() {
         answer.text = super::clean_text(&sum(probes));
     }

@@ -60,7 +60,7 @@ impl<'a> Page<'a> {
         let more_curves = curves.len().saturating_sub(MOST);
         curves.truncate(MOST);
         let probes = session::probes(session);
-        let (skipped, answer) = (session::skipped(session), session::answer_with(results, &probes));
+        let (skipped, answer) = (session::skipped(session), session::answer_with(session, results, &probes));
         Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves }
     }
 
