@@ -129,14 +129,15 @@ impl Pick {
 
     /// What the tries did to the file's place in memory, where they did something.
     fn did(&self) -> String {
-        let (all, device) = self.tries.iter().fold((0u64, 0u64), |(all, device), t| {
-            (all.saturating_add(t.bytes), device.saturating_add(t.device_bytes.unwrap_or(0)))
-        });
+        let (all, device) = self
+            .tries
+            .iter()
+            .fold((0u64, 0u64), |(all, device), t| (all.saturating_add(t.bytes), device.saturating_add(t.device_bytes.unwrap_or(0))));
         if device == 0 || self.found.is_cached() {
             return String::new();
         }
-        let then = if self.restored { ", and dropped it from the page cache again" } else { "" };
-        format!("; the tries read {}, {} of it from the device{then}", show_bytes(all), show_bytes(device))
+        let then = if self.restored { ", and what that left in the page cache was dropped" } else { "" };
+        format!("; the tries read {}, for which the device gave {}{then}", show_bytes(all), show_bytes(device))
     }
 
     /// `98.0 % in the page cache, 64 KiB mapped by a page fault, 2 CPUs`.
@@ -226,7 +227,15 @@ mod tests {
         ] {
             let pick = pick(cached, Vec::new(), out);
             assert_eq!(pick.cell, wanted, "{cached} {out:?}");
-            assert!(pick.why.contains(match (wanted, out.len()) { (None, _) => "no way works", (_, 2) => "is the only way", _ => "too little to try" }), "{}", pick.why);
+            assert!(
+                pick.why.contains(match (wanted, out.len()) {
+                    (None, _) => "no way works",
+                    (_, 2) => "is the only way",
+                    _ => "too little to try",
+                }),
+                "{}",
+                pick.why
+            );
         }
         let unknown = Found { resident: None, ..Found::default() };
         assert!(unknown.is_cached() && !unknown.is_cold());
