@@ -33,8 +33,17 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
     assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8), 0);
 }
 
-/// Runs these ways over a cached file: the pick, the trials and the failures.
-fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> (Vec<Pick>, Vec<Trial>, Vec<(u32, String)>, End, Vec<u8>) {
+/// What a run told.
+struct Told {
+    picks: Vec<Pick>,
+    trials: Vec<Trial>,
+    failed: Vec<(u32, String)>,
+    end: End,
+    data: Vec<u8>,
+}
+
+/// Runs these ways over a cached file.
+fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> Told {
     let (file, data, _) = testing::file(data_len, 3);
     let cells: Vec<Job> = ways.iter().map(|way| job(way, data_len as u64)).collect();
     let mut plan: Plan = Plan::clone(&Plan { cells, trials: Some(2), ..plan() });
@@ -47,7 +56,7 @@ fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> (Vec<Pick>,
         _ => {}
     };
     let end = run_plan(&Arc::new(plan), MachineEvidence::default, &crate::engine::Control::new(stop), &mut sink).unwrap();
-    (picks, trials, failed, end, data)
+    Told { picks, trials, failed, end, data }
 }
 
 fn plan() -> Plan {
@@ -75,7 +84,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn the_picked_way_alone_reads_the_whole_file_as_often_as_asked() {
-    let (picks, trials, failed, end, data) = ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
+    let Told { picks, trials, failed, end, data } = ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
     assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
     let cell = picks[0].cell.unwrap();
     assert_eq!(picks[0].tries.len() as u64, 3 * TURNS);
@@ -87,18 +96,18 @@ fn the_picked_way_alone_reads_the_whole_file_as_often_as_asked() {
 
 #[test]
 fn a_way_that_fails_is_left_out_and_where_all_fail_the_first_is_told() {
-    let (picks, trials, failed, ..) = ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
+    let Told { picks, trials, failed, .. } = ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
     assert_eq!((failed.len(), failed[0].0, trials.len()), (1, 1, 2));
     assert!(picks[0].cell != Some(1) && picks[0].cells().all(|cell| cell != 1));
     // Directions that exclude each other are refused when the cells are made.
-    let (picks, trials, failed, ..) = ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
+    let Told { picks, trials, failed, .. } = ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
     assert!(picks.is_empty() && trials.is_empty() && failed.len() == 2, "{picks:?} {failed:?}");
 }
 
 #[test]
 fn a_stop_ends_the_tries() {
     static STOP: AtomicBool = AtomicBool::new(true);
-    let (picks, trials, _, end, _) = ran(&["mmap", "pread"], 100_000, &STOP);
+    let Told { picks, trials, end, .. } = ran(&["mmap", "pread"], 100_000, &STOP);
     assert!(picks.is_empty() && trials.is_empty() && end == End::Interrupted);
 }
 
