@@ -242,6 +242,7 @@ fn large() -> Plan {
         budget: Plan::BUDGET,
         seed: 7,
         skipped: Vec::new(),
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

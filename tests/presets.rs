@@ -43,6 +43,7 @@ fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&J
         memory: 1 << 29,
         allowed: 1 << 30,
         call: 200.0,
+        cpus: 2,
         seed: 1,
     })
 }

@@ -119,6 +119,7 @@ fn plan(settings: &Settings, presets: &[Preset], target: &TargetSpec, lacks: u64
         infos: &infos,
         check: &check,
         memory: MEMORY,
+        cpus: 2,
         allowed: 2 * MEMORY,
         call: 200.0,
         seed: 5,
@@ -231,7 +232,7 @@ proptest! {
             settings.set(name, text).unwrap();
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
-        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, call: 200.0, seed, probes: Offered::NONE };
+        let asked = Asked { settings: &settings, presets: &[preset()], target, infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: Offered::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

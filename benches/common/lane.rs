@@ -57,6 +57,7 @@ impl Open {
             clock: Clock::best(),
             stop: &stop,
             published: &published,
+            cursor: None,
         });
         let start = monotonic_nanos();
         drive::run(self.lane.as_mut(), &mut work).expect("a trial without errors");

@@ -100,6 +100,10 @@ impl Pairs {
         nth(self.of(name).iter().map(|&(bare, own)| of(Beside { bare, own })).collect(), 0.5)
     }
 
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// How many pairs the variant with the fewest has.
     pub fn count(&self) -> usize {
         self.0.values().map(Vec::len).min().unwrap_or(0)

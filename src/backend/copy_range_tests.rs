@@ -33,6 +33,7 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
         clock: Clock::best(),
         stop: &stop,
         published: &published,
+        cursor: None,
     });
     let copy = copy_in(&beside(&target.path)).unwrap();
     assert_eq!(copy.file().metadata().unwrap().dev(), file.as_file().metadata().unwrap().dev(), "on the same file system");

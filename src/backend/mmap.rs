@@ -6,7 +6,7 @@ use std::fs::File;
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, shared};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::fd::page_size;
@@ -15,7 +15,7 @@ use crate::sys::guard::{self, Guard};
 pub struct Mmap;
 pub struct MmapCopy;
 
-pub(super) const OPTIONS: &[Opt] = &[POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
+pub(super) const OPTIONS: &[Opt] = &[shared::SHARED, POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
 
 pub(super) const POPULATE: Opt = Opt {
     name: "populate",
@@ -83,6 +83,7 @@ impl Backend for MmapCopy {
 /// Advice is probed on a page of our own: what the kernel does not know it refuses there too.
 pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
     advice::check(job)?;
+    shared::check(job)?;
     if job.op == Op::Write && job.sync == Sync::Each {
         return Err(Unsupported("stores into a mapping wait for nothing: --sync each cannot be had; use --sync end, or pread".into()));
     }

@@ -4,6 +4,7 @@ pub mod drive;
 pub mod fold;
 pub mod meter;
 pub mod order;
+pub mod shared;
 pub mod work;
 
 mod advice;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::shared::is_shared;
 use crate::plan::{Job, Op, Pattern};
 
 /// One lane's share of a job: which blocks of the span are its own, and how many of them one pass visits.
@@ -24,16 +25,22 @@ pub struct Share {
 impl Share {
     /// Lane `lane` of `job`, when `count` operations (at most the span's blocks) make a pass over all lanes.
     ///
-    /// The first `n mod threads` lanes get one more; a lane's quota so never exceeds its blocks.
+    /// The first `n mod threads` lanes get one more; a lane's quota so never exceeds its blocks. Where lanes share their blocks, the
+    /// share of each is that of all.
     pub fn of(job: &Job, lane: u32, count: u64, seed: u64) -> Share {
-        let (threads, lane) = (u64::from(job.threads.max(1)), u64::from(lane));
+        Share::within(job, 0..job.blocks(), lane, count, seed)
+    }
+
+    /// As [`Share::of`], of these blocks of the span only.
+    pub fn within(job: &Job, of: Range<u64>, lane: u32, count: u64, seed: u64) -> Share {
+        let (threads, lane) = if is_shared(job) { (1, 0) } else { (u64::from(job.threads.max(1)), u64::from(lane)) };
         let part = |n: u64| n / threads + u64::from(lane < n % threads);
         let before = |n: u64| n / threads * lane + lane.min(n % threads);
-        let blocks = job.blocks();
+        let blocks = of.end.min(job.blocks()).saturating_sub(of.start);
         Share {
             span: job.span,
             block: job.block.max(1),
-            first: before(blocks),
+            first: of.start + before(blocks),
             blocks: part(blocks),
             quota: part(count.min(blocks)),
             pattern: job.pattern,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, reading_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, reading_buffer, shared, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -31,7 +31,7 @@ impl Backend for Pread {
             direct: true,
             cached: true,
             mixes: true,
-            options: &[LIBC, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            options: &[LIBC, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 

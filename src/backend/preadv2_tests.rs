@@ -30,6 +30,7 @@ fn read_all(target: &Target, job: &Job) -> Tally {
         clock: Clock::best(),
         stop: &stop,
         published: &published,
+        cursor: None,
     });
     drive::run(Preadv2.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
     work.tally()

@@ -152,6 +152,7 @@ mod tests {
             clock: Clock::best(),
             stop: &stop,
             published: &published,
+            cursor: None,
         });
         let (file, socket) = (target.open(&job).unwrap(), socket(&job, 0).unwrap());
         to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use super::{BackendError, Unsupported, advice};
+use super::{BackendError, Unsupported, advice, shared};
 use crate::plan::{Job, Op, Sync};
 
 /// The file that is measured, as lanes open it: each its own file description, since two threads on one cost
@@ -55,6 +55,7 @@ impl Target {
     /// The reasons that hold for every backend which moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
+        shared::check(job)?;
         if !job.direct {
             return Ok(());
         }

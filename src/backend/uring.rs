@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, slots_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -39,7 +39,7 @@ impl Backend for Uring {
             direct: true,
             cached: true,
             mixes: true,
-            options: &[SQPOLL, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            options: &[SQPOLL, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 

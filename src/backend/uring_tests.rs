@@ -65,6 +65,7 @@ fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Wor
         clock: Clock::best(),
         stop,
         published,
+        cursor: None,
     })
 }
 

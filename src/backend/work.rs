@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use super::fold::{FoldFn, at_offset};
 use super::meter::{Meter, Timed};
 use super::order::{Order, Share};
+use super::shared::{Claimed, Cursor};
 use super::{BackendError, IoFault};
 use crate::record::Note;
 use crate::stats::Histogram;
@@ -51,6 +52,8 @@ pub struct Assignment<'a> {
     pub clock: Clock,
     pub stop: &'a AtomicBool,
     pub published: &'a Published,
+    /// Where the lanes share their blocks: what hands them out; the share is then that of all.
+    pub cursor: Option<&'a Cursor>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,6 +79,8 @@ pub struct Tally {
     /// Passes handed out whole, and operations of the one after.
     pub passes: u64,
     pub rest: u64,
+    /// Instead of these two, where the lanes share their blocks.
+    pub claimed: Claimed,
     pub histogram: Option<Histogram>,
     /// Operations under way at each wait, added up, and the waits.
     pub flying: (u64, u64),
@@ -86,7 +91,11 @@ pub struct Tally {
 pub struct Work<'a> {
     order: Order,
     index: u64,
+    /// The end of what may be handed out now: of the pass, or of a claim.
+    limit: u64,
     pass: u64,
+    /// Claims up to the lane's last one.
+    claims: u64,
     /// Alignment - 1 of what the lane asks for; see [`Work::rounds_up`].
     mask: u32,
     slots: Vec<Slot>,
@@ -106,7 +115,9 @@ impl<'a> Work<'a> {
         Work {
             order: given.share.order(0),
             index: 0,
+            limit: if given.cursor.is_some() { 0 } else { given.share.quota },
             pass: 0,
+            claims: 0,
             mask: 0,
             slots: vec![Slot::default(); given.depth.max(1) as usize],
             bytes: 0,
@@ -138,7 +149,7 @@ impl<'a> Work<'a> {
     /// The next request for a free slot; `None` when the passes are done, the stop flag is up or an operation failed.
     #[inline(always)]
     pub fn next(&mut self, slot: u32) -> Option<Request> {
-        if self.index >= self.given.share.quota && !self.next_pass() {
+        if self.index >= self.limit && !self.more() {
             return None;
         }
         if self.given.stop.load(Relaxed) {
@@ -163,13 +174,29 @@ impl<'a> Work<'a> {
 
     #[cold]
     #[inline(never)]
-    fn next_pass(&mut self) -> bool {
-        if self.error.is_some() || self.given.share.quota == 0 || self.pass + 1 >= self.given.passes {
+    fn more(&mut self) -> bool {
+        if self.error.is_some() || self.given.share.quota == 0 {
+            return false;
+        }
+        if let Some(cursor) = self.given.cursor {
+            // Who is to stop claims nothing any more.
+            return !self.given.stop.load(Relaxed) && self.claim(cursor);
+        }
+        if self.pass + 1 >= self.given.passes {
             return false;
         }
         self.pass += 1;
         self.index = 0;
         self.order = self.given.share.order(self.pass);
+        true
+    }
+
+    fn claim(&mut self, cursor: &Cursor) -> bool {
+        let Some((number, pass, indexes)) = cursor.claim() else { return false };
+        if pass != self.pass {
+            self.order = self.given.share.order(pass);
+        }
+        (self.claims, self.pass, self.index, self.limit) = (number + 1, pass, indexes.start, indexes.end);
         true
     }
 
@@ -251,14 +278,14 @@ impl<'a> Work<'a> {
         let (offset, len) = (offset + u64::from(at), len - at);
         self.error.get_or_insert(BackendError::Io { call: self.given.call, offset, len, fault });
         // No more requests: the lane drains what is under way and ends.
-        self.index = self.given.share.quota;
+        self.index = self.limit;
         None
     }
 
     /// A failure outside any operation: no more requests are handed out.
     pub fn abort(&mut self, error: BackendError) {
         self.error.get_or_insert(error);
-        self.index = self.given.share.quota;
+        self.index = self.limit;
     }
 
     /// System calls that belong to no single operation (a ring's wait, stdio's own reads).
@@ -287,14 +314,17 @@ impl<'a> Work<'a> {
     }
 
     pub fn tally(self) -> Tally {
-        let whole = self.index >= self.given.share.quota;
+        let whole = self.index >= self.limit;
+        let (passes, rest) = if whole { (self.pass + 1, 0) } else { (self.pass, self.index) };
+        let shared = self.given.cursor.is_some();
         Tally {
             bytes: self.bytes,
             ops: self.ops,
             syscalls: self.syscalls,
             folds: self.folds,
-            passes: self.pass + u64::from(whole),
-            rest: if whole { 0 } else { self.index },
+            passes: if shared { 0 } else { passes },
+            rest: if shared { 0 } else { rest },
+            claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
             histogram: (self.given.timed != Timed::None).then_some(self.meter.histogram),
             flying: self.flying,
             notes: self.notes,

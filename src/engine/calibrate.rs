@@ -77,7 +77,7 @@ fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
 /// A peer takes a while to start: one run that ends at the trial time, or with the file, tells its rate.
 fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Found, Failure> {
     let blocks = peer::whole_blocks(&cell.job).blocks();
-    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), ..*stage };
+    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
     let trial = run(&stage, cell, &Amount { count: blocks, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?.trial;
     // Below the step of its clock.
     let nanos = trial.nanos.max(1000);
@@ -91,14 +91,14 @@ fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Foun
 
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Found, Failure> {
-    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), ..*stage };
+    let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
     let took = run(&stage, cell, &Amount { count, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?;
     let nanos = (took.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     Ok(Found { amount: Amount { count, passes: 1, timed: timed(cell, took.per_op), nanos }, whole: false })
 }
 
 /// A clock reading costs 10 to 20 ns: every operation is timed where that is below 1 %, else one in 64.
-fn timed(cell: &Cell, per_op: f64) -> Timed {
+pub(super) fn timed(cell: &Cell, per_op: f64) -> Timed {
     if per_op < 1500.0 {
         Timed::OneIn(64)
     } else if cell.job.xor && cell.job.op != Op::Seek {

@@ -27,6 +27,7 @@ pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
             clock: Clock::best(),
             stop: &stop,
             published: &published,
+            cursor: None,
         });
         let start = monotonic_nanos();
         drive::run(lane.as_mut(), &mut work).ok()?;

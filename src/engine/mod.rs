@@ -25,6 +25,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod visited;
 mod way;
 mod workers;
 

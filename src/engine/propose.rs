@@ -98,9 +98,10 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let probes = Offered { infos: &probes, cells: &cells };
     // Half of what is free: the page cache needs the rest.
     let (target, memory, seed) = (target.clone(), allowed / 2, seed());
+    let cpus = super::workers::cpus() as u32;
     // 5 ms, where a plan rests on it.
     let call = if presets.iter().any(|preset| preset.experiment == CALLS) { ceilings::syscall() } else { 0.0 };
-    let plan_of = Asked { settings, presets, target, infos: &infos, check: &check, memory, allowed, call, seed, probes: &probes };
+    let plan_of = Asked { settings, presets, target, infos: &infos, check: &check, memory, allowed, cpus, call, seed, probes: &probes };
     let plan = experiment::plan(&plan_of)?;
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
     let unavailable = bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));

@@ -1,5 +1,7 @@
 //! The run of a plan, from the target to the last verdict.
 
+mod pick;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -169,6 +171,9 @@ impl<'a> Run<'a> {
     /// In the first round a cell is calibrated just before its trial, so that a budget too short for all still gives
     /// results for the cells that were reached.
     fn rounds(&mut self) -> Result<End, Halt> {
+        if self.plan.pick {
+            self.pick()?;
+        }
         for round in 1..=self.plan.most_rounds() {
             for index in order(&self.plan.cells, self.plan.seed, round) {
                 for step in [Self::calibrated, Self::tried] {
@@ -222,7 +227,8 @@ impl<'a> Run<'a> {
         }
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
         let cut = self.cutter();
-        let stage = Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &|| cut.ask(), limit: None };
+        let stage =
+            Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &|| cut.ask(), limit: None, part: None };
         let found = calibrate(&stage, &cell, self.plan.trial_time);
         self.settle(index, cell, &cut, found, |run, cell, found| {
             cell.amount = Some(found.amount);
@@ -238,7 +244,7 @@ impl<'a> Run<'a> {
         let cut = self.cutter();
         let (bench, sink) = (&self.bench, &mut *self.sink);
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage = Stage { bench, origin: self.origin, seed, cut: &|| cut.ask(), limit: None };
+        let stage = Stage { bench, origin: self.origin, seed, cut: &|| cut.ask(), limit: None, part: None };
         let cell_index = index as u32;
         let took =
             trial::run(&stage, &cell, &amount, &mut |sample, lanes| sink.event(Event::Sample { cell: cell_index, round, sample, lanes }));

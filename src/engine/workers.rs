@@ -3,6 +3,7 @@
 //! A worker unshares its descriptor table and then opens a file description of its own; afterwards it needs no new
 //! and no shared descriptor (design §3.1).
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,6 +17,7 @@ use super::sampled::Before;
 use super::way::Way;
 use crate::backend::meter::Timed;
 use crate::backend::order::Share;
+use crate::backend::shared::{Claims, Cursor, is_shared};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive, fold};
 use crate::plan::{Job, Op, Sync};
@@ -37,6 +39,20 @@ pub(super) struct Spec {
     pub timed: Timed,
     /// Ends the trial so long after its lanes began.
     pub limit: Option<Duration>,
+    /// The blocks of the span that are used, where it is not all.
+    pub part: Option<Range<u64>>,
+}
+
+impl Spec {
+    pub fn share(&self, lane: u32) -> Share {
+        let part = self.part.clone().unwrap_or(0..self.job.blocks());
+        Share::within(&self.job, part, lane, self.count, self.seed)
+    }
+
+    /// How the blocks are handed out, where the lanes share them.
+    pub fn claims(&self) -> Option<Claims> {
+        is_shared(&self.job).then(|| Claims::of(&self.share(0), self.job.threads, self.passes))
+    }
 }
 
 /// What one lane did, and when, on CLOCK_MONOTONIC.
@@ -61,6 +77,7 @@ struct Shared {
     backend: &'static dyn Backend,
     stop: AtomicBool,
     published: Vec<Published>,
+    cursor: Option<Cursor>,
     started: AtomicU32,
     /// There is a CPU for every lane.
     spin: bool,
@@ -99,6 +116,7 @@ pub(super) fn run(
         backend,
         stop: AtomicBool::new(false),
         published: (0..threads).map(|_| Published::default()).collect(),
+        cursor: spec.claims().map(Cursor::new),
         started: AtomicU32::new(0),
         spin: u64::from(threads) <= cpus(),
         gate: Mutex::default(),
@@ -181,12 +199,12 @@ fn spawn(shared: &Arc<Shared>, lane: u32, to: Sender<Done>) -> std::io::Result<J
 
 /// The life of a worker.
 fn work(shared: &Shared, lane: u32) -> Done {
-    let Spec { job, target, count, passes, seed, timed, .. } = &shared.spec;
+    let Spec { job, target, passes, timed, .. } = &shared.spec;
     let backend = shared.backend;
     let unshared = threads::unshare_files();
     let mut open = backend.open(target, job, lane)?;
     let syncing = if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
-    let share = Share::of(job, lane, *count, *seed);
+    let share = shared.spec.share(lane);
     let mut work = Work::new(Assignment {
         share,
         passes: *passes,
@@ -198,6 +216,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
         clock: Clock::best(),
         stop: &shared.stop,
         published: &shared.published[lane as usize],
+        cursor: shared.cursor.as_ref(),
     });
     if unshared.is_err() {
         work.note(Note::SharedDescriptors);

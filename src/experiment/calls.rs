@@ -98,13 +98,8 @@ mod tests {
         let budget = Duration::from_millis(300);
         assert_eq!((most(&cells, budget, 200.0), most(&cells, budget, 100.0), most(&cells, budget, f64::NAN)), (10_000, 100_000, 100_000));
         // What maps costs more than what asks for a number.
-        let of = |id: &str| {
-            most(
-                &cells.iter().map(|job| Job { backend: Choice::plain(id), ..job.clone() }).collect::<Vec<_>>(),
-                budget,
-                200.0,
-            )
-        };
+        let of =
+            |id: &str| most(&cells.iter().map(|job| Job { backend: Choice::plain(id), ..job.clone() }).collect::<Vec<_>>(), budget, 200.0);
         assert_eq!((of("getpid"), of("map-unmap")), (100_000, 10_000));
     }
 }

@@ -1,7 +1,7 @@
 //! Whether options describe given cells: who holds a run against a baseline may say its cells again, but not others.
 
 use super::sweep::sensible;
-use super::usual;
+use super::{experiment, usual};
 use crate::plan::{Choice, Info, Job, Preset, Range, Settings};
 use crate::units::short_bytes;
 
@@ -35,9 +35,14 @@ pub fn describes(
 ) -> Result<(), OtherCells> {
     // A preset says all its axes, those at their default too.
     let whole = |part: &Settings| usual(&settings.clone().or(part), infos);
+    let described = |preset: &Preset| match experiment(&preset.experiment) {
+        // Which of its cells there are is found out anew in every run.
+        Ok(experiment) if experiment.picks() => vec![said(settings, infos)],
+        _ => preset.parts().iter().map(|part| said(&whole(part), infos)).collect(),
+    };
     let all: Vec<Vec<Said>> = match presets {
         [] => vec![said(settings, infos)],
-        _ => presets.iter().flat_map(Preset::parts).map(|part| said(&whole(&part), infos)).collect(),
+        _ => presets.iter().flat_map(described).collect(),
     };
     let has = |cell: &Job, value: &Value| {
         let mut with = cell.clone();

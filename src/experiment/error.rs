@@ -25,6 +25,10 @@ pub enum PlanError {
     SyncRead,
     #[error("--mix reads and writes: leave out --op")]
     MixRead,
+    #[error("{0} only reads: leave out --op and --mix")]
+    OnlyReads(&'static str),
+    #[error("the preset {0} picks one of its own cells: run it alone")]
+    Alone(String),
     #[error("--cache warm with --direct makes no sense: direct I/O does not read the cache; use --cache asis or cold")]
     WarmDirect,
 }

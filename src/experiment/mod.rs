@@ -3,6 +3,7 @@
 mod calls;
 mod describe;
 mod error;
+mod fast;
 mod lab;
 mod levels;
 mod measure;
@@ -39,6 +40,8 @@ pub struct Asked<'a> {
     pub allowed: u64,
     /// What the cheapest system call costs here, nanoseconds; 0 = not measured.
     pub call: f64,
+    /// CPUs that this process may use.
+    pub cpus: u32,
     /// The seed where none was said.
     pub seed: u64,
     pub probes: &'a Offered<'a>,
@@ -64,6 +67,10 @@ pub const MOST_CELLS: u64 = 10_000;
 pub trait Experiment: Sync {
     fn id(&self) -> &'static str;
     fn about(&self) -> &'static str;
+    /// Whether its cells are ways to do the same, of which one is picked at run time.
+    fn picks(&self) -> bool {
+        false
+    }
     /// The cells, and what of the asked was left out and why.
     fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
     /// Whether it measures a file at all.
@@ -73,7 +80,7 @@ pub trait Experiment: Sync {
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &lab::Lab];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &fast::Fast, &lab::Lab];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);
@@ -117,6 +124,16 @@ pub fn needs_file(presets: &[Preset]) -> bool {
     presets.is_empty() || presets.iter().any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
 }
 
+/// Whether one of the cells is to be picked: then they are those of one preset.
+fn picks(asked: &Asked) -> Result<bool, PlanError> {
+    for preset in asked.presets {
+        if experiment(&preset.experiment)?.picks() {
+            return if asked.presets.len() > 1 { Err(PlanError::Alone(preset.id.clone())) } else { Ok(true) };
+        }
+    }
+    Ok(false)
+}
+
 /// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
 fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) -> TrialTime {
     // Once to calibrate, and once for a round.
@@ -130,6 +147,7 @@ fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) 
 
 /// The plan of all presets together: the union of their cells, each cell once.
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
+    let pick = picks(asked)?;
     let (cells, skipped) = cells(asked)?;
     let (probes, skipped_probes) = lab::probes(asked)?;
     let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
@@ -148,6 +166,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         probes,
         skipped,
         skipped_probes,
+        pick,
         ceilings: false,
         rated: whole.rated,
         cold: whole.cold.unwrap_or_default(),

@@ -46,6 +46,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "syscalls",
     "ways",
     "threads",
+    "fast",
     "random",
     "depth",
     "mixed",

@@ -77,6 +77,9 @@ pub struct Plan {
     /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps it.
     pub seed: u64,
     pub skipped: Vec<Skipped>,
+    /// The cells are ways to do the same: each is tried for a moment, and only the fastest runs; left out of JSON where they are not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pick: bool,
     /// Measure what this machine can reach, before the first cell.
     #[serde(default)]
     pub ceilings: bool,

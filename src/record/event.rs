@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grounds, LaneSample, Latency, Level, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
+use super::{Grounds, LaneSample, Latency, Level, Pick, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -105,6 +105,10 @@ pub enum Event {
     /// What each level of cold buys, where the experiment asks for it.
     Levels {
         levels: Vec<Level>,
+    },
+    /// One of several ways was picked: the others are out of the run.
+    Picked {
+        pick: Arc<Pick>,
     },
     Note {
         text: String,

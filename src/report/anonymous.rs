@@ -118,6 +118,8 @@ pub fn anonymous(session: &Session) -> Session {
     out.trials = session.trials.iter().map(|trial| Arc::new(names.trial(trial))).collect();
     out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(verdict));
     out.probe_findings.iter_mut().for_each(|findings| names.findings(findings));
+    let whys = out.picks.iter_mut().flat_map(|pick| pick.left_out.iter_mut().map(|out| &mut out.why).chain([&mut pick.why]));
+    whys.for_each(|text| names.in_place(text));
     out.errors.iter_mut().flatten().chain(&mut out.notes).for_each(|text| names.in_place(text));
     out
 }

@@ -62,7 +62,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !page.lines.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(&results, &probes, &session.host).text, &look)))
+    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(session, &results, &probes).text, &look)))
 }
 
 /// A text that stands by itself begins with a capital.

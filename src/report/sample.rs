@@ -49,6 +49,7 @@ pub fn session(cells: Vec<Job>) -> Session {
         budget: Plan::BUDGET,
         seed: 42,
         skipped: Vec::new(),
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

@@ -168,7 +168,7 @@ fn probe_row(result: ProbeResult) -> Row {
 /// The JSON of a session, to be serialized as it is written.
 pub fn document(session: &Session) -> Document<'_> {
     let (results, probes) = (results(session), probes(session));
-    let answer = answer_with(&results, &probes, &session.host);
+    let answer = answer_with(session, &results, &probes);
     let Why { costs, limits } = why(&results, &Bounds::of(session));
     Document {
         schema: SCHEMA,

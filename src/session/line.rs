@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{clean, error};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, Grounds, Level, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
+use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
 use crate::units;
 
 /// The version in the first line. Kinds of lines and keys may be added without a new one.
@@ -97,6 +97,11 @@ pub enum Line<'a> {
     },
     Levels {
         levels: &'a [Level],
+    },
+    /// Which of the cells that do the same was picked.
+    Pick {
+        #[serde(flatten)]
+        pick: &'a Pick,
     },
     Note {
         text: &'a str,
@@ -229,6 +234,7 @@ pub enum Found {
     Probe(ProbeTrial),
     Findings(Box<Known>),
     Levels(Vec<Level>),
+    Pick(Box<Pick>),
     Note(String),
     End(EndLine),
     /// A kind that this iotui does not know or load.
@@ -301,6 +307,7 @@ pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
         "plan" => Found::Plan(Box::new(json::<PlanLine>(line)?.plan)),
         "grounds" => Found::Grounds(json(line)?),
         "levels" => Found::Levels(json::<LevelsLine>(line)?.levels),
+        "pick" => Found::Pick(json(line)?),
         "note" => Found::Note(json::<NoteLine>(line)?.text),
         "end" => Found::End(json(line)?),
         _ => Found::Other,

@@ -206,6 +206,12 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
             session.probe_findings[cell] = told(known.findings);
         }
         Found::Levels(levels) => session.levels = leveled(levels),
+        Found::Pick(mut pick) => {
+            pick.cells().try_for_each(|index| cell(index).map(drop))?;
+            pick.left_out.iter_mut().map(|out| &mut out.why).for_each(clean::in_place);
+            clean::in_place(&mut pick.why);
+            session.picks.push(*pick);
+        }
         Found::Note(text) => session.notes.push(clean::text(&text)),
         Found::End(end) => session.end = Some(end.reason),
         Found::Other => {}

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::Session;
 use crate::host::Host;
 use crate::plan::{Job, Plan};
-use crate::record::{Event, Grounds, ProbeFindings, Severity, Trial, Verdict};
+use crate::record::{Event, Grounds, Pick, ProbeFindings, Severity, Trial, Verdict};
 
 impl Session {
     /// A session in which nothing was measured yet. An empty `id` is a session that is not saved.
     pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
         let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);
-        let (trials, probe_trials, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (trials, probe_trials, picks, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
         Session {
             levels: Vec::new(),
@@ -26,6 +26,7 @@ impl Session {
             errors,
             probe_trials,
             probe_findings,
+            picks,
             notes,
             reference: None,
             end: None,
@@ -57,6 +58,9 @@ impl Session {
                 }
             }
             Event::Levels { levels } => self.levels.clone_from(levels),
+            Event::Picked { pick } if pick.cells().all(|cell| (cell as usize) < self.plan.cells.len()) => {
+                self.picks.push(Pick::clone(pick));
+            }
             Event::Note { text } => self.notes.push(text.clone()),
             Event::End { reason } => self.end = Some(*reason),
             _ => {}
@@ -68,6 +72,7 @@ impl Session {
         self.verdicts = vec![None; plan.cells.len()];
         self.errors = vec![None; plan.cells.len()];
         self.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
+        self.picks = Vec::new();
         self.plan = plan;
     }
 

@@ -20,6 +20,7 @@ mod list;
 mod load;
 mod log;
 mod open;
+mod picked;
 mod presets;
 mod probe;
 mod publish;
@@ -52,6 +53,7 @@ pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};
 pub use open::open;
+pub use picked::Picked;
 pub use presets::{KeepError, keep_preset, presets_folder};
 pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
 pub use references::{Reference, reference, references};
@@ -72,7 +74,7 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Grounds, Level, ProbeFindings, ProbeTrial, Trial, Verdict};
+use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Trial, Verdict};
 
 /// One run of one plan, as loaded or as it grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +97,8 @@ pub struct Session {
     pub probe_findings: Vec<ProbeFindings>,
     /// What each level of cold buys; empty where it was not asked for.
     pub levels: Vec<Level>,
+    /// Where one of several ways was picked: which, and why.
+    pub picks: Vec<Pick>,
     pub notes: Vec<String>,
     /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
     pub reference: Option<&'static str>,

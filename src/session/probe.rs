@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended, references, remarks};
-use crate::host::Host;
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, picked, references, remarks};
 use crate::plan::{Param, ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
@@ -106,13 +105,19 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
     session.plan.skipped_probes.iter().cloned().chain(missed).collect()
 }
 
-/// The answer of a session: that of its jobs; of probes, which of them cost least and most, and what they say together.
-pub fn answer_with(results: &[CellResult], probes: &[ProbeResult], host: &Host) -> Answer {
+/// The answer of a session: that of its jobs, the picked ways first; of probes, which of them cost least and most, and what
+/// they say together.
+pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
+    answer.picked = picked::picked(session, results);
+    if !answer.picked.is_empty() {
+        let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
+        answer.text = super::clean_text(&said.join(" "));
+    }
     if !probes.is_empty() {
         let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
-        let sentences: Vec<String> = own.into_iter().chain([sum(probes)]).chain(remarks::remarks(probes, host)).collect();
-        answer.text = super::clean_text(&sentences.join(" "));
+        let sentences = own.into_iter().chain([sum(probes)]).chain(remarks::remarks(probes, &session.host));
+        answer.text = super::clean_text(&sentences.collect::<Vec<_>>().join(" "));
     }
     answer
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::Session;
 use super::written::{Written, written};
+use super::{Session, picked};
 use crate::engine::Way;
 use crate::plan::{Job, Op, Skipped};
 pub use crate::record::CALLS_UNKNOWN;
@@ -157,8 +157,9 @@ pub fn skipped(session: &Session) -> Vec<Skipped> {
             *reached = true;
         }
     }
-    let cells = session.plan.cells.iter().zip(reached).filter(|(_, reached)| !reached);
-    let missed = cells.map(|(cell, _)| Skipped { cell: cell.clone(), reason: reason.into() });
+    let cells = (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
+    let reason = |cell| picked::passed_over(session, cell).unwrap_or_else(|| reason.into());
+    let missed = cells.map(|(index, (cell, _))| Skipped { cell: cell.clone(), reason: reason(index) });
     session.plan.skipped.iter().cloned().chain(missed).collect()
 }
 

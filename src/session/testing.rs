@@ -43,6 +43,7 @@ pub fn plan(cells: u32) -> Plan {
         budget: Plan::BUDGET,
         seed: 7,
         skipped: Vec::new(),
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

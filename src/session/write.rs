@@ -247,6 +247,7 @@ impl Recorder {
             }
             Event::Findings { cell, findings } => self.findings(*cell as usize, findings),
             Event::Levels { levels } => self.line(&Line::Levels { levels }),
+            Event::Picked { pick } => self.line(&Line::Pick { pick }),
             Event::Note { text } => self.line(&Line::Note { text }),
             Event::End { reason } => self.finish(*reason),
             Event::Progress(_) | Event::Sample { .. } => {}
@@ -311,6 +312,7 @@ impl Recorder {
                 self.event(&Event::Failed { cell, error: error.clone() });
             }
         }
+        session.picks.iter().for_each(|pick| self.event(&Event::Picked { pick: Arc::new(pick.clone()) }));
         session.notes.iter().for_each(|text| self.event(&Event::Note { text: text.clone() }));
         self.finish_after(session.end.unwrap_or(End::Finished), None);
         let (id, path) = (self.id.clone(), self.path.clone());

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -94,6 +95,15 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
         same = if clean && left.is_some_and(|l| l.cached == state.cached) { same + 1 } else { 0 };
     }
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
+}
+
+/// Drops the cached pages of a part of `file` that are clean and mapped by nobody; large folios across its ends stay.
+///
+/// # Errors
+/// The errno of posix_fadvise(2).
+pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
+    let clip = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    Ok(posix_fadvise(file.as_fd(), clip(offset), clip(len), PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
 }
 
 /// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is, `None` where nothing can tell.

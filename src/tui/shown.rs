@@ -21,7 +21,7 @@ pub struct Shown {
 impl Shown {
     pub fn of(session: Session, path: Option<PathBuf>) -> Shown {
         let results = session::results(&session);
-        let answer = session::answer(&results);
+        let answer = session::answer_with(&session, &results, &session::probes(&session));
         let skipped = session::skipped(&session);
         let limits = session::why(&results, &Bounds::of(&session)).limits;
         Shown { session, results, answer, limits, skipped, path }

@@ -17,8 +17,8 @@ impl Work<'_> {
         let fold = if data.is_null() { None } else { self.given.fold };
         let (mut bytes, mut ops, mut syscalls) = (self.bytes, self.ops, self.syscalls);
         let mut odd = None;
-        let mut index = self.index;
-        while index < share.quota && !stop.load(Relaxed) {
+        let (mut index, limit) = (self.index, self.limit);
+        while index < limit && !stop.load(Relaxed) {
             let offset = order.block(index) * share.block;
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
@@ -47,8 +47,8 @@ impl Work<'_> {
         odd
     }
 
-    /// Whether there is another pass to make.
+    /// Whether there is another pass to make, or more to claim.
     pub(in crate::backend) fn again(&mut self) -> bool {
-        self.index >= self.given.share.quota && !self.given.stop.load(Relaxed) && self.next_pass()
+        self.index >= self.limit && !self.given.stop.load(Relaxed) && self.more()
     }
 }

@@ -38,8 +38,8 @@ pub(super) fn choices() -> Vec<Choice> {
         for option in info.options {
             all.extend(values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])));
         }
-        // All that can be had together: "in order" and "in no order" cannot.
-        let together: Vec<_> = info.options.iter().filter(|option| option.name != "random").collect();
+        // All that can be had together: "in order" and "in no order" cannot, nor can a part of one's own and shared blocks.
+        let together: Vec<_> = info.options.iter().filter(|option| !["random", "shared"].contains(&option.name)).collect();
         if together.len() > 1 {
             all.push(with(together.into_iter().map(|o| (o.name.to_string(), values(o).pop().flatten())).collect()));
         }
@@ -72,7 +72,7 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
 pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
     let way = Way::of(&job.backend).unwrap();
-    Spec { way, count, passes, seed: 7, timed: Timed::None, limit: None, target: target.clone(), job }
+    Spec { way, count, passes, seed: 7, timed: Timed::None, limit: None, part: None, target: target.clone(), job }
 }
 
 /// The backend of its lanes.
@@ -114,8 +114,10 @@ pub(super) fn sums(ran: &Ran) -> Sums {
     })
 }
 
+/// What the lanes visit together: each its own, or all the same.
 pub(super) fn shares(spec: &Spec) -> Vec<Share> {
-    (0..spec.job.threads).map(|lane| Share::of(&spec.job, lane, spec.count, spec.seed)).collect()
+    let lanes = if spec.claims().is_some() { 1 } else { spec.job.threads };
+    (0..lanes).map(|lane| spec.share(lane)).collect()
 }
 
 /// The (offset, length) of every operation of one pass, lane by lane.

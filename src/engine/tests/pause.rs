@@ -27,6 +27,7 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
         budget: Duration::from_secs(600),
         seed: 1,
         skipped: vec![],
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

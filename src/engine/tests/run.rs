@@ -40,6 +40,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         trial_time,
         budget,
         seed: 1,
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

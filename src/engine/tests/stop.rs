@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::super::visited::visited;
 use super::*;
 use crate::plan::Moves;
 
@@ -24,6 +25,24 @@ fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> 
     (ops, bytes, xor)
 }
 
+/// The same of all lanes together where they share their blocks: every claim up to the last, less what its lane left of it.
+fn claimed(spec: &Spec, ran: &Ran, data: &[u8]) -> (u64, u64, u32) {
+    let (claims, share) = (spec.claims().unwrap(), spec.share(0));
+    let lanes = || ran.lanes.iter().map(|lane| &lane.tally.claimed);
+    let (mut ops, mut bytes, mut xor) = (0, 0, 0);
+    for number in 0..lanes().map(|lane| lane.claims).max().unwrap() {
+        let (pass, indexes) = claims.at(number).unwrap();
+        let order = share.order(pass);
+        for index in indexes.filter(|index| !lanes().any(|lane| lane.pass == pass && lane.left.contains(index))) {
+            let offset = order.block(index) * share.block;
+            ops += 1;
+            bytes += share.len_at(offset);
+            xor ^= if pass == 0 { xor_at(data, offset, share.len_at(offset)) } else { 0 };
+        }
+    }
+    (ops, bytes, xor)
+}
+
 #[test]
 fn a_cut_run_is_consistent_at_every_depth() {
     let (_file, data, target) = testing::file(span(4096) as usize, 9);
@@ -37,8 +56,17 @@ fn a_cut_run_is_consistent_at_every_depth() {
             let label = job.label();
             // Cut at the first look after the start.
             let gone = Cell::new(false);
-            let ran = run_with(&spec(job, &target, u64::MAX), &mut || gone.set(true), &|| gone.get());
+            let spec = spec(job, &target, u64::MAX);
+            let ran = run_with(&spec, &mut || gone.set(true), &|| gone.get());
             let ran = ran.unwrap_or_else(|error| panic!("{label}: {error}"));
+            if spec.claims().is_some() {
+                let (sums, visited) = (sums(&ran), visited(&ran.lanes, &spec));
+                let want = claimed(&spec, &ran, &data);
+                assert_eq!((sums.ops, sums.bytes, sums.folds[0]), want, "{label}");
+                assert_eq!(visited.iter().map(|v| v.bytes().0).sum::<u64>(), want.1, "{label}");
+                assert!(visited.iter().all(|v| v.passes().is_some_and(|passes| passes < u64::MAX)), "{label}: not short");
+                continue;
+            }
             for lane in &ran.lanes {
                 let (ops, bytes, xor) = replayed(&lane.share, &lane.tally, &data);
                 let want = match info(&choice).moves {

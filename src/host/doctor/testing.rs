@@ -61,6 +61,7 @@ pub fn plan(words: &[&str]) -> Plan {
         budget: Plan::BUDGET,
         seed: 1,
         skipped: Vec::new(),
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

@@ -64,7 +64,7 @@ impl<'a> Page<'a> {
         curves.truncate(MOST);
         let expected = if curves.iter().any(|curve| curve.bytes) { expected(session, results, axis.0) } else { Vec::new() };
         let probes = session::probes(session);
-        let (skipped, answer) = (session::skipped(session), session::answer_with(results, &probes, &session.host));
+        let (skipped, answer) = (session::skipped(session), session::answer_with(session, results, &probes));
         Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves, expected }
     }
 

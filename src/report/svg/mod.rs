@@ -36,7 +36,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let more = all.len().saturating_sub(MOST);
     all.truncate(MOST);
     let bytes = all.iter().all(|curve| curve.bytes);
-    let mut below = text::wrap(&text::clean(&session::answer_with(&results, &probes, &session.host).text), 140);
+    let mut below = text::wrap(&text::clean(&session::answer_with(session, &results, &probes).text), 140);
     below.extend((more > 0).then(|| format!("{more} more curves are left out.")));
     below.extend(
         (!probes.is_empty()).then(|| format!("{} of probes, which the picture leaves out: the table has them.", counted(probes.len()))),

@@ -28,7 +28,7 @@ pub const FORMAT: Format =
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (session::results(session), session::probes(session));
-    let answer = session::answer_with(&results, &probes, &session.host).text;
+    let answer = session::answer_with(session, &results, &probes).text;
     for line in page(session, &results, &probes, &answer, look) {
         writeln!(out, "{line}")?;
     }

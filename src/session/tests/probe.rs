@@ -98,10 +98,7 @@ fn a_result_is_the_median_and_what_is_known() {
         (missed.len(), missed[0].cell.probe.as_str(), missed[0].reason.as_str()),
         (1, "fork", "the budget ended before its first trial")
     );
-    assert_eq!(
-        answer_with(&[], &found, &Host::default()).text,
-        "2 probes were measured: from call, arguments 3 (2.00 ns) to clock (21.0 ns)."
-    );
+    assert_eq!(answer_with(&session, &[], &found).text, "2 probes were measured: from call, arguments 3 (2.00 ns) to clock (21.0 ns).");
 }
 
 /// A session of five trials of each cell.

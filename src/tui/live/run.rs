@@ -118,6 +118,7 @@ impl Run {
                     self.stale.insert(cell);
                 }
             }
+            Event::Picked { pick } => self.picture.found.said(Severity::Note, pick.why.clone()),
             Event::Note { text } => self.picture.found.said(Severity::Note, text),
             _ => {}
         }

@@ -72,6 +72,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         budget: Plan::BUDGET,
         seed: 1,
         skipped: Vec::new(),
+        pick: false,
         ceilings: false,
         rated: None,
         cold: Default::default(),

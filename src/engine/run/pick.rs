@@ -1,0 +1,201 @@
+//! Before the first round of a plan whose cells are ways to do the same: each is tried for a moment, and only the fastest stays in.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::calibrate::timed;
+use super::super::cells::{Amount, Cell};
+use super::super::error::Failure;
+use super::super::prepare::prepare;
+use super::super::trial::{self, Stage, fixed_count};
+use super::super::workers::cpus;
+use super::{Halt, Run};
+use crate::backend::meter::Timed;
+use crate::backend::order::mix;
+use crate::plan::{Cache, Choice, Job};
+use crate::record::{Event, Found, LeftOut, Phase, Pick, Try};
+use crate::sys::cold::drop_part;
+
+/// A try ends after so long: longer than any start of threads.
+const MOMENT: Duration = Duration::from_millis(60);
+
+/// Tries of each way, the ways in turn.
+const TURNS: u64 = 3;
+
+/// Of a file that is not cached each try has a part of its own, so large and no larger: below, starting is what would be measured.
+const LEAST: u64 = 4 << 20;
+const LARGEST: u64 = 64 << 20;
+
+/// As far as the kernel reads ahead of what was asked for, at most.
+const AHEAD: u64 = 32 << 20;
+
+/// The ways to do one thing, and what is known of it.
+struct Group {
+    ways: Vec<u32>,
+    found: Found,
+    /// What the tries bring into the page cache is dropped again.
+    restore: bool,
+}
+
+/// Job without what makes it one way and not another.
+fn same(job: &Job) -> Job {
+    let backend = Choice::plain("");
+    Job { backend, block: 1, threads: 1, depth: 1, direct: false, ..job.clone() }
+}
+
+impl Run<'_> {
+    /// Leaves one cell in the run of all that do the same.
+    pub(super) fn pick(&mut self) -> Result<(), Halt> {
+        let mut groups: Vec<(Job, Vec<u32>)> = Vec::new();
+        for (index, cell) in self.cells.iter().enumerate() {
+            let Some(cell) = cell else { continue };
+            let job = same(&cell.job);
+            match groups.iter_mut().find(|(known, _)| *known == job) {
+                Some((_, ways)) => ways.push(index as u32),
+                None => groups.push((job, vec![index as u32])),
+            }
+        }
+        for (job, ways) in groups {
+            let pick = self.pick_of(&job, ways.clone())?;
+            for way in ways {
+                self.leave(way, &pick);
+            }
+            if let (None, Some(first)) = (pick.cell, pick.left_out.first()) {
+                self.sink.event(Event::Failed { cell: first.cell, error: first.why.clone() });
+            }
+            self.sink.event(Event::Picked { pick: Arc::new(pick) });
+        }
+        Ok(())
+    }
+
+    /// The picked cell with its work; any other is out of the run.
+    fn leave(&mut self, way: u32, pick: &Pick) {
+        let Some(cell) = self.cells.get_mut(way as usize).and_then(Option::as_mut) else { return };
+        if pick.cell != Some(way) {
+            cell.out = true;
+            return;
+        }
+        let count = fixed_count(&cell.job).unwrap_or(cell.job.blocks());
+        // Without a try, as if a byte took a tenth of a nanosecond.
+        let rate = pick.rate(way).unwrap_or(1e10).max(1.0);
+        let per_op = cell.job.block as f64 * f64::from(cell.job.threads) * 1e9 / rate;
+        let timed = if cell.job.blocks() == 0 { Timed::None } else { timed(cell, per_op) };
+        let nanos = (count as f64 * cell.job.block as f64 * 1e9 / rate) as u64;
+        cell.amount = Some(Amount { count, passes: 1, timed, nanos });
+    }
+
+    fn pick_of(&mut self, job: &Job, ways: Vec<u32>) -> Result<Pick, Halt> {
+        let found = |resident| Found { span: job.span, resident, cpus: u32::try_from(cpus()).unwrap_or(u32::MAX) };
+        let cut = self.cutter();
+        let resident = match prepare(&self.bench, job, &|| cut.ask().is_some()) {
+            Ok(ready) => ready.cached.map(|cached| cached.resident),
+            Err(Failure::Cell(why)) => {
+                let out = ways.iter().map(|way| LeftOut { cell: *way, why: why.clone() }).collect();
+                return Ok(Pick::of(&self.plan.cells, &[], found(None), Vec::new(), out, false));
+            }
+            Err(Failure::Stopped | Failure::Abandoned) => return Err(self.halt()),
+        };
+        let found = found(resident);
+        let restore = job.cache == Cache::Cold || found.is_cold();
+        let (tries, left_out) = self.tries(Group { ways: ways.clone(), found, restore })?;
+        let tried: Vec<u32> = ways.into_iter().filter(|way| !left_out.iter().any(|out| out.cell == *way)).collect();
+        let restored = restore && !found.is_cached();
+        Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored))
+    }
+
+    fn tries(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {
+        let (mut tries, mut left_out) = (Vec::new(), Vec::new());
+        let mut ways = group.ways.clone();
+        if group.found.is_cached() && ways.iter().any(|way| !self.plan.cells[*way as usize].direct) {
+            let direct = |way: &u32| self.plan.cells[*way as usize].direct;
+            let why = || "the file is in memory, and direct I/O would go to the device".to_string();
+            left_out.extend(ways.iter().filter(|way| direct(way)).map(|way| LeftOut { cell: *way, why: why() }));
+            ways.retain(|way| !direct(way));
+        }
+        // The only one there is needs no proof.
+        let turns = if ways.len() < 2 { 0 } else { turns(&group.found, ways.len() as u64) };
+        for turn in 0..turns {
+            for place in 0..ways.len() as u64 {
+                // Each turn begins with another one.
+                let way = ways[((place + turn) % ways.len() as u64) as usize];
+                if left_out.iter().any(|out: &LeftOut| out.cell == way) {
+                    continue;
+                }
+                let nth = (turn * ways.len() as u64 + place, turns * ways.len() as u64);
+                match self.attempt(way, &group, nth)? {
+                    Ok(tried) => tries.push(tried),
+                    Err(why) => left_out.push(LeftOut { cell: way, why }),
+                }
+            }
+        }
+        Ok((tries, left_out))
+    }
+
+    /// Tries a way on the `nth` part of so many; again where a pause cut it.
+    fn attempt(&mut self, way: u32, group: &Group, nth: (u64, u64)) -> Result<Result<Try, String>, Halt> {
+        loop {
+            self.pause(way as usize, 1);
+            self.halted()?;
+            let Some(cell) = self.cells[way as usize].take() else { return Ok(Err("it is out of the run".into())) };
+            let begin = Instant::now();
+            let cut = self.cutter();
+            let done = self.once(&cell, way, group, nth, &|| cut.ask());
+            self.cells[way as usize] = Some(cell);
+            if cut.paused() && !matches!(done, Err(Failure::Abandoned)) {
+                self.pace.shift(begin.elapsed());
+                continue;
+            }
+            return match done {
+                Ok(tried) => Ok(Ok(tried)),
+                Err(Failure::Cell(why)) => Ok(Err(why)),
+                Err(Failure::Stopped) if self.control.take_skip() => Ok(Err("it was skipped during its try".into())),
+                Err(Failure::Stopped | Failure::Abandoned) => Err(self.halt()),
+            };
+        }
+    }
+
+    fn once(
+        &mut self,
+        cell: &Cell,
+        way: u32,
+        group: &Group,
+        nth: (u64, u64),
+        cut: &dyn Fn() -> Option<super::super::control::Cut>,
+    ) -> Result<Try, Failure> {
+        self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(way), 1)));
+        let part = part(&cell.job, &group.found, nth);
+        let seed = mix(self.plan.seed ^ nth.0);
+        let stage = Stage { bench: &self.bench, origin: self.origin, seed, cut, limit: Some(MOMENT), part: Some(part.clone()) };
+        let amount = Amount { count: part.end - part.start, passes: 1, timed: Timed::None, nanos: 0 };
+        let took = trial::run(&stage, cell, &amount, &mut |_, _| {});
+        let offset = part.start * cell.job.block;
+        if group.restore && !cell.job.direct {
+            // No matter if it fails: a try that finds its part cached stands out, and a cold trial makes cold itself.
+            let _ = drop_part(&self.bench.file, offset, (part.end - part.start) * cell.job.block + AHEAD);
+        }
+        let trial = took?.trial;
+        let (bytes, nanos) = (trial.bytes, trial.nanos);
+        Ok(Try { cell: way, offset, bytes, nanos, device_bytes: trial.device_bytes, minor_faults: trial.minor_faults })
+    }
+}
+
+/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is not as often as it has parts.
+fn turns(found: &Found, ways: u64) -> u64 {
+    if found.is_cached() { TURNS } else { (found.span / LEAST / ways.max(1)).min(TURNS) }
+}
+
+/// The blocks of the `nth` try of so many: all of a file that is cached, else a part that no other try has.
+fn part(job: &Job, found: &Found, (nth, of): (u64, u64)) -> Range<u64> {
+    if found.is_cached() {
+        return 0..job.blocks();
+    }
+    let slot = job.span / of.max(1);
+    let first = (nth * slot).div_ceil(job.block);
+    let len = (slot.min(LARGEST) / job.block).max(1);
+    first..(first + len).min(job.blocks())
+}
+
+#[cfg(test)]
+#[path = "../tests/pick.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! Parts of tries, and a plan of ways run to its end.
+
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+use crate::backend::testing;
+use crate::engine::run as run_plan;
+use crate::plan::{Op, Plan, TargetSpec};
+use crate::record::{End, MachineEvidence, Trial};
+
+fn job(text: &str, span: u64) -> Job {
+    Job { backend: Choice::parse(text).unwrap(), block: (1 << 20).min(span), span, cache: Cache::AsIs, ..testing::job() }
+}
+
+#[test]
+fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
+    for (span, block, ways) in [(1 << 30, 1 << 20, 8), (40 << 20, 2 << 20, 9), ((36 << 20) + 4321, 4 << 20, 3)] {
+        let job = Job { block, ..job("pread", span) };
+        let cold = Found { span, resident: Some(0), cpus: 2 };
+        let turns = turns(&cold, ways);
+        assert!((1..=TURNS).contains(&turns), "{span} {ways}");
+        let mut end = 0;
+        for nth in 0..turns * ways {
+            let part = part(&job, &cold, (nth, turns * ways));
+            assert!(part.start >= end && part.end > part.start && part.end <= job.blocks(), "{span} {nth}: {part:?}");
+            assert!((part.end - part.start) * block <= LARGEST);
+            end = part.end;
+        }
+        let warm = Found { resident: Some(span), ..cold };
+        assert_eq!((super::turns(&warm, ways), part(&job, &warm, (1, 3))), (TURNS, 0..job.blocks()));
+    }
+    // Less than a part for each way: nothing is tried.
+    assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8), 0);
+}
+
+/// What a run told.
+struct Told {
+    picks: Vec<Pick>,
+    trials: Vec<Trial>,
+    failed: Vec<(u32, String)>,
+    end: End,
+    data: Vec<u8>,
+}
+
+/// Runs these ways over a cached file.
+fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> Told {
+    let (file, data, _) = testing::file(data_len, 3);
+    let cells: Vec<Job> = ways.iter().map(|way| job(way, data_len as u64)).collect();
+    let mut plan: Plan = Plan::clone(&Plan { cells, trials: Some(2), ..plan() });
+    plan.target = TargetSpec::File { path: file.path().into(), size: data_len as u64 };
+    let (mut picks, mut trials, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sink = |event| match event {
+        Event::Picked { pick } => picks.push(Pick::clone(&pick)),
+        Event::Trial { trial, .. } => trials.push(Trial::clone(&trial)),
+        Event::Failed { cell, error } => failed.push((cell, error)),
+        _ => {}
+    };
+    let end = run_plan(&Arc::new(plan), MachineEvidence::default, &crate::engine::Control::new(stop), &mut sink).unwrap();
+    Told { picks, trials, failed, end, data }
+}
+
+fn plan() -> Plan {
+    Plan {
+        experiment: "fast".into(),
+        presets: vec![],
+        target: TargetSpec::None,
+        cells: vec![],
+        trials: Some(1),
+        goal: 0.0,
+        trial_time: Default::default(),
+        budget: Duration::from_secs(60),
+        seed: 1,
+        pick: true,
+        ceilings: false,
+        rated: None,
+        cold: Default::default(),
+        probes: vec![],
+        skipped: vec![],
+        skipped_probes: vec![],
+    }
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn the_picked_way_alone_reads_the_whole_file_as_often_as_asked() {
+    let Told { picks, trials, failed, end, data } = ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
+    assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
+    let cell = picks[0].cell.unwrap();
+    assert_eq!(picks[0].tries.len() as u64, 3 * TURNS);
+    let fastest = (0..3).max_by(|a, b| picks[0].rate(*a).unwrap().total_cmp(&picks[0].rate(*b).unwrap()));
+    assert_eq!(fastest, Some(cell));
+    assert_eq!(trials.iter().map(|t| (t.cell, t.round, t.passes)).collect::<Vec<_>>(), [(cell, 1, 1), (cell, 2, 1)]);
+    assert!(trials.iter().all(|t| t.xor.unwrap().0 == testing::xor(&data) && t.bytes == data.len() as u64));
+}
+
+#[test]
+fn a_way_that_fails_is_left_out_and_where_all_fail_the_first_is_told() {
+    let Told { picks, trials, failed, .. } = ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
+    assert_eq!((failed.len(), failed[0].0, trials.len()), (1, 1, 2));
+    assert!(picks[0].cell != Some(1) && picks[0].cells().all(|cell| cell != 1));
+    // Directions that exclude each other are refused when the cells are made.
+    let Told { picks, trials, failed, .. } = ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
+    assert!(picks.is_empty() && trials.is_empty() && failed.len() == 2, "{picks:?} {failed:?}");
+}
+
+#[test]
+fn a_stop_ends_the_tries() {
+    static STOP: AtomicBool = AtomicBool::new(true);
+    let Told { picks, trials, end, .. } = ran(&["mmap", "pread"], 100_000, &STOP);
+    assert!(picks.is_empty() && trials.is_empty() && end == End::Interrupted);
+}
+
+#[test]
+fn only_what_does_the_same_is_picked_from() {
+    let cold = |text, span| Job { cache: Cache::Cold, ..job(text, span) };
+    assert_eq!(same(&job("mmap", 1 << 20)), same(&Job { threads: 3, direct: true, depth: 4, ..job("uring", 1 << 20) }));
+    assert_ne!(same(&job("mmap", 1 << 20)), same(&cold("mmap", 1 << 20)));
+    assert_ne!(same(&job("mmap", 1 << 20)), same(&job("mmap", 2 << 20)));
+    assert_ne!(same(&job("mmap", 1 << 20)), same(&Job { op: Op::Seek, ..job("mmap", 1 << 20) }));
+}

@@ -1,0 +1,39 @@
+//! `fast`: the whole file by the fastest of several ways, which the engine finds out when it runs.
+
+use super::sweep::Sweep;
+use super::{Asked, Experiment, PlanError, spans};
+use crate::plan::{Job, Op, Range, Settings, Skipped};
+
+pub struct Fast;
+
+impl Experiment for Fast {
+    fn id(&self) -> &'static str {
+        "fast"
+    }
+
+    fn about(&self) -> &'static str {
+        "tries every cell on a part of the file for a moment, and reads all of it by the fastest only"
+    }
+
+    fn picks(&self) -> bool {
+        true
+    }
+
+    /// As a sweep, of the whole span with its XOR, by a thread for each CPU; blocks are no larger than the file.
+    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+        if settings.mix.is_some() || settings.op.is_some_and(|op| op != Op::Read) {
+            return Err(PlanError::OnlyReads(self.id()));
+        }
+        let mut settings = settings.clone();
+        settings.op = Some(Op::Read);
+        settings.xor.get_or_insert(true);
+        settings.count.get_or_insert_with(|| Range::list(&[0]));
+        settings.threads.get_or_insert_with(|| Range::list(&[asked.cpus.clamp(1, Job::MAX_THREADS).into()]));
+        let least = spans(&settings, asked.allowed).into_iter().flatten().fold(asked.target.size(), u64::min).max(1);
+        // Direct I/O asks for blocks of whole sectors: it is left out where the file is smaller than one block.
+        if let Some(blocks) = settings.block_size.as_mut().filter(|_| settings.direct != Some(true)) {
+            blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));
+        }
+        Sweep.cells(&settings, asked)
+    }
+}
