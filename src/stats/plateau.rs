@@ -1,7 +1,9 @@
 //! The steps of a staircase: stretches of a rising curve that are level, as the latency of memory over its size is.
 
-/// Neighbours within this factor of a stretch's middle belong to it.
-const LEVEL: f64 = 1.4;
+/// All values of a stretch lie within this factor of each other: the edges of a cache are not sharp.
+const LEVEL: f64 = 1.6;
+/// Two values alone are a stretch where they lie so close, and two stretches in a row are one where their middles do.
+const CLOSE: f64 = 1.3;
 
 /// One level stretch, by the places of its first and last point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +27,7 @@ pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
         if sound(values[first]) && (!alone || first == 0 || last + 1 == values.len()) {
             let level = median(&values[first..=last]);
             // A step that noise broke in two.
-            match found.last_mut().filter(|before| before.last + 1 == first && near(before.level, level)) {
+            match found.last_mut().filter(|before| before.last + 1 == first && within(CLOSE, before.level, level)) {
                 Some(before) => {
                     before.last = last;
                     before.level = median(&values[before.first..=last]);
@@ -42,21 +44,17 @@ fn sound(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-fn near(a: f64, b: f64) -> bool {
-    sound(a) && sound(b) && a.max(b) / a.min(b) <= LEVEL
+fn within(factor: f64, a: f64, b: f64) -> bool {
+    sound(a) && sound(b) && a.max(b) / a.min(b) <= factor
 }
 
-/// The last place of the longest stretch from `first` whose values are all near its own median, a rise at its end left out.
+/// The last place of the longest stretch from `first`.
 fn stretch(values: &[f64], first: usize) -> usize {
-    let mut last = first;
-    while let Some(next) = values.get(last + 1) {
-        let with = median(&values[first..=last + 1]);
-        if !near(with, *next) || !values[first..=last].iter().all(|value| near(with, *value)) {
-            break;
-        }
-        last += 1;
-    }
-    last
+    let level = |last: usize| {
+        let factor = if last == first + 1 { CLOSE } else { LEVEL };
+        values[first..=last].iter().all(|one| values[first..=last].iter().all(|other| within(factor, *one, *other)))
+    };
+    (first + 1..values.len()).take_while(|last| level(*last)).last().unwrap_or(first)
 }
 
 fn median(values: &[f64]) -> f64 {
