@@ -256,6 +256,7 @@ fn registries_list_everything_once() {
         experiment::EXPERIMENTS,
         peer::PEERS,
         plan::PRESETS,
+        probe::PROBES,
         report::{COMPARISONS, FORMATS},
     };
     let ids: Vec<_> = BACKENDS.iter().map(|b| b.info().id).collect();
@@ -270,6 +271,12 @@ fn registries_list_everything_once() {
     let ids: Vec<_> = COMPARISONS.iter().map(|f| f.id).collect();
     assert_registry("formats of a comparison", &ids, written("report/compare", &["const", "FORMAT", ":", "ComparisonFormat"]));
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
-    let files = fs::read_dir(root().join("assets/presets")).unwrap();
-    assert_registry("presets", &ids, files.count());
+    let files = |folder: &str| {
+        let found = fs::read_dir(root().join("assets/presets").join(folder)).unwrap();
+        found.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|ending| ending == "toml")).count()
+    };
+    assert_registry("presets", &ids, files("") + files("lab"));
+    let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();
+    // Each has a record of its own.
+    assert_registry("probes", &ids, written("probe", &[":", "ProbeInfo", "=", "ProbeInfo"]));
 }
