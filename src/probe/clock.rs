@@ -6,7 +6,7 @@ use super::known::{Known, has_only, text};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
-use crate::sys::clock::{counter, counter_nanos, counter_ordered, has_ordered_counter, monotonic_nanos, nanos_of};
+use crate::sys::clock::{counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of};
 
 pub(super) struct Clocks;
 
@@ -81,7 +81,7 @@ impl Probe for Clocks {
     fn check(&self, cell: &ProbeCell, _: &Site) -> Result<(), String> {
         match source(cell).map(|known| known.what) {
             Some(Source::Ordered) if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
-            Some(Source::Counter | Source::Ordered) if is_resolution(cell) && counter_nanos(1).is_none() => {
+            Some(Source::Counter | Source::Ordered) if is_resolution(cell) && counter_picos(1).is_none() => {
                 Err("the CPU's counter is no sound clock here".into())
             }
             _ => Ok(()),
@@ -162,12 +162,13 @@ fn least_step(count: u64, read: impl Fn() -> u64) -> Option<u64> {
 impl Gauge for Step {
     fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
         let least = match self.0 {
-            Source::Counter => least_step(count, counter).and_then(counter_nanos),
-            Source::Ordered => least_step(count, counter_ordered).and_then(counter_nanos),
-            Source::Kernel(clock) => least_step(count, || nanos_of(clock)),
+            Source::Counter => least_step(count, counter).and_then(counter_picos),
+            Source::Ordered => least_step(count, counter_ordered).and_then(counter_picos),
+            Source::Kernel(clock) => least_step(count, || nanos_of(clock)).map(|nanos| nanos * 1000),
         };
+        // A step may be less than a nanosecond: it is told as a thousand of them.
         let nanos = least.ok_or_else(|| ProbeError::Missing("the clock stood still for 50 ms".into()))?;
-        Ok(Took { nanos, amount: 1.0, ..Took::default() })
+        Ok(Took { nanos, amount: 1000.0, ..Took::default() })
     }
 
     fn most(&self) -> u64 {

@@ -123,10 +123,10 @@ pub fn has_ordered_counter() -> bool {
     info.lines().find(|line| line.starts_with("flags")).is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "rdtscp"))
 }
 
-/// Nanoseconds of so many ticks of [`counter`]; `None` where it is no sound clock.
-pub fn counter_nanos(ticks: u64) -> Option<u64> {
+/// Picoseconds of so many ticks of [`counter`], which may be less than a nanosecond; `None` where it is no sound clock.
+pub fn counter_picos(ticks: u64) -> Option<u64> {
     let clock = Clock::best();
-    clock.tsc.then(|| clock.nanos(0, ticks))
+    clock.tsc.then(|| clock.nanos(0, ticks.saturating_mul(1000)))
 }
 
 /// The counter ticks at one rate in every power state and CPU: the CPU says so and the kernel itself keeps time by it.
