@@ -19,7 +19,7 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "syscall",
     group: Group::Cpu,
     title: "system call",
-    about: "getpid, a read and a write of one byte, stat, open with close: inlined and through the C library",
+    about: "getpid, getppid, a read and a write of one byte, stat, open with close: inlined and through the C library",
     doc: "Makes one kind of system call again and again, and subtracts the loop around it. getpid does next to nothing in the kernel: it is \
           the price of the way in and out, with what this machine does against speculation. read takes one byte from /dev/zero and write \
           gives one to /dev/null, so that the file layer comes on top but no data; stat and open with close also walk a path (/dev/null). \
@@ -31,6 +31,7 @@ static INFO: ProbeInfo = ProbeInfo {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Getpid,
+    Getppid,
     Read,
     Write,
     Stat,
@@ -45,6 +46,7 @@ const KINDS: &[Known<Kind>] = &[
         range: (40.0, 400.0),
         why: "the way into the kernel and back: 40 ns bare, several times that with guards against speculation",
     },
+    Known { name: "getppid", what: Kind::Getppid, range: (45.0, 420.0), why: "that, and a look at the parent's number" },
     Known { name: "read", what: Kind::Read, range: (60.0, 600.0), why: "that, the descriptor, and one byte cleared" },
     Known { name: "write", what: Kind::Write, range: (60.0, 600.0), why: "that, the descriptor, and a byte thrown away" },
     Known {
@@ -121,6 +123,7 @@ impl Calls {
         let (mut byte, mut found) = (0u8, MaybeUninit::uninit());
         match self.kind {
             Kind::Getpid => each(count, || calls::getpid::<FILL>() > 0),
+            Kind::Getppid => each(count, || calls::getppid::<FILL>() >= 0),
             // SAFETY: one byte of ours.
             Kind::Read => each(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1),
             // SAFETY: one byte of ours.
@@ -136,11 +139,12 @@ impl Calls {
         let mut byte = 0u8;
         let mut found: MaybeUninit<libc::stat> = MaybeUninit::uninit();
         let (at, path) = ((&raw mut byte).cast(), PATH.as_ptr());
-        // SAFETY: getpid takes nothing; the others have one byte, one stat or a path that ends with a zero, all of ours,
+        // SAFETY: getpid and getppid take nothing; the others have one byte, one stat or a path that ends with a zero, all of ours,
         // and close has what open just returned.
         unsafe {
             match self.kind {
                 Kind::Getpid => each(count, || libc::getpid() > 0),
+                Kind::Getppid => each(count, || libc::getppid() >= 0),
                 Kind::Read => each(count, || libc::read(fd, at, 1) == 1),
                 Kind::Write => each(count, || libc::write(fd, at.cast_const(), 1) == 1),
                 Kind::Stat => each(count, || libc::stat(path, found.as_mut_ptr()) == 0),

@@ -74,6 +74,13 @@ pub fn getpid<const FILL: bool>() -> isize {
     unsafe { call6::<FILL>(libc::SYS_getpid, [0; 6]) }
 }
 
+/// The number of the process that made this one; 0 where it is outside of what this one may see.
+#[inline(always)]
+pub fn getppid<const FILL: bool>() -> isize {
+    // SAFETY: takes nothing and touches no memory.
+    unsafe { call6::<FILL>(libc::SYS_getppid, [0; 6]) }
+}
+
 /// 0 and what a file is, or -errno.
 #[inline(always)]
 pub fn stat<const FILL: bool>(path: &CStr, to: &mut MaybeUninit<libc::stat>) -> isize {

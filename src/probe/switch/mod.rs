@@ -13,6 +13,7 @@ use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::monotonic_nanos;
+use crate::units::show_nanos;
 
 /// Between processes or between threads.
 pub(super) struct Switch {
@@ -103,7 +104,7 @@ impl Probe for Switch {
         } else {
             Partner::Thread(Thread::spawn(place, site, move || there.answer())?)
         };
-        Ok(Box::new(Turns { alone: alone(&*link), link, site: site.clone(), partner: Some(partner) }))
+        Ok(Box::new(Turns { alone: alone(&*link), whole: 0.0, link, site: site.clone(), partner: Some(partner) }))
     }
 }
 
@@ -126,6 +127,8 @@ fn alone(link: &dyn Link) -> f64 {
 struct Turns {
     link: Arc<dyn Link>,
     alone: f64,
+    /// Nanoseconds of a round trip, the last time.
+    whole: f64,
     site: Site,
     partner: Option<Partner>,
 }
@@ -144,12 +147,14 @@ impl Gauge for Turns {
         if !good {
             return Err(ProbeError::Missing("the partner is gone: it may not have been let run on its CPU".into()));
         }
+        self.whole = took.nanos as f64 / count.max(1) as f64;
         let calls = (self.alone * took.amount) as u64;
         Ok(Took { nanos: took.nanos.saturating_sub(calls), ..took })
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![format!("taken out: {:.0} ns of calls that wake and wait, measured where nobody waits", self.alone)]
+        let alone = format!("taken out: {:.0} ns of calls that wake and wait, measured where nobody waits", self.alone);
+        vec![alone, format!("a round trip as it is: {}", show_nanos(self.whole))]
     }
 }
 
