@@ -73,6 +73,8 @@ pub struct Listed {
     pub seconds: Option<f64>,
     /// Cells of the plan.
     pub cells: u64,
+    /// Of these, the cells of probes.
+    pub probes: u64,
     /// Cells with a trial; `None` as for `seconds`.
     pub measured: Option<u64>,
     /// Cells with an error.
@@ -133,6 +135,7 @@ fn one(path: &Path, ends: bool) -> Listed {
         created: String::new(),
         seconds: None,
         cells: 0,
+        probes: 0,
         measured: None,
         failed: 0,
         verdict: None,
@@ -144,7 +147,7 @@ fn one(path: &Path, ends: bool) -> Listed {
     listed.name = clean::brief(&head.name, store::NAME_LENGTH);
     listed.target = clean::brief(&head.target, 4096);
     listed.created = clean::brief(&head.created, 40);
-    listed.cells = head.cells;
+    (listed.cells, listed.probes) = (head.cells, head.probes);
     listed.state = State::Interrupted;
     if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
         listed.state = end.reason.into();
@@ -165,6 +168,8 @@ struct Head {
     target: String,
     #[serde(default)]
     cells: u64,
+    #[serde(default)]
+    probes: u64,
 }
 
 /// The first line, without its host and plan where it is written as iotui writes it.

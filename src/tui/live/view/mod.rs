@@ -22,6 +22,7 @@ use crate::tui::model::{Model, Screen};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use places::Places;
+pub use text::bar;
 
 /// What the panes draw from.
 #[derive(Clone, Copy)]

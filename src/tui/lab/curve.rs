@@ -1,0 +1,137 @@
+//! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
+
+use crate::host::CacheLevel;
+use crate::plan::{Param, ProbeCell};
+use crate::record::Unit;
+use crate::session::ProbeResult;
+use crate::stats::Summary;
+use crate::tui::plot::Point;
+
+/// What is looked for first as an axis.
+const FIRST: [&str; 2] = ["bytes", "threads"];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// What its cells share and others do not: `stride 64`.
+    pub name: String,
+    /// Ascending in x.
+    pub points: Vec<Point>,
+    pub low: Vec<Point>,
+    pub high: Vec<Point>,
+    /// Of each point.
+    pub cells: Vec<ProbeCell>,
+}
+
+/// A stretch of a curve with a name: `L1d 48 KiB`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plateau {
+    pub at: f64,
+    pub label: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curves {
+    pub probe: String,
+    pub axis: String,
+    pub unit: Unit,
+    pub curves: Vec<Curve>,
+}
+
+impl Curves {
+    /// The curves of a probe; `None` where nothing varies along an axis.
+    pub fn of(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
+        let own: Vec<&ProbeResult> = results.iter().filter(|result| result.cell.probe == probe && result.value.is_some()).collect();
+        let unit = own.iter().find_map(|result| result.unit)?;
+        let own: Vec<&ProbeResult> = own.into_iter().filter(|result| result.unit == Some(unit)).collect();
+        let axis = axis(own.iter().map(|result| &result.cell))?;
+        let mut curves: Vec<(ProbeCell, Vec<&ProbeResult>)> = Vec::new();
+        for result in own.into_iter().filter(|result| number(&result.cell, &axis).is_some()) {
+            let mut rest = result.cell.clone();
+            rest.params.remove(&axis);
+            match curves.iter_mut().find(|(known, _)| *known == rest) {
+                Some((_, points)) => points.push(result),
+                None => curves.push((rest, vec![result])),
+            }
+        }
+        let curves = curves.into_iter().map(|(rest, results)| curve(&rest, results, &axis)).collect();
+        Some(Curves { probe: probe.into(), axis, unit, curves })
+    }
+
+    /// Every place that a curve has a point at, ascending.
+    pub fn xs(&self) -> Vec<f64> {
+        let mut xs: Vec<f64> = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        xs
+    }
+
+    /// What the caches of the machine explain: the median over the sizes that are in one, and not in the one before it.
+    pub fn plateaus(&self, caches: &[CacheLevel]) -> Vec<Plateau> {
+        if (self.axis.as_str(), self.unit) != ("bytes", Unit::Nanos) || self.probe != "latency" {
+            return Vec::new();
+        }
+        let mut data: Vec<&CacheLevel> = caches.iter().filter(|cache| cache.kind != "instruction" && cache.size > 0).collect();
+        data.sort_by_key(|cache| cache.size);
+        let (mut before, mut found) = (0.0, Vec::new());
+        for cache in data {
+            let size = cache.size as f64;
+            let within = |point: &&Point| point.x > before && point.x <= size * 0.75;
+            // The slowest curve is the one that the memory is read by at its worst.
+            let medians = self.curves.iter().filter_map(|curve| median(curve.points.iter().filter(within).map(|point| point.y)));
+            if let Some(at) = medians.reduce(f64::max) {
+                found.push(Plateau { at, label: format!("{} {}", cache.name(), crate::units::show_bytes(cache.size)) });
+            }
+            before = size;
+        }
+        found
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    Summary::of(&values.collect::<Vec<_>>()).map(|summary| summary.median)
+}
+
+/// The number that varies: a size, threads, else the first.
+fn axis<'a>(cells: impl Iterator<Item = &'a ProbeCell> + Clone) -> Option<String> {
+    let varies = |name: &str| {
+        let mut values = cells.clone().filter_map(|cell| number(cell, name));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let first = FIRST.iter().find(|name| varies(name)).map(|name| name.to_string());
+    first.or_else(|| cells.clone().flat_map(|cell| cell.params.keys()).find(|name| varies(name)).cloned())
+}
+
+fn number(cell: &ProbeCell, name: &str) -> Option<u64> {
+    match cell.params.get(name) {
+        Some(Param::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+fn curve(rest: &ProbeCell, mut results: Vec<&ProbeResult>, axis: &str) -> Curve {
+    results.sort_by_key(|result| number(&result.cell, axis));
+    let x = |result: &ProbeResult| number(&result.cell, axis).unwrap_or(0) as f64;
+    let point = |result: &&ProbeResult| {
+        let summary = result.value?.summary;
+        let (low, high) = (summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN));
+        Some(Point::new(x(result), summary.median).within(low, high))
+    };
+    let expected = |end: fn(&crate::record::Estimate) -> f64| -> Vec<Point> {
+        results.iter().map(|result| Point::new(x(result), result.estimate.as_ref().map_or(f64::NAN, end))).collect()
+    };
+    Curve {
+        name: if rest.params.is_empty() { String::new() } else { super::sheet::short(rest) },
+        points: results.iter().filter_map(point).collect(),
+        low: expected(|estimate| estimate.low),
+        high: expected(|estimate| estimate.high),
+        cells: results.iter().map(|result| result.cell.clone()).collect(),
+    }
+}
+
+impl Curve {
+    /// Where a cell stands on the axis, if it is one of this curve's.
+    pub fn at(&self, cell: &ProbeCell) -> Option<f64> {
+        self.cells.iter().position(|own| own == cell).and_then(|at| self.points.get(at)).map(|point| point.x)
+    }
+}
