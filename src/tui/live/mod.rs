@@ -88,8 +88,7 @@ pub fn brief_state(model: &Model) -> String {
 }
 
 fn brief(run: &Run) -> String {
-    let share = run.picture.progress.map_or(0.0, |progress| progress.share);
-    format!("running {:.0} %", (share * 100.0).clamp(0.0, 100.0))
+    format!("running {} %", run.picture.percent().unwrap_or(0))
 }
 
 /// The plan that runs.
@@ -102,10 +101,11 @@ pub fn probe(model: &Model) -> Option<u32> {
     model.live.run.as_ref()?.picture.progress?.probe
 }
 
-/// The share of the run that is done, and what is left of it in words.
-pub fn far(model: &Model) -> Option<(f64, String)> {
-    let (share, left) = model.live.run.as_ref()?.picture.left()?;
-    Some((share, format!("{} left", units::show_wait(Duration::from_secs_f64(left)))))
+/// The percent of the run that are done, and what is left of it in words.
+pub fn far(model: &Model) -> Option<(u32, String)> {
+    let picture = &model.live.run.as_ref()?.picture;
+    let (percent, (_, left)) = (picture.percent()?, picture.left()?);
+    Some((percent, format!("{} left", units::show_wait(Duration::from_secs_f64(left)))))
 }
 
 /// The session as far as it is, where probes were measured since this was asked the last time.

@@ -77,6 +77,8 @@ impl Track<'_> {
                 (true, true) => signs[0],
                 (true, false) => signs[1],
                 (false, true) => signs[3],
+                // Between its ends the bar stays whole.
+                (false, false) if at < end => continue,
                 (false, false) => signs[2],
             };
             self.write(at, sign, style, end, area, buf);

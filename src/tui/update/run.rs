@@ -20,7 +20,7 @@ pub fn refuse(model: &mut Model) {
 
 /// The run that goes on measures probes alone.
 fn own(model: &Model) -> bool {
-    live::plan(model).is_some_and(|plan| lab::is_own_plan(plan))
+    live::plan(model).is_some_and(lab::is_own_plan)
 }
 
 /// Starts a plan and shows it: on Live, or on Lab where it measures probes alone.

@@ -1,7 +1,7 @@
 //! The explanation of what is under the cursor: what it measures and why, what was expected, what came out.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::super::sheet::{Item, Slot};
@@ -25,19 +25,61 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         _ => String::new(),
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
-    let text = inside(inner);
-    let lines = lines(model, usize::from(text.width));
-    let count = lines.len();
-    let first = lab.scroll.min(count.saturating_sub(usize::from(text.height)));
-    for (row, line) in lines.into_iter().skip(first).take(usize::from(text.height)).enumerate() {
-        pane::line(line, row as u16, text, buf);
+    let columns = columns(inside(inner));
+    let texts = texts(model, &columns);
+    let (count, height) = (longest(&texts), usize::from(inner.height));
+    let first = lab.scroll.min(count.saturating_sub(height));
+    for (lines, column) in texts.into_iter().zip(columns) {
+        for (row, line) in lines.into_iter().skip(first).take(height).enumerate() {
+            pane::line(line, row as u16, column, buf);
+        }
     }
     pane::scrollbar(look, first, count, inner, buf);
 }
 
 pub fn most_scroll(model: &Model, area: Rect) -> usize {
-    let text = inside(within(area));
-    lines(model, usize::from(text.width)).len().saturating_sub(usize::from(text.height))
+    let columns = columns(inside(within(area)));
+    longest(&texts(model, &columns)).saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
+}
+
+/// Figures at the left and words at the right where there is room for both, else all below each other.
+fn columns(text: Rect) -> Vec<Rect> {
+    const FIGURES: u16 = 46;
+    match text.width >= 2 * FIGURES {
+        true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)]).spacing(3).split(text).to_vec(),
+        false => vec![text],
+    }
+}
+
+type Lines = Vec<Line<'static>>;
+
+fn longest(texts: &[Lines]) -> usize {
+    texts.iter().map(Vec::len).max().unwrap_or(0)
+}
+
+/// The lines of each column.
+fn texts(model: &Model, columns: &[Rect]) -> Vec<Lines> {
+    let lab = &model.lab;
+    let text = |column: &Rect| Text { look: &model.look, width: usize::from(column.width), lines: Vec::new() };
+    let mut texts: Vec<Text> = columns.iter().map(text).collect();
+    let last = texts.len().saturating_sub(1);
+    match lab.probe() {
+        None => texts.iter_mut().take(1).for_each(|text| text.group(lab)),
+        Some(id) => {
+            let slot = lab.current().filter(|slot| slot.cell.probe == id);
+            // What was measured is read again and again, what it means once.
+            if let (Some(text), Some(slot)) = (texts.first_mut(), slot) {
+                text.cell(lab, slot);
+            }
+            if let Some(text) = texts.get_mut(last) {
+                text.probe(lab, id);
+            }
+            if let (Some(text), Some(slot)) = (texts.get_mut(last), slot) {
+                text.grounds(lab, slot);
+            }
+        }
+    }
+    texts.into_iter().map(|text| text.lines).collect()
 }
 
 /// Lines of text, as they grow.
@@ -45,26 +87,6 @@ struct Text<'a> {
     look: &'a Look,
     width: usize,
     lines: Vec<Line<'static>>,
-}
-
-fn lines(model: &Model, width: usize) -> Vec<Line<'static>> {
-    let lab = &model.lab;
-    let mut text = Text { look: &model.look, width, lines: Vec::new() };
-    match lab.probe() {
-        None => text.group(lab),
-        Some(id) => {
-            let slot = lab.current().filter(|slot| slot.cell.probe == id);
-            // What was measured is read again and again, what it means once.
-            if let Some(slot) = slot {
-                text.cell(lab, slot);
-            }
-            text.probe(lab, id);
-            if let Some(slot) = slot {
-                text.grounds(lab, slot);
-            }
-        }
-    }
-    text.lines
 }
 
 impl Text<'_> {
@@ -170,20 +192,15 @@ impl Text<'_> {
     fn value(&mut self, lab: &Lab, result: &ProbeResult) {
         let (Some(value), Some(unit)) = (result.value, result.unit) else { return };
         let s = value.summary;
-        let interval = match (s.low, s.high) {
-            (Some(low), Some(high)) => format!("{} to {}", unit.show(low), unit.show(high)),
-            _ => String::new(),
-        };
-        self.figure(self.name("median"), &unit.show(s.median), &interval);
         // The cycles of a figure are told by the session; those of mean and spread follow from the same clock.
-        let cycle = result.cycles.filter(|_| s.median > 0.0).map(|cycles| s.median / cycles).or(lab.data.cycle);
+        let cycle = result.cycles.filter(|cycles| *cycles > 0.0).map(|cycles| s.median / cycles).or(lab.data.cycle);
         let cycles = |nanos: f64| match (unit, cycle) {
             (Unit::Nanos, Some(cycle)) if cycle > 0.0 => format!("{} cycles", units::column::figure(nanos / cycle)),
             _ => String::new(),
         };
-        if unit == Unit::Nanos && cycle.is_some() {
-            let shown = result.cycles.map_or_else(|| cycles(s.median), |own| format!("{} cycles", units::column::figure(own)));
-            self.figure(self.name("cycles"), shown.trim_end_matches(" cycles"), "of the median");
+        self.figure(self.name("median"), &unit.show(s.median), &cycles(s.median));
+        if let (Some(low), Some(high)) = (s.low, s.high) {
+            self.figure(self.name("95 % from"), &unit.show(low), &format!("to {}", unit.show(high)));
         }
         self.figure(self.name("mean"), &unit.show(s.mean), &cycles(s.mean));
         self.figure(self.name("std dev"), &unit.show(s.stddev), &cycles(s.stddev));

@@ -43,7 +43,9 @@ impl Laid {
         };
         let rows = row(head + 1, inner.height.saturating_sub(head + 1 + legend));
         let longest = model.lab.sheet.slots.iter().map(|slot| pane::width(&slot.label) as u16 + 1).max().unwrap_or(0);
-        let label = longest.clamp(8, (inner.width * 2 / 5).max(8)).min(26);
+        // A narrow bar needs the columns more than its label does.
+        let most = if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
+        let label = longest.clamp(8, most.max(8));
         let bar = inner.width.saturating_sub(label + 1 + FIGURE + UNIT + SIGN + 2);
         Laid {
             head: (head > 0).then(|| row(0, 1)),
@@ -76,7 +78,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
     let measured = lab.sheet.slots.iter().filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some())).count();
     let right = format!("{measured} of {}", lab.sheet.slots.len());
-    pane::frame(look, title, &right, lab.pane == Pane::Bars, area, buf);
+    let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
+    pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
     let laid = Laid::new(model, area);
     if let Some(head) = laid.head {
         progress::draw(model, head, buf);
@@ -119,7 +122,7 @@ fn empty(model: &Model, area: Rect, buf: &mut Buffer) {
 /// The powers of ten above the bars, as many as there is room for.
 fn axis(look: &Look, area: Rect, buf: &mut Buffer) {
     let mut free = area.x;
-    let dense = area.width >= 70;
+    let dense = area.width >= 60;
     for (at, (value, name)) in DECADES.iter().enumerate() {
         let Some(tick) = column(TIMES.share(*value), area).filter(|_| dense || at % 3 == 0) else { continue };
         let width = pane::width(name) as u16;
@@ -202,8 +205,10 @@ pub fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
 
 /// What is expected: of the session that is shown, else of this machine.
 pub fn estimate<'a>(lab: &'a Lab, slot: &Slot) -> Option<&'a Estimate> {
-    let own = lab.result(slot).map(|result| result.estimate.as_ref());
-    own.unwrap_or_else(|| lab.offer(slot).and_then(|offered| offered.estimate.as_ref()))
+    let own = lab.result(slot).and_then(|result| result.estimate.as_ref());
+    // What a session that is over expected, or did not, was of its own machine.
+    let here = || lab.offer(slot).filter(|_| lab.data.session.is_none()).and_then(|offered| offered.estimate.as_ref());
+    own.or_else(here)
 }
 
 /// `3.41 ns`, numbers and units below each other; then the gravest sign.

@@ -55,7 +55,9 @@ fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R)
     let others = points_of_others(model, curves);
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
-        for expected in [&curve.low, &curve.high] {
+        // That of every curve would be a thicket.
+        let here = lab.current().is_some_and(|slot| curve.at(&slot.cell).is_some());
+        for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
             let faint = Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
             series.extend(expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)));
         }

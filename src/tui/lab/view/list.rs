@@ -37,7 +37,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let focused = lab.pane == Pane::Probes;
     let all = lab.sheet.items.iter().filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
     let (on, count) = (lab.choice.count(all.clone()), all.count());
-    let inner = pane::frame(look, "Probes", &format!("{on} of {count}"), focused, area, buf);
+    let of = if area.width < 22 { "/" } else { " of " };
+    let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
     if filtering(lab) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
         let field = Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));

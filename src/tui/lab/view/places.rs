@@ -15,15 +15,19 @@ impl Places {
     /// Wide: side by side. Else the explanation stands below; where there is no room for it, it takes the place of the
     /// bars while it has the focus.
     pub fn new(body: Rect, focus: Pane) -> Places {
-        let wide = body.width >= 110;
-        let list = if body.width >= 100 { 25 } else { 20 };
+        let wide = body.width >= 150;
+        let list = match body.width {
+            100.. => 22,
+            70.. => 20,
+            _ => 17,
+        };
         if wide {
-            let about = (body.width * 3 / 10).clamp(34, 60);
+            let about = (body.width * 3 / 10).clamp(44, 64);
             let [list, bars, about] =
                 Layout::horizontal([Constraint::Length(list), Constraint::Min(30), Constraint::Length(about)]).areas(body);
             return Places { list, bars: Some(bars), about: Some(about) };
         }
-        let below = if body.height >= 20 { (body.height * 2 / 5).min(16) } else { 0 };
+        let below = if body.height >= 20 { (body.height * 2 / 5).min(15) } else { 0 };
         let [above, about] = Layout::vertical([Constraint::Min(8), Constraint::Length(below)]).areas(body);
         let [list, bars] = Layout::horizontal([Constraint::Length(list), Constraint::Min(30)]).areas(above);
         match (below > 0, focus) {
@@ -41,7 +45,7 @@ mod tests {
     #[test]
     fn the_explanation_is_beside_below_or_in_place_of_the_bars() {
         let of = |columns, rows, focus| Places::new(Rect::new(0, 1, columns, rows), focus);
-        let wide = of(120, 38, Pane::Bars);
+        let wide = of(160, 38, Pane::Bars);
         assert!(wide.bars.unwrap().height == 38 && wide.about.unwrap().x > wide.bars.unwrap().x);
         let low = of(80, 22, Pane::Bars);
         assert!(low.about.unwrap().y > low.bars.unwrap().y && low.about.unwrap().width == 80);

@@ -18,7 +18,7 @@ pub fn is_shown(model: &Model) -> bool {
 /// What is measured, a bar, the percent and what is left.
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let (percent, left) = live::far(model).map_or((0, String::new()), |(share, left)| ((share * 100.0) as u32, left));
+    let (percent, left) = live::far(model).unwrap_or_default();
     let told = live::state(model);
     let steady = told.starts_with("running");
     let what = match (steady, now(model)) {
