@@ -232,6 +232,16 @@ mod tests {
     }
 
     #[test]
+    fn cells_of_probes_are_counted_by_themselves() {
+        let dir = tempfile::tempdir().unwrap();
+        let probes = ["loop", "fork"].map(|id| crate::plan::ProbeCell::new(id, []));
+        let plan = crate::plan::Plan { probes: probes.to_vec(), ..testing::plan(1) };
+        Recorder::create(dir.path(), None, "a", &Default::default(), &plan, UNIX_EPOCH).unwrap();
+        let all = list(dir.path()).unwrap();
+        assert_eq!((all[0].cells, all[0].probes), (3, 2));
+    }
+
+    #[test]
     fn the_end_line_says_what_is_wrong() {
         let dir = tempfile::tempdir().unwrap();
         let end = r#"{"kind":"end","reason":"budget","seconds":1.5,"cells":3,"failed":1,"worst":"wrong","later":[]}"#;

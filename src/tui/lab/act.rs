@@ -1,7 +1,10 @@
 //! What keys do.
 
+use std::path::Path;
+
 use super::state::{Lab, Pane};
 use super::{marks, running, view};
+use crate::plan::Group;
 use crate::tui::cursor::moved;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
@@ -55,10 +58,18 @@ fn run(model: &mut Model) -> Vec<Effect> {
     };
     lab.number += 1;
     lab.awaited = true;
-    let (file, dir) = (model.setup.file.clone(), model.setup.dir.clone());
-    let dir = dir.filter(|_| file.is_none());
+    let (file, dir) = target(model);
+    let (file, dir) = (file.map(Path::to_path_buf), dir.map(Path::to_path_buf));
     let question = Question { number: model.lab.number, file, dir, preset: model.lab.choice.preset.clone(), settings };
     vec![Effect::PlanLab(Box::new(question))]
+}
+
+/// The target of Setup, where a probe of files is on: the others need none, and would fail with one that is gone.
+fn target(model: &Model) -> (Option<&Path>, Option<&Path>) {
+    let (lab, setup) = (&model.lab, &model.setup);
+    let needed = lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
+    let file = setup.file.as_deref().filter(|_| needed);
+    (file, setup.dir.as_deref().filter(|_| needed && file.is_none()))
 }
 
 /// The command line that measures the same without a screen.
@@ -71,9 +82,10 @@ fn copy(model: &mut Model) -> Vec<Effect> {
 }
 
 pub fn command(model: &Model) -> Option<String> {
-    let (lab, setup) = (&model.lab, &model.setup);
+    let lab = &model.lab;
     let settings = lab.choice.settings(&lab.infos)?;
-    Some(setup::line(setup.file.as_deref(), setup.dir.as_deref(), &lab.choice.preset, &settings))
+    let (file, dir) = target(model);
+    Some(setup::line(file, dir, &lab.choice.preset, &settings))
 }
 
 /// What is done with the session that is shown.

@@ -60,6 +60,9 @@ fn groups_and_probes_are_switched_and_the_bars_follow() {
         stage.keys("y").take(),
         [Effect::Copy("iotui --batch /data/ubuntu.iso -p lab --probe loop,call,syscall,fork,memory,network,files".into())]
     );
+    // Without a probe of files there is no file to be named.
+    stage.keys("G<space>k<space>y");
+    assert_eq!(stage.take(), [Effect::Copy("iotui --batch -p lab --probe loop,call,syscall,fork,memory,network".into())]);
 }
 
 #[test]
