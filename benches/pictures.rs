@@ -38,6 +38,7 @@ fn lab(home: &Home) {
     terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
     // To the first of the system calls, for its explanation.
     terminal.press("/syscall\r\tgj");
+    terminal.until("some bars", |screen| !screen.contents().contains("clock reading"));
     terminal.press("\x1b");
     terminal.until("all bars", |screen| screen.contents().contains("clock reading"));
     keep(&terminal, "lab");

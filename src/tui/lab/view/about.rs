@@ -25,7 +25,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         _ => String::new(),
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
-    let columns = columns(inside(inner));
+    let columns = columns(lab, inside(inner));
     let texts = texts(model, &columns);
     let (count, height) = (longest(&texts), usize::from(inner.height));
     let first = lab.scroll.min(count.saturating_sub(height));
@@ -38,14 +38,14 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
 }
 
 pub fn most_scroll(model: &Model, area: Rect) -> usize {
-    let columns = columns(inside(within(area)));
+    let columns = columns(&model.lab, inside(within(area)));
     longest(&texts(model, &columns)).saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
-/// Figures at the left and words at the right where there is room for both, else all below each other.
-fn columns(text: Rect) -> Vec<Rect> {
+/// Figures of a probe at the left and words at the right where there is room for both, else all below each other.
+fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
     const FIGURES: u16 = 46;
-    match text.width >= 2 * FIGURES {
+    match lab.probe().is_some() && text.width >= 2 * FIGURES {
         true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)]).spacing(3).split(text).to_vec(),
         false => vec![text],
     }
