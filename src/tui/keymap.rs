@@ -260,7 +260,9 @@ mod tests {
         assert_eq!(on("x", Setup), None);
         assert_eq!(on("f1", Host), Some(Action::Help));
         assert_eq!(on("c", Sessions), Some(Action::Compare));
-        for screen in [Results, Sessions, Compare] {
+        assert_eq!((on("r", Lab), on("space", Lab), on("c", Lab)), (Some(Action::Run), Some(Action::Toggle), Some(Action::Compare)));
+        assert_eq!((on("x", Lab), on("s", Lab), on("p", Lab)), (Some(Action::Stop), Some(Action::Skip), Some(Action::Preset)));
+        for screen in [Results, Sessions, Compare, Lab] {
             assert_eq!((on("e", screen), on("y", screen)), (Some(Action::Export), Some(Action::Copy)));
         }
     }

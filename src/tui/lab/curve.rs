@@ -135,3 +135,45 @@ impl Curve {
         self.cells.iter().position(|own| own == cell).and_then(|at| self.points.get(at)).map(|point| point.x)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::session;
+    use super::*;
+    use crate::session::probes;
+
+    fn cache(level: u8, kind: &str, size: u64) -> CacheLevel {
+        CacheLevel { level, kind: kind.into(), size, ..CacheLevel::default() }
+    }
+
+    #[test]
+    fn a_curve_for_each_of_the_other_parameters() {
+        let results = probes(&session());
+        let latency = Curves::of("latency", &results).unwrap();
+        assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
+        assert_eq!(latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["stride 64", "stride 4096"]);
+        for curve in &latency.curves {
+            assert!(curve.points.windows(2).all(|pair| pair[0].x < pair[1].x) && curve.points.len() == 15);
+            assert_eq!(curve.at(&curve.cells[3]), Some(32768.0));
+        }
+        let call = Curves::of("call", &results).unwrap();
+        assert_eq!((call.axis.as_str(), call.xs()), ("arguments", vec![0.0, 1.0, 2.0, 3.0]));
+        for none in ["loop", "clock", "rtt", "fsync", "teleport"] {
+            assert_eq!(Curves::of(none, &results), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn caches_name_the_stretches_that_lie_within_them() {
+        let results = probes(&session());
+        let latency = Curves::of("latency", &results).unwrap();
+        let caches =
+            [cache(3, "unified", 16 << 20), cache(1, "instruction", 1 << 16), cache(1, "data", 48 << 10), cache(2, "unified", 1 << 20)];
+        let found = latency.plateaus(&caches);
+        assert_eq!(found.iter().map(|plateau| plateau.label.as_str()).collect::<Vec<_>>(), ["L1d 48 KiB", "L2 1 MiB", "L3 16 MiB"]);
+        let near = |at: f64, nanos: f64| (at / nanos - 1.0).abs() < 0.1;
+        assert!(near(found[0].at, 1.4) && near(found[1].at, 4.5) && near(found[2].at, 18.0 * 1.4), "{found:?}");
+        assert!(latency.plateaus(&[]).is_empty());
+        assert!(Curves::of("call", &results).unwrap().plateaus(&caches).is_empty());
+    }
+}
