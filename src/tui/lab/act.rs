@@ -124,9 +124,9 @@ fn in_pane(model: &mut Model, action: Action) {
         }
         (_, Action::Enter) => enter(model),
         (Pane::About, _) => lab.scroll = moved(lab.scroll.min(most), most + 1, action, page),
-        (_, Action::Left | Action::Right) if lab.open => {
-            let places = lab.curves().map_or(0, |curves| curves.xs().len());
-            lab.x = moved(lab.x, places, action, page);
+        (Pane::Bars, _) if lab.open => {
+            let next = lab.curves().zip(lab.current()).and_then(|(curves, slot)| curves.moved(&slot.cell, action).cloned());
+            lab.go_to_cell(next);
         }
         (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
         (Pane::Bars, Action::Left) => lab.pane = Pane::Probes,
@@ -153,12 +153,11 @@ fn enter(model: &mut Model) {
         lab.open = false;
         return;
     }
-    let at = lab.current().map(|slot| slot.cell.clone());
     match lab.curves() {
         Some(curves) => {
-            let place = at.and_then(|cell| curves.curves.iter().find_map(|curve| curve.at(&cell)));
-            lab.x = place.and_then(|x| curves.xs().iter().position(|own| *own == x)).unwrap_or(0);
-            lab.open = true;
+            let first = lab.current().and_then(|slot| curves.first(&slot.cell).cloned());
+            lab.go_to_cell(first);
+            (lab.open, lab.pane) = (true, Pane::Bars);
         }
         None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
         None => model.toasts.note(model.now, "this probe has no curve: nothing of it varies along an axis, or it is not measured yet"),

@@ -5,6 +5,8 @@ use crate::plan::{Param, ProbeCell};
 use crate::record::Unit;
 use crate::session::ProbeResult;
 use crate::stats::Summary;
+use crate::tui::cursor::moved;
+use crate::tui::keymap::Action;
 use crate::tui::plot::Point;
 
 /// What is looked for first as an axis.
@@ -63,6 +65,46 @@ impl Curves {
         xs.sort_by(f64::total_cmp);
         xs.dedup();
         xs
+    }
+
+    /// The curve and the point of a cell.
+    fn place(&self, cell: &ProbeCell) -> Option<(usize, usize)> {
+        let point = |curve: &Curve| curve.cells.iter().position(|own| own == cell);
+        self.curves.iter().enumerate().find_map(|(at, curve)| Some((at, point(curve)?)))
+    }
+
+    /// The cell of a curve that is nearest to a place of the axis.
+    fn nearest(&self, curve: usize, x: f64) -> Option<&ProbeCell> {
+        let curve = self.curves.get(curve)?;
+        let away = |point: &Point| (point.x.max(1.0).ln() - x.max(1.0).ln()).abs();
+        let at = (0..curve.points.len()).min_by(|a, b| away(&curve.points[*a]).total_cmp(&away(&curve.points[*b])))?;
+        curve.cells.get(at)
+    }
+
+    /// The cell that is seen first: that one where it is on a curve, else the first of all.
+    pub fn first(&self, cell: &ProbeCell) -> Option<&ProbeCell> {
+        let (curve, point) = self.place(cell).unwrap_or((0, 0));
+        self.curves.get(curve)?.cells.get(point)
+    }
+
+    /// The place of a cell on the axis.
+    pub fn x(&self, cell: &ProbeCell) -> Option<f64> {
+        let (curve, point) = self.place(cell)?;
+        self.curves.get(curve)?.points.get(point).map(|point| point.x)
+    }
+
+    /// From a cell along its curve, or to the same place of the next one.
+    pub fn moved(&self, cell: &ProbeCell, action: Action) -> Option<&ProbeCell> {
+        let (curve, point) = self.place(cell)?;
+        match action {
+            Action::Up | Action::Down => self.nearest(moved(curve, self.curves.len(), action, 1), self.x(cell)?),
+            _ => self.curves.get(curve).and_then(|own| own.cells.get(moved(point, own.cells.len(), action, 5))),
+        }
+    }
+
+    /// The cell at a place of the axis, on the curve of another one.
+    pub fn at(&self, cell: &ProbeCell, x: f64) -> Option<&ProbeCell> {
+        self.nearest(self.place(cell)?.0, x)
     }
 
     /// What the caches of the machine explain: the median over the sizes that are in one, and not in the one before it.
@@ -129,13 +171,6 @@ fn curve(rest: &ProbeCell, mut results: Vec<&ProbeResult>, axis: &str) -> Curve 
     }
 }
 
-impl Curve {
-    /// Where a cell stands on the axis, if it is one of this curve's.
-    pub fn at(&self, cell: &ProbeCell) -> Option<f64> {
-        self.cells.iter().position(|own| own == cell).and_then(|at| self.points.get(at)).map(|point| point.x)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::session;
@@ -154,8 +189,16 @@ mod tests {
         assert_eq!(latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["stride 64", "stride 4096"]);
         for curve in &latency.curves {
             assert!(curve.points.windows(2).all(|pair| pair[0].x < pair[1].x) && curve.points.len() == 15);
-            assert_eq!(curve.at(&curve.cells[3]), Some(32768.0));
+            assert_eq!(latency.x(&curve.cells[3]), Some(32768.0));
         }
+        let (one, two) = (&latency.curves[0].cells, &latency.curves[1].cells);
+        for (action, to) in
+            [(Action::Right, &one[4]), (Action::Left, &one[2]), (Action::Down, &two[3]), (Action::Up, &one[3]), (Action::Bottom, &one[14])]
+        {
+            assert_eq!(latency.moved(&one[3], action), Some(to), "{action:?}");
+        }
+        assert_eq!((latency.at(&two[0], 40_000.0), latency.at(&two[0], f64::NAN)), (Some(&two[3]), Some(&two[0])));
+        assert_eq!(latency.first(&ProbeCell::new("latency", [])), Some(&one[0]));
         let call = Curves::of("call", &results).unwrap();
         assert_eq!((call.axis.as_str(), call.xs()), ("arguments", vec![0.0, 1.0, 2.0, 3.0]));
         for none in ["loop", "clock", "rtt", "fsync", "teleport"] {

@@ -29,7 +29,8 @@ pub fn clicked(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
         }
         Some(Hit::X(x)) => {
             lab.pane = Pane::Bars;
-            lab.x = x;
+            let cell = lab.curves().zip(lab.current()).and_then(|(curves, slot)| curves.at(&slot.cell, x).cloned());
+            lab.go_to_cell(cell);
         }
         Some(Hit::Pane(pane)) => lab.pane = pane,
         None => {}

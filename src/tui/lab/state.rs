@@ -9,7 +9,7 @@ use super::curve::Curves;
 use super::data::{Data, Here, Other};
 use super::sheet::{Item, Known, Sheet, Slot};
 use crate::engine::Offer;
-use crate::plan::{Preset, ProbeInfo, Settings};
+use crate::plan::{Preset, ProbeCell, ProbeInfo, Settings};
 use crate::probe;
 use crate::session::{Listed, ProbeResult};
 
@@ -51,9 +51,8 @@ pub struct Lab {
     pub slot: usize,
     /// The first line of the explanation.
     pub scroll: usize,
-    /// The curve of the probe is shown in place of the bars, with its cursor at this place of the axis.
+    /// The curves of the probe are shown in place of the bars.
     pub open: bool,
-    pub x: usize,
     pub filter: Input,
     pub typing: bool,
     /// The number of the newest question for a plan; `awaited`: its answer starts a run.
@@ -84,7 +83,6 @@ impl Lab {
             slot: 0,
             scroll: 0,
             open: false,
-            x: 0,
             filter: Input::default(),
             typing: false,
             number: 0,
@@ -176,6 +174,13 @@ impl Lab {
         self.slot = slot;
         let item = self.current().and_then(|slot| self.sheet.item_of(&slot.cell.probe));
         self.item = item.unwrap_or(self.item);
+    }
+
+    /// The cursor goes to a cell.
+    pub fn go_to_cell(&mut self, cell: Option<ProbeCell>) {
+        if let Some(slot) = cell.and_then(|cell| self.sheet.slot_of(&cell)) {
+            self.go_to(slot);
+        }
     }
 
     /// The cursor of the list goes to an item, that of the bars to its first cell.

@@ -189,9 +189,10 @@ fn enter_opens_a_curve_where_there_is_one() {
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
     assert_eq!((curves.curves.len(), curves.axis.as_str(), curves.xs().len()), (2, "bytes", 15));
-    let x = stage.model.lab.x;
-    stage.keys("l");
-    assert_eq!(stage.model.lab.x, x + 1);
+    let labels = |keys: &str, stage: &mut Stage| stage.keys(keys).model.lab.current().unwrap().label.clone();
+    assert_eq!(labels("", &mut stage), "16 KiB, stride 64");
+    assert_eq!((labels("l", &mut stage), labels("j", &mut stage)), ("32 KiB, stride 64".into(), "32 KiB, stride 4096".into()));
+    assert_eq!(stage.model.lab.pane, Pane::Bars);
     stage.keys("<esc>");
     assert!(!stage.model.lab.open && stage.model.lab.filter.value() == "latency");
 }

@@ -83,5 +83,5 @@ fn clicks_select_switch_and_open() {
     assert!(stage.model.lab.open, "a second click opens its curve");
     let (column, row) = find(&stage, "└");
     click(&mut stage, column + 2, row - 2);
-    assert_eq!(stage.model.lab.x, 0);
+    assert_eq!(stage.model.lab.current().unwrap().label, "arguments 0");
 }

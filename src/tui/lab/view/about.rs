@@ -202,8 +202,10 @@ impl Text<'_> {
         if let (Some(low), Some(high)) = (s.low, s.high) {
             self.figure(self.name("95 % from"), &unit.show(low), &format!("to {}", unit.show(high)));
         }
-        self.figure(self.name("mean"), &unit.show(s.mean), &cycles(s.mean));
-        self.figure(self.name("std dev"), &unit.show(s.stddev), &cycles(s.stddev));
+        if result.counted().len() > 1 {
+            self.figure(self.name("mean"), &unit.show(s.mean), &cycles(s.mean));
+            self.figure(self.name("std dev"), &unit.show(s.stddev), &cycles(s.stddev));
+        }
         let outliers = match result.outliers().len() {
             0 => String::new(),
             count => format!("{count} stand apart"),

@@ -29,10 +29,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
 pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
     let curves = model.lab.curves()?;
     let inner = inside(within(area));
-    let xs = curves.xs();
-    let x = with_chart(model, &curves, |chart| chart.x_at(inner, at.x))?;
-    let away = |own: &f64| (own.max(1.0).ln() - x.max(1.0).ln()).abs();
-    (0..xs.len()).min_by(|a, b| away(&xs[*a]).total_cmp(&away(&xs[*b]))).map(Hit::X)
+    with_chart(model, &curves, |chart| chart.x_at(inner, at.x)).map(Hit::X)
 }
 
 fn place(axis: &str, x: f64) -> String {
@@ -56,7 +53,7 @@ fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R)
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
         // That of every curve would be a thicket.
-        let here = lab.current().is_some_and(|slot| curve.at(&slot.cell).is_some());
+        let here = lab.current().is_some_and(|slot| curve.cells.contains(&slot.cell));
         for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
             let faint = Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
             series.extend(expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)));
@@ -75,13 +72,14 @@ fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R)
     let x = Axis::new(if positive { Scale::Log2 } else { Scale::Linear }, &show_x);
     let y = Axis::new(if curves.unit == Unit::Nanos { Scale::Log10 } else { Scale::Log2 }, &show_y);
     let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
-    then(&chart.cursor(curves.xs().get(lab.x).copied()))
+    then(&chart.cursor(lab.current().and_then(|slot| curves.x(&slot.cell))))
 }
 
 /// The values at the cursor, a line for each curve.
 fn read_out(model: &Model, curves: &Curves, area: Rect, buf: &mut Buffer) {
     let (look, lab) = (&model.look, &model.lab);
-    let Some(x) = curves.xs().get(lab.x).copied() else { return };
+    let Some(slot) = lab.current() else { return };
+    let Some(x) = curves.x(&slot.cell) else { return };
     let at = if curves.axis == "bytes" { place("bytes", x) } else { format!("{} {}", curves.axis, place("", x)) };
     pane::line(Line::styled(format!("at {at}"), look.style(Role::Title)), 0, area, buf);
     for (row, (index, curve)) in curves.curves.iter().enumerate().enumerate() {
@@ -91,7 +89,7 @@ fn read_out(model: &Model, curves: &Curves, area: Rect, buf: &mut Buffer) {
             Span::styled(format!("{} ", look.marker(index)), look.series(index)),
             Span::styled(format!("{number:>6}"), look.style(Role::Number)),
             Span::styled(format!(" {unit:<6}"), look.style(Role::Dim)),
-            Span::styled(curve.name.clone(), look.style(Role::Text)),
+            Span::styled(curve.name.clone(), look.style(if curve.cells.contains(&slot.cell) { Role::Focus } else { Role::Text })),
         ];
         pane::line(Line::from(parts), row as u16 + 1, area, buf);
     }

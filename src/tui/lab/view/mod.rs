@@ -18,7 +18,7 @@ use crate::tui::view as screen;
 use places::Places;
 
 /// What a place on the screen is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Hit {
     /// An item of the list; `mark`: its box.
     Item {
@@ -27,7 +27,7 @@ pub enum Hit {
     },
     Slot(usize),
     /// A place along the axis of the curve.
-    X(usize),
+    X(f64),
     Pane(Pane),
 }
 
