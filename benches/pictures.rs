@@ -38,9 +38,11 @@ fn lab(home: &Home) {
     terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
     // To the first of the system calls, for its explanation.
     terminal.press("/syscall\r\tgj");
-    terminal.until("some bars", |screen| !screen.contents().contains("clock reading"));
+    terminal.until("some bars", |screen| !screen.contents().contains("arguments 7"));
     terminal.press("\x1b");
-    terminal.until("all bars", |screen| screen.contents().contains("clock reading"));
+    // A frame is read in pieces: it is whole when its last row is there.
+    let rows = ["arguments 7", "read, libc", "stat, libc", "open-close, inline"];
+    terminal.until("all bars", |screen| rows.iter().all(|row| screen.contents().contains(row)));
     keep(&terminal, "lab");
     terminal.press("tt");
     terminal.press("q");
