@@ -1,6 +1,6 @@
 //! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo bench --bench pictures -- FILE`.
 //!
-//! FILE is measured, read-only; the pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as
+//! FILE is measured, read-only; without one only the picture of Lab is made, which needs none. The pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as
 //! shapes, so that they look the same whatever fonts a reader has.
 
 #[path = "../tests/common/mod.rs"]
@@ -8,6 +8,7 @@ mod program;
 #[path = "pictures/svg.rs"]
 mod svg;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -15,19 +16,46 @@ use program::Home;
 use program::pty::Terminal;
 
 const SIZE: (u16, u16) = (110, 34);
+const COLOURS: [(&str, &str); 2] = [("COLORTERM", "truecolor"), ("TERM", "xterm-256color")];
 
 fn main() {
-    let Some(file) = std::env::args_os().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"--")) else {
-        return println!("pictures: name a file to measure");
-    };
-    // Its path is in the pictures.
     let home = Home::beneath(Path::new("/var/tmp"));
+    lab(&home);
+    match std::env::args_os().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"--")) {
+        Some(file) => files(&home, &file),
+        None => println!("pictures: that of Lab is made; name a file to measure for the others"),
+    }
+}
+
+/// The cheap probes, measured.
+fn lab(home: &Home) {
+    let mut terminal = Terminal::start(home, "-p lab/cpu", SIZE, &COLOURS);
+    terminal.shows("procedure call");
+    terminal.press("t");
+    terminal.until("a theme", |screen| !screen.contents().contains("theme:"));
+    terminal.press("r");
+    terminal.shows("saved ");
+    terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
+    // To the first of the system calls, for its explanation.
+    terminal.press("/syscall\r\tgj");
+    terminal.until("some bars", |screen| !screen.contents().contains("arguments 7"));
+    terminal.press("\x1b");
+    // A frame is read in pieces: it is whole when its last row is there.
+    let rows = ["arguments 7", "read, libc", "stat, libc", "open-close, inline"];
+    terminal.until("all bars", |screen| rows.iter().all(|row| screen.contents().contains(row)));
+    keep(&terminal, "lab");
+    terminal.press("tt");
+    terminal.press("q");
+    terminal.end();
+}
+
+fn files(home: &Home, file: &OsStr) {
     // The name alone is shown in the pictures.
-    let link = home.path(&Path::new(&file).file_name().unwrap().to_string_lossy());
-    std::os::unix::fs::symlink(fs::canonicalize(&file).expect("the file is there"), &link).expect("link it");
+    let link = home.path(&Path::new(file).file_name().unwrap().to_string_lossy());
+    std::os::unix::fs::symlink(fs::canonicalize(file).expect("the file is there"), &link).expect("link it");
     let name = link.file_name().unwrap().to_string_lossy().into_owned();
     let line = format!("{name} -b read,mmap,uring -s 4k..4m*4 -c cold,warm --trial-time 150ms --budget 50s");
-    let mut terminal = Terminal::start(&home, &line, SIZE, &[("COLORTERM", "truecolor"), ("TERM", "xterm-256color")]);
+    let mut terminal = Terminal::start(home, &line, SIZE, &COLOURS);
     terminal.shows("q quit");
     terminal.press("t");
     terminal.until("the plan", |screen| screen.contents().contains("--batch") && !screen.contents().contains("theme:"));

@@ -80,6 +80,42 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
 }
 
 #[test]
+fn probes_run_on_the_lab_screen_and_come_back_there() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, "--no-mouse", WIDE, &[]);
+    terminal.shows("Setup");
+    terminal.press("5");
+    // What can be measured here, each with what it should be.
+    terminal.shows("procedure call");
+    terminal.press("/loop\r");
+    terminal.until("one bar", |screen| !screen.contents().contains("procedure call"));
+    terminal.press(ESC);
+    terminal.shows("procedure call");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    let line = "--probe loop,call --trial-time 1ms --trials 5";
+    let mut terminal = Terminal::start(&home, line, WIDE, &[]);
+    terminal.shows("procedure call");
+    terminal.press("r");
+    terminal.until("a bar", |screen| screen.contents().lines().any(|line| line.contains("arguments 3") && line.contains('█')));
+    terminal.shows("saved");
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    let kept = sessions(&home);
+    assert_eq!((kept.len(), &kept[0]["state"], &kept[0]["probes"]), (1, &"finished".into(), &9.into()));
+    // From the list it is shown where it was measured.
+    let mut again = Terminal::start(&home, "", WIDE, &[]);
+    again.shows("Setup");
+    again.press("4");
+    again.shows("finished");
+    again.press("\r");
+    again.until("its bars", |screen| screen.contents().lines().any(|line| line.contains("arguments 7") && line.contains('█')));
+    again.press("q");
+    assert_eq!(again.end().0, 0);
+}
+
+#[test]
 fn a_file_is_picked_with_keys_alone() {
     let home = home_with_file();
     common::data::write(&home.path("another.bin"), &common::data::random(4 << 20, 2));

@@ -25,6 +25,9 @@ pub struct Header<'a> {
     created: &'a str,
     target: String,
     cells: usize,
+    /// Of these, the cells of probes.
+    #[serde(skip_serializing_if = "is_zero")]
+    probes: usize,
     host: &'a Host,
     plan: &'a Plan,
 }
@@ -39,10 +42,15 @@ impl<'a> Header<'a> {
             created,
             target: target(&plan.target),
             cells: plan.cells.len() + plan.probes.len(),
+            probes: plan.probes.len(),
             host,
             plan,
         }
     }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A target for a list: `scratch 512 MiB`, or the path.
@@ -185,11 +193,13 @@ pub struct First<'a> {
     #[serde(default)]
     pub name: String,
     pub created: String,
-    // Lists read these two and cannot do without their form: what can be opened can be listed.
+    // Lists read these and cannot do without their form: what can be opened can be listed.
     #[serde(default, rename = "target")]
     _target: String,
     #[serde(default, rename = "cells")]
     _cells: u64,
+    #[serde(default, rename = "probes")]
+    _probes: u64,
     #[serde(borrow)]
     host: Option<&'a RawValue>,
     pub plan: Plan,

@@ -73,6 +73,8 @@ pub struct Listed {
     pub seconds: Option<f64>,
     /// Cells of the plan.
     pub cells: u64,
+    /// Of these, the cells of probes.
+    pub probes: u64,
     /// Cells with a trial; `None` as for `seconds`.
     pub measured: Option<u64>,
     /// Cells with an error.
@@ -133,6 +135,7 @@ fn one(path: &Path, ends: bool) -> Listed {
         created: String::new(),
         seconds: None,
         cells: 0,
+        probes: 0,
         measured: None,
         failed: 0,
         verdict: None,
@@ -144,7 +147,7 @@ fn one(path: &Path, ends: bool) -> Listed {
     listed.name = clean::brief(&head.name, store::NAME_LENGTH);
     listed.target = clean::brief(&head.target, 4096);
     listed.created = clean::brief(&head.created, 40);
-    listed.cells = head.cells;
+    (listed.cells, listed.probes) = (head.cells, head.probes);
     listed.state = State::Interrupted;
     if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
         listed.state = end.reason.into();
@@ -165,6 +168,8 @@ struct Head {
     target: String,
     #[serde(default)]
     cells: u64,
+    #[serde(default)]
+    probes: u64,
 }
 
 /// The first line, without its host and plan where it is written as iotui writes it.
@@ -224,6 +229,16 @@ mod tests {
         assert_eq!(shown, expected);
         assert_eq!((all[1].target.as_str(), all[1].created.as_str()), ("/data/file", "2026-11-21T09:30:11Z"));
         assert!(all[1].seconds.is_some_and(|seconds| seconds < 60.0));
+    }
+
+    #[test]
+    fn cells_of_probes_are_counted_by_themselves() {
+        let dir = tempfile::tempdir().unwrap();
+        let probes = ["loop", "fork"].map(|id| crate::plan::ProbeCell::new(id, []));
+        let plan = crate::plan::Plan { probes: probes.to_vec(), ..testing::plan(1) };
+        Recorder::create(dir.path(), None, "a", &Default::default(), &plan, UNIX_EPOCH).unwrap();
+        let all = list(dir.path()).unwrap();
+        assert_eq!((all[0].cells, all[0].probes), (3, 2));
     }
 
     #[test]

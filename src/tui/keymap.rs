@@ -99,12 +99,20 @@ use Screen::{Compare, Host, Lab, Live, Results, Sessions, Setup};
 pub static KEYMAP: &[Binding] = &[
     bind(Action::Run, &["r"], On(&[Setup]), "run", "run the plan"),
     bind(Action::Toggle, &["space"], On(&[Setup]), "toggle", "switch what is under the cursor"),
+    bind(Action::Run, &["r"], On(&[Lab]), "run", "measure the probes that are on"),
+    bind(
+        Action::Toggle,
+        &["space"],
+        On(&[Lab]),
+        "on/off",
+        "switch a probe or a group on or off; while probes are measured: pause, or go on",
+    ),
     bind(Action::Table, &["v"], On(&[Results]), "table", "view the chart or the table"),
     bind(Action::LogAxis, &["L"], On(&[Results]), "log", "linear or logarithmic axis"),
     bind(Action::Export, &["e"], On(&[Results]), "export", "write it to a file, in one of many formats"),
     bind(Action::Pause, &["space"], On(&[Live]), "pause", "pause the run, or go on; a pause is never measured"),
-    bind(Action::Skip, &["s"], On(&[Live]), "skip cell", "leave the cell that runs now out of the rest of the run"),
-    bind(Action::Stop, &["x"], On(&[Live]), "stop", "stop the run and keep what was measured"),
+    bind(Action::Skip, &["s"], On(&[Live, Lab]), "skip cell", "leave the cell that runs now out of the rest of the run"),
+    bind(Action::Stop, &["x"], On(&[Live, Lab]), "stop", "stop the run and keep what was measured"),
     bind(Action::Freeze, &["f"], On(&[Live]), "freeze", "hold the picture still while the run goes on"),
     bind(Action::Table, &["v", "tab"], On(&[Compare]), "chart", "view the curves over each other, or the cells"),
     bind(Action::LogAxis, &["L"], On(&[Compare]), "log", "linear or logarithmic axis"),
@@ -113,14 +121,15 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Export, &["e"], On(&[Compare]), "export", "write the comparison to a file"),
     bind(Action::Copy, &["y"], On(&[Compare]), "copy", "copy the whole comparison"),
     bind(Action::Enter, &["enter"], On(&[Compare]), "open", "open the session that is compared, or whose curve is under the cursor"),
+    bind(Action::Enter, &["enter"], On(&[Lab]), "curve", "show the curves of the probe under the cursor, or the bars again"),
     bind(Action::Enter, &["enter"], But(&[Live, Lab, Host, Compare]), "open", "open or change what is under the cursor"),
     bind(Action::RunAgain, &["r"], On(&[Results, Sessions]), "run again", "run the plan of this session again"),
     bind(Action::Copy, &["y"], On(&[Results]), "copy", "copy the result under the cursor in one line; in the table, all of it"),
     bind(Action::Toggle, &["space"], On(&[Results]), "toggle", "switch what is under the cursor"),
-    bind(Action::NextPane, &["tab"], On(&[Setup, Host]), "next pane", "go to the next pane"),
+    bind(Action::NextPane, &["tab"], On(&[Setup, Lab, Host]), "next pane", "go to the next pane"),
     bind(Action::NextPane, &["tab"], On(&[Results]), "", "view the chart or the table"),
-    bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Lab, Compare]), "", "go to the pane before"),
-    bind(Action::Preset, &["p"], On(&[Setup]), "preset", "choose a preset"),
+    bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Compare]), "", "go to the pane before"),
+    bind(Action::Preset, &["p"], On(&[Setup, Lab]), "preset", "choose a preset"),
     bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
     bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
@@ -135,17 +144,18 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::ZoomOut, &["-"], On(&[Live, Results]), "", "zoom out"),
     bind(Action::ZoomReset, &["0"], On(&[Live, Results]), "", "show everything again"),
     bind(Action::Mark, &["m", "space"], On(&[Sessions]), "mark", "mark the session, to compare it with others"),
-    bind(Action::Mark, &["m"], On(&[Results]), "mark", "mark the session, to compare it with others"),
+    bind(Action::Mark, &["m"], On(&[Results, Lab]), "mark", "mark the session, to compare it with others"),
     bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "hold the marked sessions against the one that was marked first"),
+    bind(Action::Compare, &["c"], On(&[Lab]), "others", "mark other sessions and machines of reports on the bars"),
     bind(Action::Compare, &["c"], On(&[Compare]), "", "back to the sessions"),
-    bind(Action::Export, &["e"], On(&[Sessions]), "export", "write it to a file, in one of many formats"),
-    bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions]), "filter", "show only what contains a text"),
+    bind(Action::Export, &["e"], On(&[Sessions, Lab]), "export", "write it to a file, in one of many formats"),
+    bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions, Lab]), "filter", "show only what contains a text"),
     bind(Action::Import, &["i"], On(&[Sessions]), "import", "take in a session from a file"),
     bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "give the session another name"),
     bind(Action::Delete, &["D", "delete"], On(&[Sessions]), "delete", "delete the session, after a question"),
     bind(Action::SaveAs, &["w"], On(&[Setup]), "save as", "save the settings as a preset"),
-    bind(Action::SaveAs, &["w"], On(&[Results]), "name", "give the session a name"),
-    bind(Action::Copy, &["y"], On(&[Setup]), "copy", "copy the command line"),
+    bind(Action::SaveAs, &["w"], On(&[Results, Lab]), "name", "give the session a name"),
+    bind(Action::Copy, &["y"], On(&[Setup, Lab]), "copy", "copy the command line"),
     bind(Action::Copy, &["y"], On(&[Sessions]), "copy", "copy the command that shows the session"),
     bind(Action::Copy, &["y"], On(&[Host]), "copy", "copy the report"),
     bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and the remedy"),
@@ -208,7 +218,7 @@ pub fn on(screen: Screen) -> impl Iterator<Item = &'static Binding> {
 
 /// The bindings that help lists: where there is nothing to move through, no moves.
 pub fn listed(screen: Screen) -> impl Iterator<Item = &'static Binding> {
-    on(screen).filter(move |binding| !matches!(screen, Live | Lab) || !binding.action.moves())
+    on(screen).filter(move |binding| screen != Live || !binding.action.moves())
 }
 
 /// The first key of an action on a screen, for texts that name it.
@@ -250,7 +260,9 @@ mod tests {
         assert_eq!(on("x", Setup), None);
         assert_eq!(on("f1", Host), Some(Action::Help));
         assert_eq!(on("c", Sessions), Some(Action::Compare));
-        for screen in [Results, Sessions, Compare] {
+        assert_eq!((on("r", Lab), on("space", Lab), on("c", Lab)), (Some(Action::Run), Some(Action::Toggle), Some(Action::Compare)));
+        assert_eq!((on("x", Lab), on("s", Lab), on("p", Lab)), (Some(Action::Stop), Some(Action::Skip), Some(Action::Preset)));
+        for screen in [Results, Sessions, Compare, Lab] {
             assert_eq!((on("e", screen), on("y", screen)), (Some(Action::Export), Some(Action::Copy)));
         }
     }

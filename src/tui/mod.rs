@@ -5,13 +5,14 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | keys, actions, help, footer, palette: one table | [`keymap`], [`keys`] |
+//! | keys, actions, help, footer, palette: one table; what keys move | [`keymap`], [`keys`], [`cursor`] |
 //! | a screen: its state, what it does with actions and messages, its picture | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | over the screens | [`popup`], [`export`], [`toast`] |
 //! | results as curves, and their charts | [`shown`], [`curves`], [`values`], [`plot`] |
 //! | colours and glyphs by role | [`theme`] |
 
 pub mod compare;
+pub mod cursor;
 pub mod curves;
 pub mod export;
 pub mod host;

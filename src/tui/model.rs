@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::compare::Compare;
 use super::host::HostScreen;
+use super::lab::Lab;
 use super::live::Live;
 use super::popup::Popup;
 use super::results::Results;
@@ -12,7 +13,7 @@ use super::sessions::Sessions;
 use super::setup::Setup;
 use super::theme::Look;
 use super::toast::Toasts;
-use crate::plan::Preset;
+use crate::plan::{Preset, Presets};
 use crate::record::Warning;
 
 /// The screens, in the order of their keys.
@@ -76,6 +77,7 @@ pub struct Model {
     pub results: Results,
     pub sessions: Sessions,
     pub compare: Compare,
+    pub lab: Lab,
     pub host: HostScreen,
     /// The number of the last export.
     pub exports: u64,
@@ -87,6 +89,7 @@ pub struct Model {
 impl Model {
     pub fn new(look: Look, presets: Vec<Preset>, setup: Setup) -> Model {
         let log = setup.log_y;
+        let lab = Lab::new(presets.iter().find(|preset| preset.id == Presets::LAB).unwrap_or(&setup.preset).clone());
         Model {
             screen: Screen::Setup,
             size: (80, 24),
@@ -100,6 +103,7 @@ impl Model {
             results: Results::begun(log),
             sessions: Sessions::default(),
             compare: Compare::default(),
+            lab,
             host: HostScreen::default(),
             exports: 0,
             leaving: None,

@@ -8,6 +8,7 @@ use crossterm::event::MouseEvent;
 use super::compare::Compared;
 use super::export::{Export, Outcome};
 use super::keys::Key;
+use super::lab::{Here, Other};
 use super::remember::Remembered;
 use super::sessions::Preview;
 use super::setup::{Listing, Question, Seen};
@@ -84,6 +85,15 @@ pub enum Msg {
         id: String,
         unsaved: Option<String>,
     },
+    /// What probes can be measured here.
+    Lab(Box<Here>),
+    /// The plan of the probes that are chosen, by the number of its question.
+    LabPlanned {
+        number: u64,
+        result: Result<Box<Plan>, String>,
+    },
+    /// A session whose figures are to be marked on the bars.
+    MarkedOnLab(Result<Box<Other>, String>),
     Opened(Result<Box<Shown>, String>),
     /// The plan of a session made new, to be run.
     Again(Result<Box<Plan>, String>),
@@ -128,6 +138,13 @@ pub enum Effect {
     },
     Import(String),
     Export(Box<Export>),
+    /// What probes can be measured on this target, or without one.
+    Lab {
+        file: Option<PathBuf>,
+        dir: Option<PathBuf>,
+    },
+    PlanLab(Box<Question>),
+    MarkOnLab(String),
     Open(String),
     Again(String),
     Rename {

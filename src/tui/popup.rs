@@ -1,4 +1,4 @@
-//! What lies over a screen: help, palette, a question, a line of text, the presets, the doctor.
+//! What lies over a screen: help, palette, a question, a line of text, the presets, the doctor, others on the bars of Lab.
 
 use tui_input::Input;
 
@@ -29,13 +29,37 @@ pub enum Then {
 
 #[derive(Debug, Clone)]
 pub enum Popup {
-    Help { scroll: u16, filter: Option<Input> },
-    Palette { input: Input, cursor: usize },
-    Question { text: String, detail: String, then: Then },
-    Line { title: String, hint: String, input: Input, error: Option<String>, purpose: Purpose },
+    Help {
+        scroll: u16,
+        filter: Option<Input>,
+    },
+    Palette {
+        input: Input,
+        cursor: usize,
+    },
+    Question {
+        text: String,
+        detail: String,
+        then: Then,
+    },
+    Line {
+        title: String,
+        hint: String,
+        input: Input,
+        error: Option<String>,
+        purpose: Purpose,
+    },
     Export(Box<Form>),
-    Presets { cursor: usize },
-    Doctor { scroll: u16 },
+    Presets {
+        cursor: usize,
+    },
+    /// Others on the bars of Lab.
+    Marks {
+        cursor: usize,
+    },
+    Doctor {
+        scroll: u16,
+    },
 }
 
 impl Popup {

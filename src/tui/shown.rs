@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use super::sessions::called_as;
 use crate::plan::{Skipped, TargetSpec};
-use crate::session::{self, Answer, Bounds, CellResult, Limited, Session};
+use crate::session::{self, Answer, Bounds, CellResult, Limited, ProbeResult, Session};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     pub session: Session,
     pub results: Vec<CellResult>,
+    pub probes: Vec<ProbeResult>,
     pub answer: Answer,
     /// What limits each result, in their order; `None` where the figures do not say.
     pub limits: Vec<Option<Limited>>,
@@ -21,10 +22,11 @@ pub struct Shown {
 impl Shown {
     pub fn of(session: Session, path: Option<PathBuf>) -> Shown {
         let results = session::results(&session);
-        let answer = session::answer_with(&session, &results, &session::probes(&session));
+        let probes = session::probes(&session);
+        let answer = session::answer_with(&session, &results, &probes);
         let skipped = session::skipped(&session);
         let limits = session::why(&results, &Bounds::of(&session)).limits;
-        Shown { session, results, answer, limits, skipped, path }
+        Shown { session, results, probes, answer, limits, skipped, path }
     }
 
     /// Its name, else its id.

@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::keys;
+use super::lab;
 use super::model::Model;
 use super::msg::{Effect, Msg};
 use super::setup::Setup;
@@ -34,7 +35,8 @@ impl Stage {
         let quick = presets.get("quick").unwrap().clone();
         let setup = Setup::new(Some("/data/ubuntu.iso".into()), None, quick, Settings::default());
         let look = Look { colours: Colours::Sixteen, ..Look::default() };
-        let model = Model::new(look, presets.iter().cloned().collect(), setup);
+        let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
+        model.lab = lab::tests::lab();
         Stage { model, now: Duration::ZERO, effects: Vec::new() }
     }
 

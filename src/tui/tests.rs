@@ -10,12 +10,13 @@ use ratatui::layout::Rect;
 
 use super::export::{ExportOver, Outcome};
 use super::keys::Key;
+use super::lab;
 use super::model::Screen;
 use super::msg::Msg;
 use super::testing::{self, Stage};
 use super::theme::{Colours, Glyphs, Look, THEMES};
 use super::{update, view};
-use crate::record::{End, Event, Grounds, LaneSample, Phase, Progress, Sample};
+use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 
 /// Any key that means something somewhere, and some that mean nothing.
 const KEYS: &str = "1 2 3 4 5 6 r x s f p d w e m c y t L v S a b B o n i u R D / . + - 0 : ? q h j k l g G \
@@ -66,6 +67,15 @@ fn engine() -> impl Strategy<Value = Msg> {
             Msg::Event(Event::Verdict { cell, verdict })
         }),
         cell.prop_map(|cell| Msg::Event(Event::Failed { cell, error: "EIO".into() })),
+        (0..60u32, 1..9u32).prop_map(|(cell, round)| {
+            let trial = ProbeTrial { cell, ..lab::tests::trial(cell % 40, round) };
+            Msg::Event(Event::Probe { trial })
+        }),
+        (0..60u32).prop_map(|cell| Msg::Event(Event::Findings { cell, findings: Arc::new(lab::tests::findings(cell)) })),
+        (0..60u32, -1.0..2.0f64).prop_map(|(probe, share)| {
+            Msg::Event(Event::Progress(Progress { phase: Phase::Trial, cell: None, probe: Some(probe), round: 1, share, left: 1 }))
+        }),
+        made(|| Msg::Event(Event::Started { plan: Arc::new(lab::tests::plan()), grounds: Arc::new(Grounds::default()) })),
         made(|| Msg::Event(Event::Note { text: "a note".into() })),
         made(|| Msg::Event(Event::Started { plan: Arc::new(testing::plan()), grounds: Arc::new(Grounds::default()) })),
         made(|| Msg::Event(Event::End { reason: End::Goal })),
@@ -80,6 +90,12 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Opened(Ok(Box::new(testing::shown())))),
         made(|| Msg::Opened(Err("no such session".into()))),
         made(|| Msg::Again(Ok(Box::new(testing::plan())))),
+        made(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
+        made(|| Msg::Opened(Ok(Box::new(lab::tests::shown())))),
+        made(|| Msg::Lab(Box::new(lab::tests::here()))),
+        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::Other::of(&lab::tests::session(), "mine".into()))))),
+        made(|| Msg::MarkedOnLab(Err("gone".into()))),
+        (0..20u64).prop_map(|number| Msg::LabPlanned { number, result: Ok(Box::new(lab::tests::plan())) }),
         made(|| Msg::Host(Box::default())),
         made(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
         made(|| Msg::Sessions(Err("unreadable".into()))),
@@ -147,6 +163,9 @@ fn stages() -> Vec<(&'static str, Stage)> {
         let mut stage = Stage::new();
         stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
         stage.tell(Msg::Host(Box::default()));
+        if *screen == Screen::Lab {
+            stage.tell(Msg::Lab(Box::new(lab::tests::here()))).tell(Msg::Opened(Ok(Box::new(lab::tests::shown()))));
+        }
         if *screen == Screen::Live {
             update::run::start(&mut stage.model, Arc::new(testing::plan()));
             a_little_run(&mut stage);

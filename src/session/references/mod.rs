@@ -61,7 +61,8 @@ impl Reference {
 
     /// As a list of sessions shows it.
     pub fn listed(&self) -> Listed {
-        let cells = (self.session.plan.cells.len() + self.session.plan.probes.len()) as u64;
+        let probes = self.session.plan.probes.len() as u64;
+        let cells = self.session.plan.cells.len() as u64 + probes;
         Listed {
             id: self.id.into(),
             name: String::new(),
@@ -69,6 +70,7 @@ impl Reference {
             created: self.session.created.clone(),
             seconds: None,
             cells,
+            probes,
             measured: Some(cells),
             failed: 0,
             verdict: self.session.worst().map(|worst| Some(worst).into()),

@@ -156,7 +156,7 @@ fn the_report_is_copied_and_facts_are_asked_for_but_not_beside_a_run() {
     let mut model = model(1);
     let copied = keys(&mut model, "y");
     assert!(matches!(&copied[..], [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")), "{copied:?}");
-    assert_eq!(keys(&mut model, "56"), [Effect::Host]);
+    assert_eq!(keys(&mut model, "26"), [Effect::Host]);
     super::super::live::begin(&mut model, &crate::session::testing::plan(1).into());
     assert_eq!(keys(&mut model, "56"), []);
 }

@@ -1,37 +1,95 @@
-//! Lab: where the measurements of the operating system itself will be shown.
+//! Lab: the operating system's own costs, as bars on one scale from a cycle to a second.
+//!
+//! | what | where |
+//! |---|---|
+//! | which probes are chosen | [`choice`] |
+//! | what can be measured here, what was measured, what others reach | [`data`] |
+//! | the list and the bars, made from these | [`sheet`], [`scale`], [`curve`] |
+//! | what is under the cursor | [`state`] |
+//! | what keys, clicks and messages do | [`act`], [`mouse`], [`told`], [`marks`] |
+//! | the picture | [`view`] |
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
+mod act;
+mod choice;
+mod curve;
+mod data;
+mod marks;
+mod mouse;
+mod scale;
+mod sheet;
+mod state;
+mod told;
+mod view;
 
-use super::keymap::{Action, key_of};
+#[cfg(test)]
+pub(super) mod tests;
+
+pub use act::{act, command, offered};
+pub use data::{Here, Other};
+pub use marks::{chosen, rows as mark_rows};
+pub use mouse::clicked;
+pub use state::Lab;
+pub use told::{begin, listed, renamed, show, ticked, told};
+pub use view::{draw, sign};
+
+use tui_input::Input;
+
+use super::live;
 use super::model::{Model, Screen};
 use super::msg::Effect;
-use super::theme::Role;
-use super::view::pane;
+use super::update;
+use crate::experiment;
+use crate::plan::{Plan, Preset, Settings};
 
-pub fn act(_: &mut Model, _: Action) -> Vec<Effect> {
+/// A preset that measures no file: it is chosen and run here.
+pub fn is_own_preset(preset: &Preset) -> bool {
+    !experiment::needs_file(std::slice::from_ref(preset))
+}
+
+/// A plan of probes alone.
+pub fn is_own_plan(plan: &Plan) -> bool {
+    plan.cells.is_empty() && !plan.probes.is_empty()
+}
+
+/// A run goes on that measures probes.
+pub fn running(model: &Model) -> bool {
+    live::plan(model).is_some_and(|plan| !plan.probes.is_empty())
+}
+
+/// Chooses a preset of probes, and shows it.
+pub fn take_preset(model: &mut Model, preset: Preset) -> Vec<Effect> {
+    model.lab.choose(preset, Settings::default());
+    update::go(model, Screen::Lab)
+}
+
+/// What is asked for when the screen is shown: nothing while something is measured, which it would disturb.
+pub fn shown(model: &Model) -> Vec<Effect> {
+    if model.running() { Vec::new() } else { vec![Effect::Lab { file: model.setup.file.clone(), dir: model.setup.dir.clone() }] }
+}
+
+/// The filter, while it is typed.
+pub fn field(lab: &mut Lab) -> Option<&mut Input> {
+    lab.typing.then_some(&mut lab.filter)
+}
+
+/// The filter has changed.
+pub fn typed(model: &mut Model) -> Vec<Effect> {
+    model.lab.arrange();
     Vec::new()
 }
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let inner = pane::frame(&model.look, "Lab", "", true, area, buf);
-    let setup = key_of(Action::Go(Screen::Setup), Screen::Lab);
-    let texts = [
-        ("The operating system itself", Role::Title),
-        ("", Role::Dim),
-        ("Clocks, system calls, processes, memory and network will be measured here.", Role::Text),
-        ("This version measures files only.", Role::Text),
-        ("", Role::Dim),
-        (&format!("{setup} measures files; its backends seek and null show what a call costs."), Role::Dim),
-    ];
-    let room = usize::from(inner.width.saturating_sub(4));
-    let lines: Vec<Line> = texts
-        .iter()
-        .flat_map(|(text, role)| pane::wrap(text, room).into_iter().map(|part| Line::styled(part, model.look.style(*role)).centered()))
-        .collect();
-    let above = inner.height.saturating_sub(lines.len() as u16) / 3;
-    for (row, line) in lines.into_iter().enumerate() {
-        pane::line(line, above + row as u16, inner, buf);
+/// Goes back from an opened curve or a filter; false where there is neither.
+pub fn back(model: &mut Model) -> bool {
+    let lab = &mut model.lab;
+    if lab.open {
+        lab.open = false;
+        return true;
     }
+    if lab.typing || !lab.filter.value().is_empty() {
+        lab.typing = false;
+        lab.filter = Input::default();
+        lab.arrange();
+        return true;
+    }
+    false
 }

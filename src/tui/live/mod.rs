@@ -20,13 +20,18 @@ mod window;
 mod tests;
 
 pub use update::{act, begin, end, resumed, stopping, suspend, ticked, told};
-pub use view::draw;
+pub use view::{bar, draw};
 
 use picture::Picture;
 use run::{Run, Suspended};
 use window::Zoom;
 
+use std::time::Duration;
+
 use super::model::Model;
+use crate::plan::Plan;
+use crate::session::Session;
+use crate::units;
 
 /// A picture that holds still while the run goes on.
 #[derive(Debug)]
@@ -68,15 +73,45 @@ pub fn state(model: &Model) -> String {
         Some(run) if run.pausing && run.paused() => "paused".into(),
         Some(run) if run.pausing && run.suspended == Suspended::No => format!("pausing{more}"),
         Some(run) if run.pausing => "paused".into(),
+        // Probes are counted by nothing that a person would count.
+        Some(run) if run.picture.cell().is_none() && probe(model).is_some() => brief(run),
         Some(run) => format!("running {}", run.picture.place),
     }
 }
 
 /// The state where there is no room for it all: `running 12 %`.
 pub fn brief_state(model: &Model) -> String {
-    let share = model.live.run.as_ref().and_then(|run| run.picture.progress).map_or(0.0, |progress| progress.share);
-    let measuring = state(model).starts_with("running");
-    if measuring { format!("running {:.0} %", (share * 100.0).clamp(0.0, 100.0)) } else { state(model) }
+    match &model.live.run {
+        Some(run) if state(model).starts_with("running") => brief(run),
+        _ => state(model),
+    }
+}
+
+fn brief(run: &Run) -> String {
+    format!("running {} %", run.picture.percent().unwrap_or(0))
+}
+
+/// The plan that runs.
+pub fn plan(model: &Model) -> Option<&Plan> {
+    model.live.run.as_ref().map(|run| &*run.picture.plan)
+}
+
+/// The probe that is measured now, by its place in the plan.
+pub fn probe(model: &Model) -> Option<u32> {
+    model.live.run.as_ref()?.picture.progress?.probe
+}
+
+/// The percent of the run that are done, and what is left of it in words.
+pub fn far(model: &Model) -> Option<(u32, String)> {
+    let picture = &model.live.run.as_ref()?.picture;
+    let (percent, (_, left)) = (picture.percent()?, picture.left()?);
+    Some((percent, format!("{} left", units::show_wait(Duration::from_secs_f64(left)))))
+}
+
+/// The session as far as it is, where probes were measured since this was asked the last time.
+pub fn probed(model: &mut Model) -> Option<&Session> {
+    let run = model.live.run.as_mut()?;
+    std::mem::take(&mut run.probed).then_some(&run.session)
 }
 
 /// Why not all of the last run is in its file.

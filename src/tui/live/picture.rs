@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::found::Found;
 use super::place::Place;
+use super::run::Step;
 use super::series::{Measure, Series, per_second};
 use super::window::{Axes, Zoom};
 use crate::engine;
-use crate::plan::{Job, Plan};
+use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
 use crate::session::{Axis, Bounds, moves_data};
 use crate::tui::curves::{self, Curve, Expected, Metric};
@@ -136,6 +137,14 @@ impl Picture {
 
     pub fn job(&self, cell: u32) -> Option<&Job> {
         self.plan.cells.get(cell as usize)
+    }
+
+    /// What a step is called.
+    pub fn label(&self, step: Step) -> Option<String> {
+        match step {
+            Step::Cell(cell) => self.job(cell).map(Job::label),
+            Step::Probe(probe) => self.plan.probes.get(probe as usize).map(ProbeCell::label),
+        }
     }
 
     pub fn hue(&self, cell: u32) -> usize {

@@ -46,6 +46,19 @@ pub enum Suspended {
     Resume,
 }
 
+/// What runs: a cell or a probe, by its place in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Cell(u32),
+    Probe(u32),
+}
+
+impl Step {
+    pub fn of(progress: &Progress) -> Option<Step> {
+        progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
+    }
+}
+
 #[derive(Debug)]
 pub struct Run {
     /// As it grows.
@@ -57,8 +70,10 @@ pub struct Run {
     /// A pause was asked for; it holds once its phase is told.
     pub pausing: bool,
     pub suspended: Suspended,
-    /// The cell that is to be left out, until another one runs.
-    pub skipping: Option<u32>,
+    /// What is to be left out, until something else runs.
+    pub skipping: Option<Step>,
+    /// A probe was measured since that was asked.
+    pub probed: bool,
     /// One per cell of the plan, so that colours and markers stay as they are.
     results: Vec<CellResult>,
     /// Per cell, how many trials its result was made from.
@@ -70,7 +85,7 @@ pub struct Run {
     /// When the picture was brought up to date.
     refreshed: Option<Duration>,
     /// What the title of the window says: percent and cell.
-    pub titled: Option<(u32, Option<u32>)>,
+    pub titled: Option<(u32, Option<Step>)>,
 }
 
 impl Run {
@@ -85,6 +100,7 @@ impl Run {
             pausing: false,
             suspended: Suspended::No,
             skipping: None,
+            probed: false,
             results: results(plan),
             counted: vec![0; plan.cells.len()],
             stale: BTreeSet::new(),
@@ -119,6 +135,7 @@ impl Run {
                 }
             }
             Event::Picked { pick } => self.picture.found.said(Severity::Note, pick.why.clone()),
+            Event::Probe { .. } | Event::Findings { .. } => self.probed = true,
             Event::Note { text } => self.picture.found.said(Severity::Note, text),
             _ => {}
         }
@@ -144,7 +161,7 @@ impl Run {
         } else if self.suspended == Suspended::No {
             self.clock.go(now);
         }
-        if progress.cell != self.skipping {
+        if Step::of(&progress) != self.skipping {
             self.skipping = None;
         }
         self.picture.now = self.clock.seconds(now);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run::{Run, Suspended};
+use super::run::{Run, Step, Suspended};
 use super::window::Zoom;
 use super::{Frozen, Live};
 use crate::host::Host;
-use crate::plan::{Job, Plan};
+use crate::plan::Plan;
 use crate::record::Event;
 use crate::tui::keymap::Action;
 use crate::tui::model::Model;
@@ -106,12 +106,12 @@ pub fn ticked(model: &mut Model) -> Vec<Effect> {
 
 /// The title of the window, where its percent or its cell changed.
 fn title(run: &mut Run) -> Option<Effect> {
-    let (percent, cell) = (run.picture.percent()?, run.picture.cell());
-    if run.titled == Some((percent, cell)) {
+    let (percent, step) = (run.picture.percent()?, run.picture.progress.as_ref().and_then(Step::of));
+    if run.titled == Some((percent, step)) {
         return None;
     }
-    run.titled = Some((percent, cell));
-    let label = cell.and_then(|cell| run.picture.job(cell)).map(Job::label);
+    run.titled = Some((percent, step));
+    let label = step.and_then(|step| run.picture.label(step));
     Some(Effect::Title(match label {
         Some(label) => format!("iotui {percent} %: {label}"),
         None => format!("iotui {percent} %"),
@@ -145,14 +145,14 @@ fn pause(model: &mut Model) -> Option<Effect> {
 
 fn skip(model: &mut Model) -> Option<Effect> {
     let run = model.live.run.as_mut()?;
-    let Some(cell) = run.picture.cell() else {
+    let Some(step) = run.picture.progress.as_ref().and_then(Step::of) else {
         model.toasts.note(model.now, "no cell runs yet");
         return None;
     };
-    if run.stopping || run.skipping == Some(cell) {
+    if run.stopping || run.skipping == Some(step) {
         return None;
     }
-    run.skipping = Some(cell);
+    run.skipping = Some(step);
     Some(Effect::Skip)
 }
 

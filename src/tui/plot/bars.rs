@@ -10,6 +10,9 @@ use super::canvas::put;
 use super::range::Range;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 
+/// A cell that is filled to so many eighths.
+pub(super) const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
 /// A piece of a bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
@@ -170,7 +173,6 @@ impl<'a> Bars<'a> {
 
     /// Fills from one eighth to another.
     fn fill(&self, start: u32, end: u32, index: usize, style: Style, area: Rect, buf: &mut Buffer) {
-        const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
         let unicode = self.look.glyphs == Glyphs::Unicode;
         for column in start / 8..end.div_ceil(8) {
             let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { return };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::cursor::moved;
 use super::super::curves::Metric;
 use super::super::export::{Form, What};
 use super::super::keymap::{self, Action, Place, key_of};
@@ -72,12 +73,12 @@ fn of_session(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
 }
 
 /// Marks the session to be compared, or takes the mark away.
-fn mark(model: &mut Model, id: String, kept: bool) {
+pub fn mark(model: &mut Model, id: String, kept: bool) {
     if !kept {
         return model.toasts.failed(model.now, "this session is not kept: it cannot be compared");
     }
     sessions::mark(model, id.clone());
-    let (go, compare) = (key_of(Action::Go(Screen::Sessions), Screen::Results), key_of(Action::Compare, Screen::Sessions));
+    let (go, compare) = (key_of(Action::Go(Screen::Sessions), model.screen), key_of(Action::Compare, Screen::Sessions));
     let said = match (model.sessions.mark_of(&id), model.sessions.marks.len()) {
         (None, _) => "the mark is gone".to_string(),
         (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
@@ -111,22 +112,6 @@ pub fn metric_of(action: Action) -> Option<Metric> {
         Action::Latency => Some(Metric::Latency),
         Action::Cpu => Some(Metric::Cpu),
         _ => None,
-    }
-}
-
-/// A step from a place to another of so many.
-fn moved(at: usize, count: usize, action: Action, page: usize) -> usize {
-    let last = count.saturating_sub(1);
-    match action {
-        Action::Up | Action::Left => at.saturating_sub(1),
-        Action::Down | Action::Right => (at + 1).min(last),
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => (at + page).min(last),
-        Action::HalfUp => at.saturating_sub(page / 2),
-        Action::HalfDown => (at + page / 2).min(last),
-        Action::Top => 0,
-        Action::Bottom => last,
-        _ => at,
     }
 }
 

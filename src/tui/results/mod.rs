@@ -25,7 +25,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use act::{act, metric_of, offered};
+pub use act::{act, mark, metric_of, offered};
 pub use mouse::clicked;
 pub use state::Results;
 pub use view::draw;

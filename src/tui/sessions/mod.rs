@@ -14,7 +14,7 @@ mod view;
 mod tests;
 
 pub use columns::lit;
-pub use list::{Sessions, called_as, when};
+pub use list::{Sessions, called, called_as, when};
 pub use update::{act, clicked, field, import, mark, offered, rename, run_over, told, typed};
 pub use view::draw;
 

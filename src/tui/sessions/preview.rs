@@ -12,7 +12,7 @@ use super::super::view::pane;
 use super::chart::{self, Axes, Drawn};
 use super::columns;
 use super::list::{called, cells, when};
-use crate::session::{Axis, Listed};
+use crate::session::{Axis, Listed, ProbeResult};
 use crate::units;
 
 /// Less is no chart.
@@ -74,7 +74,9 @@ fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buff
     lines(facts, above, buf);
     let looks = |curve: &Curve| (look.series(curve.hue), look.marker(curve.index));
     let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::of(curve, looks(curve))).collect();
-    if !drawn.is_empty() {
+    if drawn.is_empty() {
+        lines(probes(look, shown, width), plot, buf);
+    } else {
         chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
     }
     lines(legend, below, buf);
@@ -90,6 +92,23 @@ fn lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
     for (row, line) in lines.into_iter().enumerate() {
         pane::line(line, row as u16, area, buf);
     }
+}
+
+/// Probes and their medians, in the order of the plan.
+fn probes(look: &Look, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+    let one = |probe: &ProbeResult| {
+        let (unit, value) = (probe.unit?, probe.value?);
+        let shown = unit.show(value.summary.median);
+        let (figure, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
+        let label = pane::fit(&probe.cell.label(), width.saturating_sub(14));
+        let pad = " ".repeat(width.saturating_sub(pane::width(&label) + 13));
+        Some(Line::from(vec![
+            Span::styled(label + &pad, look.style(Role::Text)),
+            Span::styled(format!("{figure:>6} "), look.style(Role::Number)),
+            Span::styled(format!("{unit:<5}"), look.style(Role::Dim)),
+        ]))
+    };
+    shown.probes.iter().filter_map(one).collect()
 }
 
 /// Throughput, or the number of calls where no bytes are moved.

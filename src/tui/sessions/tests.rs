@@ -25,6 +25,7 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
         created: format!("2026-11-21T09:30:{number:02}Z"),
         seconds: Some(5.0),
         cells: 2 + number as u64 % 3,
+        probes: 0,
         measured: Some(2),
         failed: 0,
         best: [None, Some(1.5e9), Some(2.5e9)][number % 3],

@@ -6,6 +6,7 @@ use tui_input::Input;
 use super::super::compare::{self, MOST};
 use super::super::export::{Form, What};
 use super::super::keymap::{Action, key_of};
+use super::super::lab;
 use super::super::model::{Model, Screen};
 use super::super::msg::{Effect, Msg};
 use super::super::popup::{Popup, Purpose, Then};
@@ -118,6 +119,9 @@ fn compare(model: &mut Model) -> Vec<Effect> {
 }
 
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    if let Msg::Sessions(Ok(all)) = &msg {
+        lab::listed(model, all);
+    }
     let sessions = &mut model.sessions;
     match msg {
         Msg::Sessions(Ok(listed)) => {

@@ -6,7 +6,7 @@ use super::change;
 use super::rows::ROWS;
 use super::state::{Pane, Setup};
 use super::{line, pick, remember, slider, view};
-use crate::plan::TargetSpec;
+use crate::plan::{Preset, TargetSpec};
 use crate::tui::keymap::Action;
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
@@ -263,9 +263,6 @@ pub fn back(model: &mut Model) -> bool {
 }
 
 /// The preset that was chosen from the list.
-pub fn preset(model: &mut Model, index: usize) -> Vec<Effect> {
-    match model.presets.get(index).cloned() {
-        Some(preset) => change::take_preset(model, preset),
-        None => Vec::new(),
-    }
+pub fn preset(model: &mut Model, preset: Preset) -> Vec<Effect> {
+    change::take_preset(model, preset)
 }

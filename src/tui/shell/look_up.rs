@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use super::super::lab::{Here, Other};
 use super::super::msg::Msg;
-use super::super::sessions::Preview;
+use super::super::sessions::{Preview, when};
 use super::super::setup::{Entry, Ground, Kind, Listing, Question, Seen};
 use super::super::shown::Shown;
-use crate::engine::{Proposal, propose as plan_for};
+use crate::engine::{Proposal, offers, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, Settings};
 use crate::session::{self, Listed, Session};
@@ -52,16 +53,35 @@ pub fn facts(path: PathBuf) -> Seen {
     Seen { path, result }
 }
 
-/// The plan for what is chosen, and what the doctor says to it.
-pub fn propose(question: &Question, host: &Host) -> Msg {
-    let asked = Proposal {
+fn proposal(question: &Question) -> Proposal<'_> {
+    Proposal {
         file: question.file.as_deref(),
         dir: question.dir.as_deref(),
         keep: false,
         presets: std::slice::from_ref(&question.preset),
         settings: &question.settings,
-    };
-    match plan_for(&asked) {
+    }
+}
+
+/// What probes can be measured here, and the references that know some.
+pub fn lab(file: Option<&Path>, dir: Option<&Path>) -> Here {
+    Here { cells: offers(file, dir), others: Other::references(session::references()) }
+}
+
+/// The plan of the probes that are chosen.
+pub fn plan_lab(question: &Question) -> Msg {
+    let result = plan_for(&proposal(question)).map(|proposed| Box::new(proposed.plan)).map_err(|error| error.to_string());
+    Msg::LabPlanned { number: question.number, result }
+}
+
+/// The figures of a session, for its marks on the bars.
+pub fn other(id: &str) -> Result<Other, String> {
+    load(id).map(|session| Other::of(&session, format!("{} UTC", when(&session.created))))
+}
+
+/// The plan for what is chosen, and what the doctor says to it.
+pub fn propose(question: &Question, host: &Host) -> Msg {
+    match plan_for(&proposal(question)) {
         Ok(proposed) => {
             let findings = examine(host, Some(&proposed.facts), Some(&proposed.plan));
             let link = proposed.facts.link().map(|link| link.bytes_per_second);

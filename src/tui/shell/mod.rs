@@ -23,11 +23,13 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 pub use look::{look, theme};
 
 use super::keys::Key;
-use super::model::Model;
+use super::lab::is_own_preset;
+use super::model::{self, Model};
 use super::msg::{Effect, Msg};
 use super::remember::Remembered;
 use super::setup::Setup;
 use super::theme::THEMES;
+use super::update::go;
 use crate::plan::{Preset, Presets, Settings};
 use crate::report::{When, say};
 
@@ -87,12 +89,25 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, &env);
     // What was said on the command line stands alone; else what was chosen the last time goes on.
     let fresh = preset.is_none() && settings == Settings::default();
-    let base = preset.map_or_else(|| presets.get(Presets::DEFAULT).cloned(), Ok)?;
+    let base = match preset {
+        Some(preset) => preset,
+        None => presets.get(if settings.probe.is_some() { Presets::LAB } else { Presets::DEFAULT })?.clone(),
+    };
+    // Probes alone are chosen and run on Lab; Setup goes on where it was.
+    let probes = is_own_preset(&base).then(|| (base.clone(), settings.clone()));
+    let (base, settings, fresh) = match &probes {
+        Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
+        None => (base, settings, fresh),
+    };
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let setup = Setup::new(file, dir, base, settings).remembering(&remembered, &here, fresh);
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     let mut first = vec![Effect::Host];
     first.extend(model.setup.first());
+    if let Some((preset, said)) = probes {
+        model.lab.choose(preset, said);
+        first.extend(go(&mut model, model::Screen::Lab));
+    }
     Ok((model, first))
 }
 

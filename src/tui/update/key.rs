@@ -7,7 +7,7 @@ use super::super::keymap::{self, Action};
 use super::super::keys::Key;
 use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
-use super::super::{results, sessions, setup};
+use super::super::{lab, results, sessions, setup};
 use super::{act, popup};
 
 pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
@@ -48,6 +48,7 @@ fn field(model: &mut Model) -> Option<&mut Input> {
         Screen::Setup => setup::field(&mut model.setup),
         Screen::Results => results::field(&mut model.results),
         Screen::Sessions => sessions::field(&mut model.sessions),
+        Screen::Lab => lab::field(&mut model.lab),
         _ => None,
     }
 }
@@ -72,6 +73,7 @@ fn changed(model: &mut Model) -> Vec<Effect> {
         Screen::Setup => setup::typed(model),
         Screen::Results => results::typed(model),
         Screen::Sessions => sessions::typed(model),
+        Screen::Lab => lab::typed(model),
         _ => Vec::new(),
     }
 }

@@ -31,7 +31,10 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             model.size = (columns, rows);
             Vec::new()
         }
-        Msg::Tick => live::ticked(model).into_iter().chain(run::patience(model)).collect(),
+        Msg::Tick => {
+            lab::ticked(model);
+            live::ticked(model).into_iter().chain(run::patience(model)).collect()
+        }
         Msg::Leave(code) => run::leave(model, code),
         Msg::Interrupt => act(model, Action::Interrupt),
         Msg::Suspend => act(model, Action::Suspend),
@@ -43,9 +46,10 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Compared(compared) => compare::told(model, *compared),
         Msg::Exported { number, result } => export::told(model, number, result),
         Msg::Saving { id, unsaved } => run::saving(model, &id, unsaved),
+        Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => lab::told(model, msg),
         Msg::Opened(Ok(shown)) => {
-            results::show(model, *shown);
-            go(model, Screen::Results)
+            let screen = run::show(model, *shown);
+            go(model, screen)
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Failed(why) => {
@@ -97,6 +101,7 @@ fn on_screen_back(model: &mut Model) -> bool {
     match model.screen {
         Screen::Results => results::back(model),
         Screen::Setup => setup::back(model),
+        Screen::Lab => lab::back(model),
         _ => false,
     }
 }
@@ -108,6 +113,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
         Screen::Setup => setup::shown_again(model),
         Screen::Sessions => vec![Effect::Sessions],
         Screen::Host => host::shown(model),
+        Screen::Lab => lab::shown(model),
         _ => Vec::new(),
     }
 }

@@ -8,7 +8,7 @@ use super::super::keys::Key;
 use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
 use super::super::view::{self, footer};
-use super::super::{host, results, sessions, setup};
+use super::super::{host, lab, results, sessions, setup};
 use super::{act, key};
 
 pub fn moved(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
@@ -50,6 +50,7 @@ fn clicked(model: &mut Model, at: Position) -> Vec<Effect> {
         Screen::Setup => setup::clicked(model, areas.body, at),
         Screen::Results => results::clicked(model, areas.body, at),
         Screen::Sessions => sessions::clicked(model, areas.body, at),
+        Screen::Lab => lab::clicked(model, areas.body, at),
         Screen::Host => host::clicked(model, areas.body, at),
         _ => Vec::new(),
     }

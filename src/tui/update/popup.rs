@@ -5,10 +5,10 @@ use tui_input::Input;
 
 use super::super::keymap::{self, Action};
 use super::super::keys::Key;
-use super::super::model::Model;
+use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
 use super::super::popup::{self, Popup};
-use super::super::{export, results, sessions, setup, view};
+use super::super::{export, lab, results, sessions, setup, view};
 use super::key::edit;
 use super::{act, then};
 
@@ -42,6 +42,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
     let screen = model.screen;
     let action = keymap::action(key, screen);
     let (presets, most) = (model.presets.len(), view::popup::furthest(model));
+    let marks = lab::mark_rows(&model.lab).len();
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
     let closes = key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
     if closes {
@@ -72,13 +73,34 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
             Some(Action::Enter | Action::Toggle) => {
                 let chosen = *cursor;
                 model.popups.pop();
-                return setup::preset(model, chosen);
+                return preset(model, chosen);
             }
             Some(Action::Preset) => return close(model),
             _ => *cursor = moved(*cursor, presets, action),
         },
+        Popup::Marks { cursor } => match action {
+            Some(Action::Enter | Action::Toggle) => {
+                let chosen = *cursor;
+                return lab::chosen(model, chosen);
+            }
+            Some(Action::Compare) => return close(model),
+            _ => *cursor = moved(*cursor, marks, action),
+        },
     }
     Vec::new()
+}
+
+/// The preset that was chosen: of probes on Lab, of files on Setup.
+fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
+    let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
+    if lab::is_own_preset(&preset) {
+        return lab::take_preset(model, preset);
+    }
+    let mut effects = setup::preset(model, preset);
+    if model.screen == Screen::Lab {
+        effects.extend(super::go(model, Screen::Setup));
+    }
+    effects
 }
 
 fn close(model: &mut Model) -> Vec<Effect> {
@@ -137,6 +159,7 @@ fn entered(model: &mut Model) -> Vec<Effect> {
             model.popups.pop();
             if let popup::Purpose::Rename { id } = &purpose {
                 results::renamed(model, id, &text);
+                lab::renamed(model, id, &text);
             }
             effects
         }

@@ -2,21 +2,36 @@
 
 use std::sync::Arc;
 
+use super::super::keymap::{Action, key_of};
 use super::super::model::{Model, Screen};
 use super::super::msg::{Effect, Msg};
 use super::super::popup::{Popup, Then};
-use super::super::{live, results, sessions};
+use super::super::shown::Shown;
+use super::super::{lab, live, results, sessions};
 use super::{PATIENCE, go, leaving};
 use crate::plan::Plan;
 
-/// Starts a plan and shows Live.
+/// Says that a run goes on, and how to stop it: a plan of files and one of probes would measure each other.
+pub fn refuse(model: &mut Model) {
+    let (what, screen) = if own(model) { ("of probes", Screen::Lab) } else { ("of files", Screen::Live) };
+    let stop = key_of(Action::Stop, screen);
+    model.toasts.note(model.now, format!("a run {what} goes on: stop it first ({stop} on {})", screen.title()));
+}
+
+/// The run that goes on measures probes alone.
+fn own(model: &Model) -> bool {
+    live::plan(model).is_some_and(lab::is_own_plan)
+}
+
+/// Starts a plan and shows it: on Live, or on Lab where it measures probes alone.
 pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
     if model.running() {
-        model.toasts.note(model.now, "a run goes on: stop it first (x on Live)");
+        refuse(model);
         return Vec::new();
     }
     live::begin(model, &plan);
-    let mut effects = go(model, Screen::Live);
+    lab::begin(model, &plan);
+    let mut effects = go(model, if lab::is_own_plan(&plan) { Screen::Lab } else { Screen::Live });
     effects.push(super::setup::remember(model));
     effects.push(Effect::Start { plan, name: None });
     effects
@@ -27,9 +42,10 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Over { error, unsaved } => over(model, error, unsaved),
         Msg::NotBegun(why) => {
+            let back = if own(model) { Screen::Lab } else { Screen::Setup };
             live::end(model);
             model.toasts.failed(model.now, why);
-            let mut effects = go(model, Screen::Setup);
+            let mut effects = go(model, back);
             effects.extend(out(model));
             effects
         }
@@ -61,15 +77,32 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
         {
             model.toasts.good(model.now, format!("saved {}", path.display()));
         }
-        let empty = shown.results.is_empty();
-        results::show(model, shown);
+        let empty = shown.results.is_empty() && shown.probes.is_empty();
+        let screen = show(model, shown);
         if model.screen == Screen::Live {
-            effects.extend(go(model, if empty { Screen::Setup } else { Screen::Results }));
+            effects.extend(go(model, if empty { Screen::Setup } else { screen }));
+        }
+        if model.screen == Screen::Lab {
+            // What can be measured here was not asked for while something was measured.
+            effects.extend(lab::shown(model));
         }
     }
     effects.extend(sessions::run_over(model));
     effects.extend(out(model));
     effects
+}
+
+/// Shows a session on the screens that it belongs to; the one to look at first.
+pub fn show(model: &mut Model, shown: Shown) -> Screen {
+    let alone = lab::is_own_plan(&shown.session.plan);
+    if !shown.session.plan.probes.is_empty() {
+        lab::show(model, &shown);
+    }
+    if alone {
+        return Screen::Lab;
+    }
+    results::show(model, shown);
+    Screen::Results
 }
 
 fn not_saved(why: &str) -> String {

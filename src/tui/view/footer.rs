@@ -7,7 +7,8 @@ use ratatui::widgets::Widget;
 
 use super::super::keymap;
 use super::super::keys::Key;
-use super::super::model::Model;
+use super::super::lab;
+use super::super::model::{Model, Screen};
 use super::super::popup::Popup;
 use super::super::theme::Role;
 use super::pane;
@@ -43,9 +44,18 @@ fn of_screen(model: &Model) -> (Items, Items) {
     let (always, offered): (Vec<_>, Vec<_>) = keymap::on(model.screen)
         .filter(|binding| !binding.short.is_empty() && super::offered(model, binding.action))
         .partition(|binding| matches!(binding.action, keymap::Action::Help | keymap::Action::Quit));
-    let shown =
-        |bindings: Vec<&'static keymap::Binding>| bindings.iter().map(|b| (b.keys.first().copied().unwrap_or(""), b.short)).collect();
+    let shown = |bindings: Vec<&'static keymap::Binding>| {
+        bindings.iter().map(|b| (b.keys.first().copied().unwrap_or(""), short(model, b))).collect()
+    };
     (shown(offered), shown(always))
+}
+
+/// What a key does now, where that is not always the same.
+fn short(model: &Model, binding: &keymap::Binding) -> &'static str {
+    match (model.screen, binding.action) {
+        (Screen::Lab, keymap::Action::Toggle) if lab::running(model) => "pause",
+        _ => binding.short,
+    }
 }
 
 fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
@@ -58,6 +68,7 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
             &[("enter", "write it"), ("tab", "next field"), ("down", "next format"), ("space", "anonymous"), ("esc", "close")]
         }
         Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
+        Popup::Marks { .. } => &[("space", "mark, or not"), ("down", "next"), ("esc", "close")],
         Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
     }
 }

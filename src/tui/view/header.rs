@@ -65,11 +65,16 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         () if model.running() => Role::Good,
         () => Role::Dim,
     };
-    let target = if model.running() { live::target(model) } else { setup::target(model) };
+    let target = match model.screen {
+        _ if model.running() => live::target(model),
+        // Most probes need no file: only one that was named is told.
+        Screen::Lab if model.setup.file.is_none() => String::new(),
+        _ => setup::target(model),
+    };
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();
     let dot = look.glyph(" · ", " - ");
-    if left >= 8 {
+    if left >= 8 && !target.is_empty() {
         parts.push(Span::styled(pane::fit_last_parts(&target, dot, left), look.style(Role::Text)));
         parts.push(Span::styled(dot, look.style(Role::Dim)));
     }

@@ -3,6 +3,7 @@
 mod export;
 pub mod footer;
 pub mod header;
+mod marks;
 pub mod pane;
 pub mod popup;
 
@@ -129,10 +130,10 @@ pub(super) fn offered(model: &Model, action: super::keymap::Action) -> bool {
         (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
         (Screen::Results, _) => results::offered(&model.results, action),
         (Screen::Compare, _) => compare::offered(&model.compare, action),
+        (Screen::Lab, _) => lab::offered(model, action),
         (_, A::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
         (Screen::Live, A::Pause | A::Skip | A::Stop | A::Freeze) => model.running(),
         (Screen::Live, A::Enter) => false,
-        (Screen::Lab, A::Enter) => false,
         _ => true,
     }
 }

@@ -11,7 +11,7 @@ use super::super::keymap::{self, Binding};
 use super::super::model::Model;
 use super::super::popup::{Popup, found};
 use super::super::theme::{Look, Role};
-use super::{export, pane};
+use super::{export, marks, pane};
 use crate::record::{Severity, Warning};
 
 /// In the middle of the body, so large if there is room.
@@ -44,6 +44,7 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         }
         Popup::Export(form) => export::draw(look, form, body, buf),
         Popup::Presets { cursor } => presets(model, *cursor, body, buf),
+        Popup::Marks { cursor } => marks::draw(model, *cursor, body, buf),
         Popup::Doctor { scroll } => doctor(model, *scroll, body, buf),
     }
 }

@@ -18,10 +18,12 @@ use super::run::Run;
 use super::series::Measure;
 use super::window::Zoom;
 use crate::tui::keymap::{Action, key_of};
+use crate::tui::lab;
 use crate::tui::model::{Model, Screen};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use places::Places;
+pub use text::bar;
 
 /// What the panes draw from.
 #[derive(Clone, Copy)]
@@ -40,6 +42,9 @@ struct Scene<'a> {
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let live = &model.live;
     let Some(picture) = live.picture() else { return idle(&model.look, area, buf) };
+    if lab::is_own_plan(&picture.plan) {
+        return of_probes(&model.look, live.run.is_some(), area, buf);
+    }
     let scene = Scene {
         look: &model.look,
         picture,
@@ -58,6 +63,18 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     places.latency.inspect(|area| latency::draw(&scene, *area, buf));
     places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
     places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+}
+
+/// Probes have no curves over time: their screen is another one.
+fn of_probes(look: &Look, runs: bool, area: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Live", "", false, area, buf);
+    let said = if runs { "Probes are being measured: " } else { "Probes were measured: " };
+    let parts = vec![
+        Span::styled(said, look.style(Role::Text)),
+        Span::styled(key_of(Action::Go(Screen::Lab), Screen::Live), look.style(Role::Key)),
+        Span::styled(" shows them.", look.style(Role::Text)),
+    ];
+    pane::line(Line::from(parts).centered(), inner.height / 2, inner, buf);
 }
 
 /// Nothing runs and nothing ran.

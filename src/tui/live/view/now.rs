@@ -12,7 +12,7 @@ use super::{Scene, latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::picture::Last;
-use crate::tui::live::run::Suspended;
+use crate::tui::live::run::{Step, Suspended};
 use crate::tui::live::series::Measure;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -72,7 +72,8 @@ impl Rows<'_> {
     fn cell(&mut self, buf: &mut Buffer) {
         let (look, picture) = (self.scene.look, self.scene.picture);
         let Some((cell, job)) = picture.cell().and_then(|cell| Some((cell, picture.job(cell)?))) else {
-            return self.put(vec![span(look, Role::Title, picture.target.clone())], buf);
+            let probe = picture.progress.as_ref().and_then(Step::of).and_then(|step| picture.label(step));
+            return self.put(vec![span(look, Role::Title, probe.unwrap_or_else(|| picture.target.clone()))], buf);
         };
         let round = picture.progress.map_or(0, |progress| progress.round);
         let which = match picture.plan.trials {

@@ -1,0 +1,129 @@
+//! Which probes are chosen, and how that is said to the planner and on a command line.
+
+use std::collections::BTreeSet;
+
+use crate::plan::{Group, Preset, ProbeInfo, Settings, named_probes};
+
+/// A preset with what was said over it, and the probes that these name.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    pub preset: Preset,
+    /// What was said beside the preset; which probes is kept in `on`.
+    said: Settings,
+    on: BTreeSet<String>,
+}
+
+impl Choice {
+    /// What no known probe is named by is every probe.
+    pub fn new(preset: Preset, mut said: Settings, infos: &[&'static ProbeInfo]) -> Choice {
+        let words = said.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
+        let mut choice = Choice { preset, said, on: BTreeSet::new() };
+        choice.on = ids(&words, infos).unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
+        choice
+    }
+
+    pub fn is_on(&self, id: &str) -> bool {
+        self.on.contains(id)
+    }
+
+    /// How many of these are on.
+    pub fn count<'a>(&self, ids: impl Iterator<Item = &'a str>) -> usize {
+        ids.filter(|id| self.on.contains(*id)).count()
+    }
+
+    /// Switches all of these on, or off where all are on.
+    pub fn toggle(&mut self, ids: &[&str]) {
+        let off = ids.iter().all(|id| self.on.contains(*id));
+        for id in ids {
+            if off {
+                self.on.remove(*id);
+            } else {
+                self.on.insert(id.to_string());
+            }
+        }
+    }
+
+    /// Exactly these are on: the probes of a session.
+    pub fn only<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
+        self.on = ids.map(String::from).collect();
+    }
+
+    /// The settings over the preset, which name the probes where they are not those of the preset; `None`: nothing that
+    /// can be run is chosen.
+    pub fn settings(&self, infos: &[&'static ProbeInfo]) -> Option<Settings> {
+        let words = words(&self.on, infos);
+        let own = self.preset.settings.probe.as_deref().and_then(|words| ids(words, infos));
+        let wanted = ids(&words, infos).filter(|ids| !ids.is_empty())?;
+        let probe = (own.as_ref() != Some(&wanted)).then_some(words);
+        Some(Settings { probe, ..self.said.clone() })
+    }
+}
+
+fn ids(words: &[String], infos: &[&'static ProbeInfo]) -> Option<BTreeSet<String>> {
+    let named = named_probes(words, infos).ok()?;
+    Some(named.into_iter().map(|info| info.id.to_string()).collect())
+}
+
+/// The fewest words for these probes: `all`, groups, ids.
+fn words(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
+    if infos.iter().all(|info| on.contains(info.id)) {
+        return vec!["all".into()];
+    }
+    let mut words = Vec::new();
+    for group in Group::ALL {
+        let own: Vec<&str> = infos.iter().filter(|info| info.group == *group).map(|info| info.id).collect();
+        if own.len() > 1 && own.iter().all(|id| on.contains(*id)) {
+            words.push(group.name().to_string());
+        } else {
+            words.extend(own.into_iter().filter(|id| on.contains(*id)).map(String::from));
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::INFOS;
+    use super::*;
+    use crate::plan::preset;
+
+    fn choice(preset_id: &str, probe: Option<&str>) -> Choice {
+        let mut said = Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };
+        if let Some(text) = probe {
+            said.set("probe", text).unwrap();
+        }
+        Choice::new(preset(preset_id).unwrap(), said, INFOS)
+    }
+
+    fn said(choice: &Choice) -> Option<String> {
+        choice.settings(INFOS).map(|settings| settings.argv().join(" "))
+    }
+
+    #[test]
+    fn only_what_differs_from_the_preset_is_said() {
+        assert_eq!(said(&choice("lab", None)).unwrap(), "--budget 5s");
+        assert_eq!(said(&choice("lab/cpu", None)).unwrap(), "--budget 5s");
+        assert!(choice("lab/cpu", None).is_on("fork") && !choice("lab/cpu", None).is_on("rtt"));
+        let mut own = choice("lab", Some("cpu,rtt"));
+        assert!(said(&own).unwrap().contains("--probe cpu,rtt"), "{:?}", said(&own));
+        own.toggle(&["fork"]);
+        assert!(said(&own).unwrap().contains("--probe clock,loop,call,syscall,rtt"));
+        own.toggle(&["fork", "rtt"]);
+        assert!(said(&own).unwrap().contains("--probe cpu,rtt"), "one of them was off: both are on");
+        own.only(["teleport"].into_iter());
+        assert_eq!(said(&own), None);
+        own.only(INFOS.iter().map(|info| info.id));
+        assert_eq!(said(&own).unwrap(), "--budget 5s");
+    }
+
+    #[test]
+    fn what_is_said_reads_back() {
+        let mut own = choice("lab", None);
+        for id in ["call", "rtt", "latency", "fsync"] {
+            own.toggle(&[id]);
+            let settings = own.settings(INFOS).unwrap();
+            let back = Choice::new(own.preset.clone(), settings, INFOS);
+            assert_eq!(back.on, own.on);
+        }
+    }
+}

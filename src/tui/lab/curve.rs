@@ -1,0 +1,222 @@
+//! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
+
+use crate::host::CacheLevel;
+use crate::plan::{Param, ProbeCell};
+use crate::record::Unit;
+use crate::session::ProbeResult;
+use crate::stats::Summary;
+use crate::tui::cursor::moved;
+use crate::tui::keymap::Action;
+use crate::tui::plot::Point;
+
+/// What is looked for first as an axis.
+const FIRST: [&str; 2] = ["bytes", "threads"];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// What its cells share and others do not: `stride 64`.
+    pub name: String,
+    /// Ascending in x.
+    pub points: Vec<Point>,
+    pub low: Vec<Point>,
+    pub high: Vec<Point>,
+    /// Of each point.
+    pub cells: Vec<ProbeCell>,
+}
+
+/// A stretch of a curve with a name: `L1d 48 KiB`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plateau {
+    pub at: f64,
+    pub label: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curves {
+    pub probe: String,
+    pub axis: String,
+    pub unit: Unit,
+    pub curves: Vec<Curve>,
+}
+
+impl Curves {
+    /// The curves of a probe; `None` where nothing varies along an axis.
+    pub fn of(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
+        let own: Vec<&ProbeResult> = results.iter().filter(|result| result.cell.probe == probe && result.value.is_some()).collect();
+        let unit = own.iter().find_map(|result| result.unit)?;
+        let own: Vec<&ProbeResult> = own.into_iter().filter(|result| result.unit == Some(unit)).collect();
+        let axis = axis(own.iter().map(|result| &result.cell))?;
+        let mut curves: Vec<(ProbeCell, Vec<&ProbeResult>)> = Vec::new();
+        for result in own.into_iter().filter(|result| number(&result.cell, &axis).is_some()) {
+            let mut rest = result.cell.clone();
+            rest.params.remove(&axis);
+            match curves.iter_mut().find(|(known, _)| *known == rest) {
+                Some((_, points)) => points.push(result),
+                None => curves.push((rest, vec![result])),
+            }
+        }
+        let curves = curves.into_iter().map(|(rest, results)| curve(&rest, results, &axis)).collect();
+        Some(Curves { probe: probe.into(), axis, unit, curves })
+    }
+
+    /// Every place that a curve has a point at, ascending.
+    pub fn xs(&self) -> Vec<f64> {
+        let mut xs: Vec<f64> = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        xs
+    }
+
+    /// The curve and the point of a cell.
+    fn place(&self, cell: &ProbeCell) -> Option<(usize, usize)> {
+        let point = |curve: &Curve| curve.cells.iter().position(|own| own == cell);
+        self.curves.iter().enumerate().find_map(|(at, curve)| Some((at, point(curve)?)))
+    }
+
+    /// The cell of a curve that is nearest to a place of the axis.
+    fn nearest(&self, curve: usize, x: f64) -> Option<&ProbeCell> {
+        let curve = self.curves.get(curve)?;
+        let away = |point: &Point| (point.x.max(1.0).ln() - x.max(1.0).ln()).abs();
+        let at = (0..curve.points.len()).min_by(|a, b| away(&curve.points[*a]).total_cmp(&away(&curve.points[*b])))?;
+        curve.cells.get(at)
+    }
+
+    /// The cell that is seen first: that one where it is on a curve, else the first of all.
+    pub fn first(&self, cell: &ProbeCell) -> Option<&ProbeCell> {
+        let (curve, point) = self.place(cell).unwrap_or((0, 0));
+        self.curves.get(curve)?.cells.get(point)
+    }
+
+    /// The place of a cell on the axis.
+    pub fn x(&self, cell: &ProbeCell) -> Option<f64> {
+        let (curve, point) = self.place(cell)?;
+        self.curves.get(curve)?.points.get(point).map(|point| point.x)
+    }
+
+    /// From a cell along its curve, or to the same place of the next one.
+    pub fn moved(&self, cell: &ProbeCell, action: Action) -> Option<&ProbeCell> {
+        let (curve, point) = self.place(cell)?;
+        match action {
+            Action::Up | Action::Down => self.nearest(moved(curve, self.curves.len(), action, 1), self.x(cell)?),
+            _ => self.curves.get(curve).and_then(|own| own.cells.get(moved(point, own.cells.len(), action, 5))),
+        }
+    }
+
+    /// The cell at a place of the axis, on the curve of another one.
+    pub fn at(&self, cell: &ProbeCell, x: f64) -> Option<&ProbeCell> {
+        self.nearest(self.place(cell)?.0, x)
+    }
+
+    /// What the caches of the machine explain: the median over the sizes that are in one, and not in the one before it.
+    pub fn plateaus(&self, caches: &[CacheLevel]) -> Vec<Plateau> {
+        if (self.axis.as_str(), self.unit) != ("bytes", Unit::Nanos) || self.probe != "latency" {
+            return Vec::new();
+        }
+        let mut data: Vec<&CacheLevel> = caches.iter().filter(|cache| cache.kind != "instruction" && cache.size > 0).collect();
+        data.sort_by_key(|cache| cache.size);
+        let (mut before, mut found) = (0.0, Vec::new());
+        for cache in data {
+            let size = cache.size as f64;
+            let within = |point: &&Point| point.x > before && point.x <= size * 0.75;
+            // The slowest curve is the one that the memory is read by at its worst.
+            let medians = self.curves.iter().filter_map(|curve| median(curve.points.iter().filter(within).map(|point| point.y)));
+            if let Some(at) = medians.reduce(f64::max) {
+                found.push(Plateau { at, label: format!("{} {}", cache.name(), crate::units::show_bytes(cache.size)) });
+            }
+            before = size;
+        }
+        found
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    Summary::of(&values.collect::<Vec<_>>()).map(|summary| summary.median)
+}
+
+/// The number that varies: a size, threads, else the first.
+fn axis<'a>(cells: impl Iterator<Item = &'a ProbeCell> + Clone) -> Option<String> {
+    let varies = |name: &str| {
+        let mut values = cells.clone().filter_map(|cell| number(cell, name));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let first = FIRST.iter().find(|name| varies(name)).map(|name| name.to_string());
+    first.or_else(|| cells.clone().flat_map(|cell| cell.params.keys()).find(|name| varies(name)).cloned())
+}
+
+fn number(cell: &ProbeCell, name: &str) -> Option<u64> {
+    match cell.params.get(name) {
+        Some(Param::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+fn curve(rest: &ProbeCell, mut results: Vec<&ProbeResult>, axis: &str) -> Curve {
+    results.sort_by_key(|result| number(&result.cell, axis));
+    let x = |result: &ProbeResult| number(&result.cell, axis).unwrap_or(0) as f64;
+    let point = |result: &&ProbeResult| {
+        let summary = result.value?.summary;
+        let (low, high) = (summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN));
+        Some(Point::new(x(result), summary.median).within(low, high))
+    };
+    let expected = |end: fn(&crate::record::Estimate) -> f64| -> Vec<Point> {
+        results.iter().map(|result| Point::new(x(result), result.estimate.as_ref().map_or(f64::NAN, end))).collect()
+    };
+    Curve {
+        name: if rest.params.is_empty() { String::new() } else { super::sheet::short(rest) },
+        points: results.iter().filter_map(point).collect(),
+        low: expected(|estimate| estimate.low),
+        high: expected(|estimate| estimate.high),
+        cells: results.iter().map(|result| result.cell.clone()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::session;
+    use super::*;
+    use crate::session::probes;
+
+    fn cache(level: u8, kind: &str, size: u64) -> CacheLevel {
+        CacheLevel { level, kind: kind.into(), size, ..CacheLevel::default() }
+    }
+
+    #[test]
+    fn a_curve_for_each_of_the_other_parameters() {
+        let results = probes(&session());
+        let latency = Curves::of("latency", &results).unwrap();
+        assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
+        assert_eq!(latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["stride 64", "stride 4096"]);
+        for curve in &latency.curves {
+            assert!(curve.points.windows(2).all(|pair| pair[0].x < pair[1].x) && curve.points.len() == 15);
+            assert_eq!(latency.x(&curve.cells[3]), Some(32768.0));
+        }
+        let (one, two) = (&latency.curves[0].cells, &latency.curves[1].cells);
+        for (action, to) in
+            [(Action::Right, &one[4]), (Action::Left, &one[2]), (Action::Down, &two[3]), (Action::Up, &one[3]), (Action::Bottom, &one[14])]
+        {
+            assert_eq!(latency.moved(&one[3], action), Some(to), "{action:?}");
+        }
+        assert_eq!((latency.at(&two[0], 40_000.0), latency.at(&two[0], f64::NAN)), (Some(&two[3]), Some(&two[0])));
+        assert_eq!(latency.first(&ProbeCell::new("latency", [])), Some(&one[0]));
+        let call = Curves::of("call", &results).unwrap();
+        assert_eq!((call.axis.as_str(), call.xs()), ("arguments", vec![0.0, 1.0, 2.0, 3.0]));
+        for none in ["loop", "clock", "rtt", "fsync", "teleport"] {
+            assert_eq!(Curves::of(none, &results), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn caches_name_the_stretches_that_lie_within_them() {
+        let results = probes(&session());
+        let latency = Curves::of("latency", &results).unwrap();
+        let caches =
+            [cache(3, "unified", 16 << 20), cache(1, "instruction", 1 << 16), cache(1, "data", 48 << 10), cache(2, "unified", 1 << 20)];
+        let found = latency.plateaus(&caches);
+        assert_eq!(found.iter().map(|plateau| plateau.label.as_str()).collect::<Vec<_>>(), ["L1d 48 KiB", "L2 1 MiB", "L3 16 MiB"]);
+        let near = |at: f64, nanos: f64| (at / nanos - 1.0).abs() < 0.1;
+        assert!(near(found[0].at, 1.4) && near(found[1].at, 4.5) && near(found[2].at, 18.0 * 1.4), "{found:?}");
+        assert!(latency.plateaus(&[]).is_empty());
+        assert!(Curves::of("call", &results).unwrap().plateaus(&caches).is_empty());
+    }
+}

@@ -1,0 +1,100 @@
+//! What the bars are made from: what can be measured here, what a session measured, what others reach.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::engine::Offer;
+use crate::host::CacheLevel;
+use crate::plan::{ProbeCell, Skipped};
+use crate::record::Unit;
+use crate::session::{self, ProbeResult, Reference, Session};
+use crate::tui::sessions::{called_as, when};
+
+/// What the shell found out for this screen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Here {
+    /// Probe by probe, in the order of the registry.
+    pub cells: Vec<Offer>,
+    /// References that know probes.
+    pub others: Vec<Other>,
+}
+
+/// A session or a reference that is marked on the bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Other {
+    pub id: String,
+    pub name: String,
+    /// What is said of it in lists.
+    pub about: String,
+    pub values: HashMap<ProbeCell, (Unit, f64)>,
+}
+
+impl Other {
+    /// The medians of a session's probes.
+    pub fn of(session: &Session, about: String) -> Other {
+        let value = |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
+        let values = session::probes(session).into_iter().filter_map(value).collect();
+        Other { id: session.id.clone(), name: called_as(session).into(), about, values }
+    }
+
+    /// The references that measured probes.
+    pub fn references(all: &[Reference]) -> Vec<Other> {
+        let known = all.iter().map(|reference| Other::of(&reference.session(), reference.machine.clone()));
+        known.filter(|other| !other.values.is_empty()).collect()
+    }
+
+    /// Its value for a cell, where that has the unit of the bar.
+    pub fn value(&self, cell: &ProbeCell, unit: Unit) -> Option<f64> {
+        self.values.get(cell).filter(|(own, _)| *own == unit).map(|(_, value)| *value)
+    }
+}
+
+/// A session that is shown, or that grows.
+#[derive(Debug, Default)]
+pub struct Data {
+    pub results: Vec<ProbeResult>,
+    pub skipped: Vec<Skipped<ProbeCell>>,
+    /// Every cell of the plan, so that they have their places before they are measured.
+    pub planned: Vec<ProbeCell>,
+    /// The whole of it; `None` while it grows.
+    pub session: Option<Arc<Session>>,
+    pub path: Option<PathBuf>,
+    /// Its name and when it was.
+    pub title: String,
+    /// Nanoseconds of a cycle of that machine.
+    pub cycle: Option<f64>,
+    pub caches: Vec<CacheLevel>,
+}
+
+impl Data {
+    /// A session that is over.
+    pub fn whole(session: Session, results: Vec<ProbeResult>, path: Option<PathBuf>) -> Data {
+        let skipped = session::skipped_probes(&session);
+        let title = match session.reference {
+            Some(_) => session.id.clone(),
+            None => format!("{}, {} UTC", called_as(&session), when(&session.created)),
+        };
+        Data { skipped, title, path, ..Data::growing(&session, results) }.keep(session)
+    }
+
+    /// A session as far as it is; what it did not reach is not skipped yet.
+    pub fn growing(session: &Session, results: Vec<ProbeResult>) -> Data {
+        Data {
+            results,
+            skipped: session.plan.skipped_probes.clone(),
+            planned: session.plan.probes.clone(),
+            cycle: session.host.cpu.cycle_nanos,
+            caches: session.host.caches.clone(),
+            ..Data::default()
+        }
+    }
+
+    fn keep(self, session: Session) -> Data {
+        Data { session: Some(Arc::new(session)), ..self }
+    }
+
+    pub fn id(&self) -> Option<&str> {
+        self.session.as_ref().map(|session| session.id.as_str())
+    }
+}

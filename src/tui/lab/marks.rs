@@ -1,0 +1,71 @@
+//! Others on the bars: references and sessions whose figures are marked beside those that are shown.
+
+use super::data::Other;
+use super::state::Lab;
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::sessions::{called, when};
+
+/// One that can be marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub id: String,
+    pub name: String,
+    pub about: String,
+    /// Its place among the others, which is its sign; `None`: its figures are not loaded yet.
+    pub at: Option<usize>,
+    pub on: bool,
+}
+
+/// References first, then the user's sessions; but for the one that is shown.
+pub fn rows(lab: &Lab) -> Vec<Entry> {
+    let loaded = lab.here.others.iter().chain(&lab.own).enumerate();
+    let entry = |(at, other): (usize, &Other)| Entry {
+        id: other.id.clone(),
+        name: other.name.clone(),
+        about: other.about.clone(),
+        at: Some(at),
+        on: !lab.off.contains(&other.id),
+    };
+    let known = |id: &str| lab.here.others.iter().chain(&lab.own).any(|other| other.id == id);
+    let kept = lab.kept.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
+        id: listed.id.clone(),
+        name: called(listed).into(),
+        about: format!("{} UTC, {} probes", when(&listed.created), listed.probes),
+        at: None,
+        on: false,
+    });
+    loaded.map(entry).chain(kept).filter(|entry| Some(entry.id.as_str()) != lab.data.id()).collect()
+}
+
+/// Whether there is anything to be marked.
+pub fn any(lab: &Lab) -> bool {
+    !rows(lab).is_empty()
+}
+
+/// Marks the entry, or takes its marks away.
+pub fn chosen(model: &mut Model, at: usize) -> Vec<Effect> {
+    let Some(entry) = rows(&model.lab).into_iter().nth(at) else { return Vec::new() };
+    let lab = &mut model.lab;
+    match (entry.at, entry.on) {
+        (None, _) => return vec![Effect::MarkOnLab(entry.id)],
+        (Some(_), true) => drop(lab.off.insert(entry.id)),
+        (Some(_), false) => drop(lab.off.remove(&entry.id)),
+    }
+    Vec::new()
+}
+
+/// The figures of a session came.
+pub fn loaded(model: &mut Model, result: Result<Box<Other>, String>) {
+    match result {
+        Err(why) => model.toasts.failed(model.now, why),
+        Ok(other) => {
+            let lab = &mut model.lab;
+            lab.off.remove(&other.id);
+            match lab.own.iter_mut().find(|own| own.id == other.id) {
+                Some(own) => *own = *other,
+                None => lab.own.push(*other),
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What Lab looks like.
+
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::{opened, stage};
+use crate::tui::lab::state::Pane;
+use crate::tui::msg::Msg;
+use crate::tui::testing::Stage;
+use crate::tui::theme::{Colours, Glyphs, Look};
+
+fn latency() -> Stage {
+    let mut stage = opened();
+    let slot = stage.model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == "latency").unwrap();
+    stage.model.lab.pane = Pane::Bars;
+    stage.model.lab.go_to(slot + 3);
+    stage.keys("<enter>");
+    stage
+}
+
+#[test]
+fn bars_at_every_size() {
+    for (columns, rows) in [(160, 45), (120, 40), (80, 24), (60, 16)] {
+        let mut stage = opened();
+        stage.keys("jjjj<tab>");
+        insta::assert_snapshot!(format!("bars_{columns}x{rows}"), stage.snapshot(columns, rows));
+    }
+}
+
+#[test]
+fn before_anything_is_measured_there_are_expectations() {
+    insta::assert_snapshot!("before", stage().snapshot(80, 24));
+    let mut empty = Stage::new();
+    assert!(empty.keys("5").picture(80, 24).contains("finding out what can be measured here"));
+}
+
+#[test]
+fn a_curve_by_size() {
+    insta::assert_snapshot!("curve", latency().snapshot(120, 40));
+}
+
+#[test]
+fn others_to_be_marked() {
+    insta::assert_snapshot!("marks", opened().keys("c").snapshot(80, 24));
+}
+
+#[test]
+fn plain_terminals_show_all_of_it() {
+    for mut stage in [opened(), latency()] {
+        stage.model.look = Look { glyphs: Glyphs::Ascii, colours: Colours::None, ..Look::default() };
+        let picture = stage.picture(120, 40);
+        assert!(picture.is_ascii() && picture.contains(" ns"), "{picture}");
+    }
+}
+
+fn click(stage: &mut Stage, column: u16, row: u16) {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+}
+
+/// Where a text stands on the screen.
+fn find(stage: &Stage, text: &str) -> (u16, u16) {
+    let picture = stage.picture(120, 40);
+    let row = picture.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} is not in\n{picture}"));
+    let line = picture.lines().nth(row).unwrap();
+    (line[..line.find(text).unwrap()].chars().count() as u16, row as u16)
+}
+
+#[test]
+fn clicks_select_switch_and_open() {
+    let mut stage = opened();
+    stage.tell(Msg::Resize(120, 40));
+    let (column, row) = find(&stage, "✓ fork");
+    click(&mut stage, column + 3, row);
+    assert_eq!((stage.model.lab.probe(), stage.model.lab.choice.is_on("fork")), (Some("fork"), true));
+    click(&mut stage, column, row);
+    assert!(!stage.model.lab.choice.is_on("fork"));
+    let (column, row) = find(&stage, "arguments 2");
+    click(&mut stage, column, row);
+    assert_eq!((stage.model.lab.pane, stage.model.lab.probe()), (Pane::Bars, Some("call")));
+    // The list moves with its cursor.
+    let (column, row) = (column, find(&stage, "arguments 2").1);
+    click(&mut stage, column, row);
+    assert!(stage.model.lab.open, "a second click opens its curve");
+    let (column, row) = find(&stage, "└");
+    click(&mut stage, column + 2, row - 2);
+    assert_eq!(stage.model.lab.current().unwrap().label, "arguments 0");
+}

@@ -1,0 +1,104 @@
+//! Sessions on Lab: opened, mixed with files, of references, and marked on the bars of another.
+
+use super::{opened, session, shown, stage};
+use crate::record::Unit;
+use crate::session::{Listed, State, reference};
+use crate::tui::lab::Other;
+use crate::tui::lab::marks;
+use crate::tui::model::Screen;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::shown::Shown;
+use crate::tui::testing;
+
+#[test]
+fn a_session_of_probes_is_shown_here_and_one_of_files_is_not() {
+    let mut stage = stage();
+    stage.keys("4").tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    assert_eq!(stage.model.screen, Screen::Results);
+    assert!(stage.model.lab.data.results.is_empty());
+    stage.keys("4").tell(Msg::Opened(Ok(Box::new(shown()))));
+    assert_eq!(stage.model.screen, Screen::Lab);
+    assert_eq!(stage.model.lab.data.results.len(), session().plan.probes.len());
+    assert!(!stage.model.lab.choice.is_on("file-read") && stage.model.lab.choice.is_on("rtt"), "its probes are on");
+}
+
+#[test]
+fn a_session_of_both_shows_on_both() {
+    let mut both = testing::session();
+    let probes = session();
+    both.plan.probes = probes.plan.probes;
+    (both.probe_trials, both.probe_findings) = (probes.probe_trials, probes.probe_findings);
+    let mut stage = stage();
+    stage.tell(Msg::Opened(Ok(Box::new(Shown::of(both, None)))));
+    assert_eq!(stage.model.screen, Screen::Results);
+    assert!(stage.picture(120, 40).contains("Throughput"));
+    stage.keys("5");
+    assert!(stage.picture(120, 40).contains("procedure call"));
+}
+
+#[test]
+fn a_reference_is_shown_with_probes_that_are_not_known_here() {
+    let mut stage = stage();
+    let xeon = reference("xeon-os").unwrap().session();
+    stage.tell(Msg::Opened(Ok(Box::new(Shown::of(xeon, None)))));
+    let lab = &stage.model.lab;
+    assert_eq!((lab.data.title.as_str(), lab.others().count()), ("xeon-os", 0), "it is no mark on its own bars");
+    // Of the tests' probes none is called `thread`.
+    assert!(lab.sheet.slots.iter().any(|slot| slot.cell.probe == "thread"));
+    let at = lab.sheet.item_of("thread").unwrap();
+    stage.model.lab.go_to_item(at);
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("other") && picture.contains("does not know the probe"), "{picture}");
+}
+
+#[test]
+fn others_are_marked_where_they_know_the_cell() {
+    let mut stage = opened();
+    let marked = |stage: &testing::Stage| stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>();
+    assert_eq!(marked(&stage), ["xeon-os"], "references are marked by themselves");
+    let listed = |id: &str, probes| Listed {
+        id: id.into(),
+        name: String::new(),
+        target: "-".into(),
+        created: "2026-11-20T09:30:11Z".into(),
+        seconds: None,
+        cells: 9,
+        probes,
+        measured: None,
+        failed: 0,
+        verdict: None,
+        best: None,
+        state: State::Finished,
+    };
+    assert_eq!(stage.keys("c").take(), [Effect::Sessions]);
+    stage.tell(Msg::Sessions(Ok(vec![listed("files", 0), listed("before", 3), listed(&session().id, 40)])));
+    let names: Vec<String> = marks::rows(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
+    assert_eq!(names, ["xeon-os", "before"], "sessions without probes and the one that is shown are left out");
+    stage.keys("<space>");
+    assert!(marked(&stage).is_empty());
+    stage.keys("<space>");
+    assert_eq!(stage.keys("j<space>").take(), [Effect::MarkOnLab("before".into())]);
+    let mut other = session();
+    other.id = "before".into();
+    other.probe_trials.iter_mut().for_each(|trial| trial.value *= 40.0);
+    stage.tell(Msg::MarkedOnLab(Ok(Box::new(Other::of(&other, "yesterday".into())))));
+    assert_eq!(marked(&stage), ["xeon-os", "before"]);
+    let syscall = session().plan.probes[3].clone();
+    let value = stage.model.lab.own[0].value(&syscall, Unit::Nanos).unwrap();
+    assert!((value / 93.0 / 40.0 - 1.0).abs() < 0.1, "{value}");
+    assert_eq!(stage.model.lab.own[0].value(&syscall, Unit::Bytes), None, "another unit is another thing");
+    stage.keys("<esc><esc>");
+    assert!(stage.model.popups.is_empty());
+    stage.tell(Msg::MarkedOnLab(Err("it is gone".into())));
+    assert!(stage.model.toasts.iter().any(|toast| toast.text == "it is gone"));
+}
+
+#[test]
+fn running_a_session_again_shows_it_here() {
+    let mut stage = stage();
+    stage.keys("4").tell(Msg::Again(Ok(Box::new(super::plan()))));
+    assert_eq!(stage.model.screen, Screen::Lab);
+    assert!(stage.model.running() && stage.model.lab.data.session.is_none());
+    stage.tell(Msg::NotBegun("no thread".into()));
+    assert_eq!((stage.model.screen, stage.model.running()), (Screen::Lab, false));
+}

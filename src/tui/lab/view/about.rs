@@ -1,0 +1,275 @@
+//! The explanation of what is under the cursor: what it measures and why, what was expected, what came out.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+
+use super::super::sheet::{Item, Slot};
+use super::super::state::{Lab, Pane};
+use super::{bars, inside, sign, within};
+use crate::record::{Estimate, Unit};
+use crate::session::ProbeResult;
+use crate::tui::model::Model;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
+use crate::units;
+
+/// Columns of the names of figures.
+const NAMES: usize = 10;
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let (look, lab) = (&model.look, &model.lab);
+    let title = match (lab.probe(), lab.sheet.items.get(lab.item)) {
+        (Some(id), _) => id.to_string(),
+        (None, Some(Item::Group(Some(group)))) => group.name().to_string(),
+        _ => String::new(),
+    };
+    let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
+    let columns = columns(lab, inside(inner));
+    let texts = texts(model, &columns);
+    let (count, height) = (longest(&texts), usize::from(inner.height));
+    let first = lab.scroll.min(count.saturating_sub(height));
+    for (lines, column) in texts.into_iter().zip(columns) {
+        for (row, line) in lines.into_iter().skip(first).take(height).enumerate() {
+            pane::line(line, row as u16, column, buf);
+        }
+    }
+    pane::scrollbar(look, first, count, inner, buf);
+}
+
+pub fn most_scroll(model: &Model, area: Rect) -> usize {
+    let columns = columns(&model.lab, inside(within(area)));
+    longest(&texts(model, &columns)).saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
+}
+
+/// Figures of a probe at the left and words at the right where there is room for both, else all below each other.
+fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
+    const FIGURES: u16 = 46;
+    match lab.probe().is_some() && text.width >= 2 * FIGURES {
+        true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)]).spacing(3).split(text).to_vec(),
+        false => vec![text],
+    }
+}
+
+type Lines = Vec<Line<'static>>;
+
+fn longest(texts: &[Lines]) -> usize {
+    texts.iter().map(Vec::len).max().unwrap_or(0)
+}
+
+/// The lines of each column.
+fn texts(model: &Model, columns: &[Rect]) -> Vec<Lines> {
+    let lab = &model.lab;
+    let text = |column: &Rect| Text { look: &model.look, width: usize::from(column.width), lines: Vec::new() };
+    let mut texts: Vec<Text> = columns.iter().map(text).collect();
+    let last = texts.len().saturating_sub(1);
+    match lab.probe() {
+        None => texts.iter_mut().take(1).for_each(|text| text.group(lab)),
+        Some(id) => {
+            let slot = lab.current().filter(|slot| slot.cell.probe == id);
+            // What was measured is read again and again, what it means once.
+            if let (Some(text), Some(slot)) = (texts.first_mut(), slot) {
+                text.cell(lab, slot);
+            }
+            if let Some(text) = texts.get_mut(last) {
+                text.probe(lab, id);
+            }
+            if let (Some(text), Some(slot)) = (texts.get_mut(last), slot) {
+                text.grounds(lab, slot);
+            }
+        }
+    }
+    texts.into_iter().map(|text| text.lines).collect()
+}
+
+/// Lines of text, as they grow.
+struct Text<'a> {
+    look: &'a Look,
+    width: usize,
+    lines: Vec<Line<'static>>,
+}
+
+impl Text<'_> {
+    fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| line.width() > 0) {
+            self.lines.push(Line::default());
+        }
+    }
+
+    fn say(&mut self, text: &str, role: Role) {
+        let style = self.look.style(role);
+        self.lines.extend(pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)));
+    }
+
+    /// A paragraph behind a sign.
+    fn item(&mut self, sign: &str, text: &str, role: Role) {
+        for (row, part) in pane::wrap(text, self.width.saturating_sub(2)).into_iter().enumerate() {
+            let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
+            let parts = vec![Span::styled(head, self.look.style(Role::Dim)), Span::styled(part, self.look.style(role))];
+            self.lines.push(Line::from(parts));
+        }
+    }
+
+    /// `value      3.41 ns  3.39 to 3.45 ns`: name dim, figure bright; the rest where there is room, else below.
+    fn figure(&mut self, name: Span<'static>, shown: &str, rest: &str) {
+        let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
+        let pad = " ".repeat(NAMES.saturating_sub(name.width()));
+        let mut parts = vec![name, Span::raw(pad)];
+        parts.push(Span::styled(format!("{number:>6}"), self.look.style(Role::Number)));
+        parts.push(Span::styled(format!(" {unit:<5}"), self.look.style(Role::Dim)));
+        let used: usize = parts.iter().map(Span::width).sum();
+        let room = self.width.saturating_sub(used + 1);
+        if pane::width(rest) <= room {
+            parts.push(Span::styled(format!(" {rest}"), self.look.style(Role::Text)));
+            return self.lines.push(Line::from(parts));
+        }
+        self.lines.push(Line::from(parts));
+        let below = pane::wrap(rest, self.width.saturating_sub(NAMES + 1));
+        let style = self.look.style(Role::Text);
+        self.lines.extend(below.into_iter().map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)));
+    }
+
+    fn name(&self, text: &str) -> Span<'static> {
+        Span::styled(text.to_string(), self.look.style(Role::Dim))
+    }
+
+    fn group(&mut self, lab: &Lab) {
+        for id in lab.sheet.probes_of(lab.item, &lab.infos) {
+            let Some(info) = lab.info(id) else { continue };
+            self.lines.push(Line::from(vec![
+                Span::styled(info.id.to_string(), self.look.style(Role::Title)),
+                Span::styled(format!("  {}", info.title), self.look.style(Role::Dim)),
+            ]));
+            self.item(" ", info.about, Role::Text);
+        }
+    }
+
+    fn probe(&mut self, lab: &Lab, id: &str) {
+        self.gap();
+        let Some(info) = lab.info(id) else {
+            return self.say("This iotui does not know the probe: the figures are those of the session.", Role::Dim);
+        };
+        self.say(info.title, Role::Title);
+        self.say(info.doc, Role::Text);
+        let cell_says = lab.current().is_some_and(|slot| slot.cell.probe == id && lab.refused(slot).is_some());
+        if let Some(why) = lab.missing(id).filter(|_| !cell_says) {
+            self.gap();
+            self.item(self.look.glyph("✖", "X"), &format!("not to be had here: {why}"), Role::Misleading);
+        }
+    }
+
+    /// The figures of a cell.
+    fn cell(&mut self, lab: &Lab, slot: &Slot) {
+        let parameters = slot.cell.parameters();
+        if !parameters.is_empty() {
+            self.say(&parameters, Role::Title);
+        }
+        let result = lab.result(slot);
+        if let Some(error) = result.and_then(|result| result.error.as_ref()) {
+            self.item(self.look.glyph("✖", "X"), error, Role::Wrong);
+        }
+        if let Some(why) = lab.refused(slot) {
+            self.item(self.look.glyph("✖", "X"), &format!("not to be had: {why}"), Role::Misleading);
+        }
+        if let Some(result) = result {
+            self.value(lab, result);
+        }
+        let estimate = bars::estimate(lab, slot);
+        if let Some(estimate) = estimate {
+            self.estimate(slot, result, estimate);
+        }
+        for (at, other) in lab.others() {
+            if let Some(value) = other.value(&slot.cell, slot.unit) {
+                let (symbol, style) = sign(self.look, at);
+                let own = result.and_then(|result| result.value).map(|of| of.summary.median);
+                let ratio = own.filter(|own| *own > 0.0 && value > 0.0).map_or(String::new(), |own| times(value / own));
+                let name = Span::styled(format!("{symbol} {}", pane::fit(&other.name, NAMES - 3)), style);
+                self.figure(name, &slot.unit.show(value), &ratio);
+            }
+        }
+    }
+
+    fn value(&mut self, lab: &Lab, result: &ProbeResult) {
+        let (Some(value), Some(unit)) = (result.value, result.unit) else { return };
+        let s = value.summary;
+        // The cycles of a figure are told by the session; those of mean and spread follow from the same clock.
+        let cycle = result.cycles.filter(|cycles| *cycles > 0.0).map(|cycles| s.median / cycles).or(lab.data.cycle);
+        let cycles = |nanos: f64| match (unit, cycle) {
+            (Unit::Nanos, Some(cycle)) if cycle > 0.0 => format!("{} cycles", units::column::figure(nanos / cycle)),
+            _ => String::new(),
+        };
+        self.figure(self.name("median"), &unit.show(s.median), &cycles(s.median));
+        if let (Some(low), Some(high)) = (s.low, s.high) {
+            self.figure(self.name("95 % from"), &unit.show(low), &format!("to {}", unit.show(high)));
+        }
+        if result.counted().len() > 1 {
+            self.figure(self.name("mean"), &unit.show(s.mean), &cycles(s.mean));
+            self.figure(self.name("std dev"), &unit.show(s.stddev), &cycles(s.stddev));
+        }
+        let outliers = match result.outliers().len() {
+            0 => String::new(),
+            count => format!("{count} stand apart"),
+        };
+        self.figure(self.name("batches"), &result.counted().len().to_string(), &outliers);
+    }
+
+    /// What was expected, why, and how far off that is.
+    fn estimate(&mut self, slot: &Slot, result: Option<&ProbeResult>, of: &Estimate) {
+        let rest = if of.low == of.high { String::new() } else { format!("to {}", slot.unit.show(of.high)) };
+        self.figure(self.name("estimate"), &slot.unit.show(of.low), &rest);
+        if let Some(value) = result.and_then(|result| result.value).map(|value| value.summary.median) {
+            let (ratio, said) = against(value, of);
+            self.figure(self.name("/ estimate"), &ratio, said);
+        }
+        let style = self.look.style(Role::Dim);
+        let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAMES + 1));
+        self.lines.extend(reason.into_iter().map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)));
+    }
+
+    /// What was taken out, what counters prove, what is to be known about the figure.
+    fn grounds(&mut self, lab: &Lab, slot: &Slot) {
+        let Some(result) = lab.result(slot) else { return };
+        if !result.evidence.is_empty() {
+            self.gap();
+            self.say("Evidence", Role::Title);
+            for line in &result.evidence {
+                self.item(self.look.glyph("·", "-"), line, Role::Text);
+            }
+        }
+        if !result.warnings.is_empty() {
+            self.gap();
+            self.lines.extend(popup::findings_lines(self.look, &result.warnings, self.width));
+        }
+    }
+}
+
+/// The value over the nearer end of what was expected, or over all of it where it lies within.
+fn against(value: f64, of: &Estimate) -> (String, &'static str) {
+    let ratio = |end: f64| if end > 0.0 { units::column::figure(value / end) } else { "-".into() };
+    match () {
+        () if value > of.high => (ratio(of.high), "above it"),
+        () if value < of.low => (ratio(of.low), "below it"),
+        () if of.low == of.high => (ratio(of.low), "as expected"),
+        () => ("1".into(), "within it"),
+    }
+}
+
+/// How many times what is shown: `7.71x`.
+fn times(ratio: f64) -> String {
+    format!("{}x this", units::column::figure(ratio))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_held_against_the_nearer_end_of_what_was_expected() {
+        let of = |low, high| Estimate { low, high, reason: String::new() };
+        assert_eq!(against(30.0, &of(10.0, 15.0)), ("2.00".into(), "above it"));
+        assert_eq!(against(5.0, &of(10.0, 15.0)), ("0.50".into(), "below it"));
+        assert_eq!(against(12.0, &of(10.0, 15.0)).1, "within it");
+        assert_eq!(against(10.0, &of(10.0, 10.0)), ("1.00".into(), "as expected"));
+        assert_eq!(against(1.0, &of(0.0, 0.0)).0, "-");
+    }
+}

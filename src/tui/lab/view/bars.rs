@@ -1,0 +1,238 @@
+//! The bars: a cell per row, its median on the scale, what was expected of it, and where others are.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::super::scale::{DECADES, TIMES};
+use super::super::sheet::{Row, Slot};
+use super::super::state::{Lab, Pane};
+use super::{Hit, inside, legend, now, progress, share, sign, within};
+use crate::plan::ProbeCell;
+use crate::record::{Estimate, Severity, Unit};
+use crate::session::ProbeResult;
+use crate::tui::model::Model;
+use crate::tui::plot::{Mark, Track, column};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
+
+/// Columns of a figure, of its unit, of a sign behind them.
+const FIGURE: u16 = 5;
+const UNIT: u16 = 5;
+const SIGN: u16 = 2;
+
+/// The columns and rows of the pane.
+struct Laid {
+    head: Option<Rect>,
+    axis: Rect,
+    rows: Rect,
+    legend: Option<Rect>,
+    label: u16,
+    bar: u16,
+}
+
+impl Laid {
+    fn new(model: &Model, area: Rect) -> Laid {
+        let inner = inside(within(area));
+        let head = u16::from(progress::is_shown(model) && inner.height > 4);
+        let legend = u16::from(inner.height > 7);
+        let row = |at: u16, height: u16| {
+            Rect::new(inner.x, inner.y + at.min(inner.height), inner.width, height.min(inner.height.saturating_sub(at)))
+        };
+        let rows = row(head + 1, inner.height.saturating_sub(head + 1 + legend));
+        let longest = model.lab.sheet.slots.iter().map(|slot| pane::width(&slot.label) as u16 + 1).max().unwrap_or(0);
+        // A narrow bar needs the columns more than its label does.
+        let most = if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
+        let label = longest.clamp(8, most.max(8));
+        let bar = inner.width.saturating_sub(label + 1 + FIGURE + UNIT + SIGN + 2);
+        Laid {
+            head: (head > 0).then(|| row(0, 1)),
+            axis: Rect::new(inner.x + label + 1, inner.y + head, bar, inner.height.saturating_sub(head).min(1)),
+            rows,
+            legend: (legend > 0).then(|| row(inner.height - 1, 1)),
+            label,
+            bar,
+        }
+    }
+
+    fn first(&self, lab: &Lab) -> usize {
+        pane::first_row(lab.sheet.row_of(lab.slot), lab.sheet.rows.len(), usize::from(self.rows.height))
+    }
+}
+
+pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
+    let laid = Laid::new(model, area);
+    if !laid.rows.contains(at) {
+        return None;
+    }
+    match model.lab.sheet.rows.get(laid.first(&model.lab) + usize::from(at.y - laid.rows.y))? {
+        Row::Slot(slot) => Some(Hit::Slot(*slot)),
+        Row::Head(id) => model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot),
+    }
+}
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let (look, lab) = (&model.look, &model.lab);
+    let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
+    let measured = lab.sheet.slots.iter().filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some())).count();
+    let right = format!("{measured} of {}", lab.sheet.slots.len());
+    let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
+    pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
+    let laid = Laid::new(model, area);
+    if let Some(head) = laid.head {
+        progress::draw(model, head, buf);
+    }
+    if lab.sheet.slots.is_empty() {
+        return empty(model, laid.rows, buf);
+    }
+    axis(look, laid.axis, buf);
+    let first = laid.first(lab);
+    let running = now(model);
+    for (at, row) in lab.sheet.rows.iter().skip(first).take(usize::from(laid.rows.height)).enumerate() {
+        let place = Rect::new(laid.rows.x, laid.rows.y + at as u16, laid.rows.width, 1);
+        match row {
+            Row::Head(id) => head(look, lab, id, &laid, place, buf),
+            Row::Slot(index) => {
+                if let Some(slot) = lab.sheet.slots.get(*index) {
+                    one(look, lab, slot, &laid, place, (running, *index == lab.slot), buf);
+                }
+            }
+        }
+    }
+    let rows = Rect::new(laid.rows.x, laid.rows.y, laid.rows.width + 1, laid.rows.height);
+    pane::scrollbar(look, first, lab.sheet.rows.len(), rows, buf);
+    if let Some(area) = laid.legend {
+        legend::draw(look, lab, area, buf);
+    }
+}
+
+fn empty(model: &Model, area: Rect, buf: &mut Buffer) {
+    let lab = &model.lab;
+    let text = match () {
+        () if !lab.filter.value().is_empty() => "nothing that is on is like that",
+        () if lab.here.cells.is_empty() && model.running() => "what can be measured here is found out after the run",
+        () if lab.here.cells.is_empty() && lab.data.planned.is_empty() => "finding out what can be measured here ...",
+        () => "no probe is on: space switches the one under the cursor on",
+    };
+    pane::line(Line::styled(text, model.look.style(Role::Dim)).centered(), area.height / 2, area, buf);
+}
+
+/// The powers of ten above the bars, as many as there is room for.
+fn axis(look: &Look, area: Rect, buf: &mut Buffer) {
+    let mut free = area.x;
+    let dense = area.width >= 60;
+    for (at, (value, name)) in DECADES.iter().enumerate() {
+        let Some(tick) = column(TIMES.share(*value), area).filter(|_| dense || at % 3 == 0) else { continue };
+        let width = pane::width(name) as u16;
+        let start = (area.x + tick).saturating_sub(width / 2).max(area.x).min(area.right().saturating_sub(width));
+        if start >= free && area.height > 0 {
+            buf.set_stringn(start, area.y, name, width.into(), look.style(Role::Dim));
+            free = start + width + 1;
+        }
+    }
+}
+
+/// The name of a probe above its cells.
+fn head(look: &Look, lab: &Lab, id: &str, laid: &Laid, place: Rect, buf: &mut Buffer) {
+    let title = lab.info(id).map_or("", |info| info.title);
+    let room = usize::from(place.width);
+    let name = pane::fit(id, room);
+    let rest = room.saturating_sub(pane::width(&name) + 2);
+    let title = if pane::width(&name) + 2 > usize::from(laid.label) && title == id { String::new() } else { pane::fit_words(title, rest) };
+    let parts = vec![Span::styled(name, look.style(Role::Title)), Span::styled(format!("  {title}"), look.style(Role::Dim))];
+    Line::from(parts).render(place, buf);
+}
+
+/// One cell.
+fn one(look: &Look, lab: &Lab, slot: &Slot, laid: &Laid, place: Rect, (running, here): (Option<&ProbeCell>, bool), buf: &mut Buffer) {
+    let result = lab.result(slot);
+    let refused = lab.refused(slot).is_some();
+    let runs = running == Some(&slot.cell);
+    let alone = slot.label == slot.cell.probe;
+    let role = match () {
+        () if runs => Role::Good,
+        () if refused => Role::Off,
+        () if alone => Role::Title,
+        () => Role::Text,
+    };
+    let indent = match (runs, alone) {
+        (true, _) => look.glyph("▸", ">"),
+        (false, true) => "",
+        (false, false) => " ",
+    };
+    let label = pane::fit(&format!("{indent}{}", slot.label), usize::from(laid.label));
+    buf.set_string(place.x, place.y, label, look.style(role));
+    let bar = Rect::new(place.x + laid.label + 1, place.y, laid.bar, 1);
+    track(look, lab, slot, result, runs).render(look, bar, buf);
+    figure(look, result, refused, Rect::new(bar.right() + 1, place.y, FIGURE + 1 + UNIT + SIGN, 1), buf);
+    if here {
+        cursor(look, lab.pane == Pane::Bars, Rect { width: laid.label, ..place }, buf);
+    }
+}
+
+/// The label of the cursor's row is lit; without the focus it is only marked.
+fn cursor(look: &Look, focused: bool, area: Rect, buf: &mut Buffer) {
+    let style = if focused { look.style(Role::Selected) } else { look.style(Role::Focus) };
+    buf.set_style(area, style);
+}
+
+fn track(look: &Look, lab: &Lab, slot: &Slot, result: Option<&ProbeResult>, runs: bool) -> Track<'static> {
+    static GRID: std::sync::LazyLock<Vec<f64>> =
+        std::sync::LazyLock::new(|| DECADES.iter().step_by(3).map(|(value, _)| TIMES.share(*value)).filter(|share| *share < 1.0).collect());
+    let at = |value: f64| share(slot.unit, value);
+    let value = result.and_then(|result| result.value).map(|value| value.summary);
+    let bar = value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
+    let expected = estimate(lab, slot).map(|estimate| (at(estimate.low), at(estimate.high)));
+    let marks = lab.others().filter_map(|(index, other)| {
+        let (symbol, style) = sign(look, index);
+        Some(Mark { at: at(other.value(&slot.cell, slot.unit)?), symbol, style })
+    });
+    let time = slot.unit == Unit::Nanos;
+    let style = bar_style(look, slot.unit, runs);
+    Track { bar, style, expected, marks: marks.collect(), grid: if time { &GRID } else { &[] } }
+}
+
+/// Times have the accent; what has a scale of its own has another colour, and the cell that runs is that of what goes on.
+pub fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
+    match (runs, unit) {
+        (true, _) => look.style(Role::Good),
+        (false, Unit::Nanos) => look.series(0),
+        (false, _) => look.series(4),
+    }
+}
+
+/// What is expected: of the session that is shown, else of this machine.
+pub fn estimate<'a>(lab: &'a Lab, slot: &Slot) -> Option<&'a Estimate> {
+    let own = lab.result(slot).and_then(|result| result.estimate.as_ref());
+    // What a session that is over expected, or did not, was of its own machine.
+    let here = || lab.offer(slot).filter(|_| lab.data.session.is_none()).and_then(|offered| offered.estimate.as_ref());
+    own.or_else(here)
+}
+
+/// `3.41 ns`, numbers and units below each other; then the gravest sign.
+fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, buf: &mut Buffer) {
+    let shown = result.and_then(|result| Some((result.unit?, result.value?))).map(|(unit, value)| unit.show(value.summary.median));
+    let failed = result.is_some_and(|result| result.error.is_some());
+    let (number, unit, role) = match (&shown, failed, refused) {
+        (Some(text), ..) => {
+            let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+            (number.to_string(), unit.to_string(), Role::Number)
+        }
+        (None, true, _) => ("failed".into(), String::new(), Role::Wrong),
+        (None, false, true) => ("not here".into(), String::new(), Role::Off),
+        (None, false, false) => ("-".into(), String::new(), Role::Dim),
+    };
+    let worst = result.and_then(|result| result.warnings.iter().map(|warning| warning.severity).max());
+    let worst = if failed { Some(Severity::Wrong) } else { worst.filter(|severity| *severity > Severity::Note) };
+    let pad = " ".repeat(usize::from(FIGURE).saturating_sub(pane::width(&number)));
+    let unit_pad = " ".repeat(usize::from(UNIT).saturating_sub(pane::width(&unit)));
+    let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];
+    parts.push(Span::styled(format!(" {unit}{unit_pad} "), look.style(Role::Dim)));
+    parts.extend(worst.filter(|_| shown.is_some()).map(|severity| {
+        let (role, sign) = popup::severity(look, severity);
+        Span::styled(sign.to_string(), look.style(role))
+    }));
+    Line::from(parts).render(area.intersection(buf.area), buf);
+}

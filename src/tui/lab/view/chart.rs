@@ -1,0 +1,96 @@
+//! The curves of one probe, over the parameter that varies.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::super::curve::Curves;
+use super::super::state::Pane;
+use super::{Hit, inside, sign, within};
+use crate::record::Unit;
+use crate::tui::model::Model;
+use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
+use crate::units;
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let (look, lab) = (&model.look, &model.lab);
+    let Some(curves) = lab.curves() else { return };
+    let title = lab.info(&curves.probe).map_or(curves.probe.clone(), |info| format!("{}: {}", curves.probe, info.title));
+    let by = if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
+    let inner = inside(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
+    let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
+    let plot = Rect::new(inner.x, inner.y, inner.width, inner.height - below);
+    with_chart(model, &curves, |chart| chart.render(plot, buf));
+    read_out(model, &curves, Rect::new(inner.x, plot.bottom(), inner.width, below), buf);
+}
+
+pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
+    let curves = model.lab.curves()?;
+    let inner = inside(within(area));
+    with_chart(model, &curves, |chart| chart.x_at(inner, at.x)).map(Hit::X)
+}
+
+fn place(axis: &str, x: f64) -> String {
+    if axis == "bytes" { units::show_bytes(x.round() as u64) } else { format!("{x:.0}") }
+}
+
+/// What others measured at the places of the curves.
+fn points_of_others(model: &Model, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
+    let lab = &model.lab;
+    let of = |other: &super::super::data::Other| -> Vec<Point> {
+        let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
+        each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?))).collect()
+    };
+    lab.others().map(|(at, other)| (at, of(other))).filter(|(_, points)| !points.is_empty()).collect()
+}
+
+/// The chart as it is drawn, for drawing and for the mouse.
+fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
+    let (look, lab) = (&model.look, &model.lab);
+    let others = points_of_others(model, curves);
+    let mut series = Vec::new();
+    for (at, curve) in curves.curves.iter().enumerate() {
+        // That of every curve would be a thicket.
+        let here = lab.current().is_some_and(|slot| curve.cells.contains(&slot.cell));
+        for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
+            let faint = Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
+            series.extend(expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)));
+        }
+        series.push(Series::new(look, at, &curve.name, &curve.points).draw(Draw::LineAndMarkers));
+    }
+    for (at, points) in &others {
+        let (marker, style) = sign(look, *at);
+        series.push(Series { marker, style, ..Series::new(look, 0, "", points).draw(Draw::Points) });
+    }
+    let plateaus = curves.plateaus(&lab.data.caches);
+    let rules: Vec<Rule> = plateaus.iter().map(|p| Rule { at: p.at, label: &p.label, style: look.style(Role::Rule) }).collect();
+    let show_x = |x: f64| place(&curves.axis, x);
+    let show_y = |y: f64| curves.unit.show(y);
+    let positive = curves.xs().first().is_some_and(|x| *x > 0.0);
+    let x = Axis::new(if positive { Scale::Log2 } else { Scale::Linear }, &show_x);
+    let y = Axis::new(if curves.unit == Unit::Nanos { Scale::Log10 } else { Scale::Log2 }, &show_y);
+    let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
+    then(&chart.cursor(lab.current().and_then(|slot| curves.x(&slot.cell))))
+}
+
+/// The values at the cursor, a line for each curve.
+fn read_out(model: &Model, curves: &Curves, area: Rect, buf: &mut Buffer) {
+    let (look, lab) = (&model.look, &model.lab);
+    let Some(slot) = lab.current() else { return };
+    let Some(x) = curves.x(&slot.cell) else { return };
+    let at = if curves.axis == "bytes" { place("bytes", x) } else { format!("{} {}", curves.axis, place("", x)) };
+    pane::line(Line::styled(format!("at {at}"), look.style(Role::Title)), 0, area, buf);
+    for (row, (index, curve)) in curves.curves.iter().enumerate().enumerate() {
+        let value = curve.points.iter().find(|point| point.x == x).map_or("-".into(), |point| curves.unit.show(point.y));
+        let (number, unit) = value.split_once(' ').unwrap_or((&value, ""));
+        let parts = vec![
+            Span::styled(format!("{} ", look.marker(index)), look.series(index)),
+            Span::styled(format!("{number:>6}"), look.style(Role::Number)),
+            Span::styled(format!(" {unit:<6}"), look.style(Role::Dim)),
+            Span::styled(curve.name.clone(), look.style(if curve.cells.contains(&slot.cell) { Role::Focus } else { Role::Text })),
+        ];
+        pane::line(Line::from(parts), row as u16 + 1, area, buf);
+    }
+}

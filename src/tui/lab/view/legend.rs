@@ -1,0 +1,48 @@
+//! What the signs on the bars mean, in one line.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::super::state::Lab;
+use super::bars::{bar_style, estimate};
+use super::sign;
+use crate::record::Unit;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
+
+/// Only what is to be seen, as much of it as there is room for.
+pub fn draw(look: &Look, lab: &Lab, area: Rect, buf: &mut Buffer) {
+    let mut line: Vec<Span> = Vec::new();
+    for part in parts(look, lab) {
+        let gap = if line.is_empty() { 0 } else { 2 };
+        let width = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>();
+        if width(&line) + gap + width(&part) > usize::from(area.width) {
+            continue;
+        }
+        line.push(Span::raw(" ".repeat(gap)));
+        line.extend(part);
+    }
+    pane::line(Line::from(line), 0, area, buf);
+}
+
+fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {
+    let dim = |text: &str| Span::styled(format!(" {text}"), look.style(Role::Dim));
+    let slots = || lab.sheet.slots.iter();
+    let measured = |times: bool| slots().any(|slot| slot.result.is_some() && (slot.unit == Unit::Nanos) == times);
+    let mut parts = Vec::new();
+    if measured(true) {
+        parts.push(vec![Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Nanos, false)), dim("time")]);
+    }
+    if measured(false) {
+        parts.push(vec![Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Bytes, false)), dim("rate, size: own scale")]);
+    }
+    if slots().any(|slot| estimate(lab, slot).is_some()) {
+        parts.push(vec![Span::styled(look.glyph("├─┤", "[-]"), look.style(Role::Text)), dim("estimate")]);
+    }
+    for (at, other) in lab.others().filter(|(_, other)| slots().any(|slot| other.value(&slot.cell, slot.unit).is_some())) {
+        let (symbol, style) = sign(look, at);
+        parts.push(vec![Span::styled(symbol.to_string(), style), dim(&pane::fit(&other.name, 24))]);
+    }
+    parts
+}

@@ -1,0 +1,105 @@
+//! The list of groups and probes: what is on, what is not to be had here.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::super::sheet::Item;
+use super::super::state::{Lab, Pane};
+use super::{Hit, filtering, now, within};
+use crate::tui::model::Model;
+use crate::tui::sessions::lit;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
+
+/// Columns before the name of a probe: where it runs, its box, and what a click on the box hits.
+const BOX: u16 = 4;
+
+/// The rows below the filter, where there is one.
+fn rows(inner: Rect, lab: &Lab) -> Rect {
+    let above = u16::from(filtering(lab)).min(inner.height);
+    Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)
+}
+
+pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
+    let lab = &model.lab;
+    let rows = rows(within(area), lab);
+    if !rows.contains(at) {
+        return None;
+    }
+    let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
+    let item = first + usize::from(at.y - rows.y);
+    (item < lab.sheet.items.len()).then_some(Hit::Item { item, mark: at.x < rows.x + BOX })
+}
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let (look, lab) = (&model.look, &model.lab);
+    let focused = lab.pane == Pane::Probes;
+    let all = lab.sheet.items.iter().filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
+    let (on, count) = (lab.choice.count(all.clone()), all.count());
+    let of = if area.width < 22 { "/" } else { " of " };
+    let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
+    if filtering(lab) {
+        pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
+        let field = Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
+        popup::field(look, &lab.filter, lab.typing, field, buf);
+    }
+    let rows = rows(inner, lab);
+    let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
+    let running = now(model).map(|cell| cell.probe.as_str());
+    for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height)) {
+        let text = line(look, lab, row, item, running, usize::from(rows.width));
+        let at = (row - first) as u16;
+        if row == lab.item && focused {
+            pane::line(lit(look, text), at, rows, buf);
+            pane::select(look.style(Role::Selected), at, rows, buf);
+        } else {
+            pane::line(text, at, rows, buf);
+        }
+    }
+    if lab.sheet.items.is_empty() {
+        pane::line(Line::styled(" no probe is like that", look.style(Role::Dim)), 0, rows, buf);
+    }
+    pane::scrollbar(look, first, lab.sheet.items.len(), rows, buf);
+}
+
+fn line(look: &Look, lab: &Lab, row: usize, item: &Item, running: Option<&str>, width: usize) -> Line<'static> {
+    match item {
+        Item::Group(group) => {
+            let probes = lab.sheet.probes_of(row, &lab.infos);
+            let on = lab.choice.count(probes.iter().copied());
+            let (name, count) = (group.map_or("other", |group| group.name()), format!("{on} of {}", probes.len()));
+            let pad = " ".repeat(width.saturating_sub(name.len() + count.len() + 3));
+            Line::from(vec![
+                Span::styled(format!(" {name}"), look.style(Role::Title)),
+                Span::styled(format!("{pad} {count}"), look.style(Role::Dim)),
+            ])
+        }
+        Item::Probe(id) => {
+            let missing = lab.missing(id).is_some() || lab.info(id).is_none();
+            let on = lab.choice.is_on(id);
+            let (mark, role) = match (missing, on) {
+                (true, true) => (look.glyph("✓", "x"), Role::Off),
+                (false, true) => (look.glyph("✓", "x"), Role::Good),
+                (_, false) => (look.glyph("·", "."), Role::Dim),
+            };
+            let name = if missing {
+                Role::Off
+            } else if on {
+                Role::Text
+            } else {
+                Role::Dim
+            };
+            let runs = if running == Some(id) { look.glyph("▸", ">") } else { " " };
+            let failed = lab.data.results.iter().any(|result| result.cell.probe == *id && result.error.is_some());
+            let sign = if failed { look.glyph(" ✖", " X") } else { "" };
+            let room = width.saturating_sub(usize::from(BOX) + 1 + sign.len().min(2));
+            Line::from(vec![
+                Span::styled(format!("{runs} "), look.style(Role::Good)),
+                Span::styled(format!("{mark} "), look.style(role)),
+                Span::styled(pane::fit(id, room), look.style(name)),
+                Span::styled(sign.to_string(), look.style(Role::Wrong)),
+            ])
+        }
+    }
+}

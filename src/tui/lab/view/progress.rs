@@ -1,0 +1,43 @@
+//! How far the run is, above the bars.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::super::running;
+use super::now;
+use crate::tui::live;
+use crate::tui::model::Model;
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
+
+pub fn is_shown(model: &Model) -> bool {
+    running(model)
+}
+
+/// What is measured, a bar, the percent and what is left.
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    let (percent, left) = live::far(model).unwrap_or_default();
+    let told = live::state(model);
+    let steady = told.starts_with("running");
+    let what = match (steady, now(model)) {
+        (true, Some(cell)) => cell.label(),
+        (true, None) => "starting".into(),
+        (false, _) => told,
+    };
+    let right = format!(" {percent:>3} %  {left}");
+    let room = usize::from(area.width).saturating_sub(pane::width(&right));
+    let name = pane::fit(&what, room / 2);
+    let bar = room.saturating_sub(pane::width(&name) + 3);
+    let role = if steady { Role::Good } else { Role::Misleading };
+    let mut parts = vec![
+        Span::styled(format!("{} ", look.glyph("▸", ">")), look.style(role)),
+        Span::styled(name, look.style(Role::Text)),
+        Span::raw(" "),
+    ];
+    parts.extend(live::bar(look, f64::from(percent) / 100.0, bar as u16, look.style(role)));
+    parts.push(Span::styled(format!(" {percent:>3}"), look.style(Role::Number)));
+    parts.push(Span::styled(format!(" %  {left}"), look.style(Role::Dim)));
+    pane::line(Line::from(parts), 0, area, buf);
+}
