@@ -101,6 +101,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         cold: _,
         // No part of a job.
         probe: _,
+        remote: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| match backends {
         Backends::These(list) => list.clone(),

@@ -144,6 +144,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         skipped_probes,
         ceilings: false,
         rated: whole.rated,
+        remote: whole.remote,
         cold: whole.cold.unwrap_or_default(),
     };
     let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {

@@ -10,6 +10,7 @@ mod costs;
 mod empty;
 mod error;
 mod known;
+pub mod net;
 mod site;
 mod syscall;
 #[cfg(test)]
@@ -22,7 +23,7 @@ pub use site::Site;
 pub use took::Took;
 
 use crate::plan::{ProbeCell, ProbeInfo, Unknown, nearest};
-use crate::record::{Estimate, Unit};
+use crate::record::{Estimate, HostSummary, Unit};
 
 /// One kind of measurement.
 pub trait Probe: Sync {
@@ -42,6 +43,11 @@ pub trait Probe: Sync {
     /// The reason, for people.
     fn check(&self, _: &ProbeCell, _: &Site) -> Result<(), String> {
         Ok(())
+    }
+
+    /// The other machine that a cell is measured to, by its own word; `None` where it is this one alone.
+    fn far(&self, _: &ProbeCell, _: &Site) -> Option<HostSummary> {
+        None
     }
 
     /// What the value should be, from facts about this machine, with the reasoning; never from a measurement of the cell itself.
@@ -75,7 +81,8 @@ pub trait Gauge {
 }
 
 /// Every probe, in the order of lists: group by group, cheap before dear.
-pub static PROBES: &[&dyn Probe] = &[&clock::Clocks, &empty::Loop, &call::Call, &syscall::Syscall];
+pub static PROBES: &[&dyn Probe] =
+    &[&clock::Clocks, &empty::Loop, &call::Call, &syscall::Syscall, &net::Rtt, &net::Bandwidth, &net::Connect];
 
 /// The entries of all probes.
 pub fn infos() -> Vec<&'static ProbeInfo> {

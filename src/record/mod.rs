@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod event;
+mod far;
 mod known;
 mod latency;
 mod probe;
@@ -12,6 +13,7 @@ mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling};
 pub use event::{End, Event, Phase, Progress};
+pub use far::HostSummary;
 pub use known::Known;
 pub use latency::Latency;
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended, references};
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, network, references};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
@@ -57,7 +57,7 @@ impl ProbeResult {
 fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFindings) -> ProbeResult {
     let unit = trials.first().map(|trial| trial.unit);
     trials.retain(|trial| Some(trial.unit) == unit);
-    let ProbeFindings { estimate, warnings, error, evidence } = findings.clone();
+    let ProbeFindings { estimate, warnings, error, evidence, far: _ } = findings.clone();
     let (value, cycles, reference) = (None, None, Vec::new());
     let mut result = ProbeResult { cell: cell.clone(), trials, unit, value, cycles, estimate, reference, warnings, error, evidence };
     let counted: Vec<ProbeTrial> = result.counted().iter().map(|index| result.trials[*index]).collect();
@@ -108,8 +108,9 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
 /// The answer of a session: that of its jobs; where there are only probes, which of them cost least and most.
 pub fn answer_with(results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
+    answer.network = network(probes);
     if results.is_empty() && !probes.is_empty() {
-        answer.text = super::clean_text(&sum(probes));
+        answer.text = super::clean_text(&[sum(probes)].into_iter().chain(answer.network.sentence()).collect::<Vec<_>>().join(" "));
     }
     answer
 }

@@ -26,6 +26,7 @@ fn plan(probes: Vec<ProbeCell>, trials: u32) -> Arc<Plan> {
         rated: None,
         cold: Default::default(),
         skipped_probes: vec![],
+        remote: None,
     })
 }
 

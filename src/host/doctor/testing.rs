@@ -66,5 +66,6 @@ pub fn plan(words: &[&str]) -> Plan {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     }
 }

@@ -20,7 +20,7 @@ pub use series::{Axis, Knee};
 
 use serde::Serialize;
 
-use super::CellResult;
+use super::{CellResult, Network};
 use crate::plan::Op;
 
 /// What a session answers.
@@ -35,6 +35,8 @@ pub struct Answer {
     /// For each curve: where it comes within 5 % of its peak.
     pub knees: Vec<Knee>,
     pub cold_cost: Option<ColdCost>,
+    /// What the network probes say together.
+    pub network: Network,
 }
 
 /// The answer of these results: a pure function of them.
@@ -46,7 +48,7 @@ pub fn answer(results: &[CellResult]) -> Answer {
     let axis = series::axis(&trusted);
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
     let cold_cost = cold::cost(&trusted, &knees);
-    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost };
+    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost, network: Network::default() };
     answer.text = text::text(results, &answer);
     answer
 }

@@ -134,6 +134,7 @@ fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Sessi
         seed: 0,
         skipped: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
         ceilings: false,
         rated: None,
         cold: Default::default(),

@@ -38,6 +38,7 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
         seed: 0,
         skipped: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
         ceilings: false,
         rated: None,
         cold: Default::default(),

@@ -77,6 +77,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     };
     let proposed =
         Proposed { plan, facts: TargetFacts { fs: "ext4".into(), ..TargetFacts::default() }, unavailable: vec![("uring", "EPERM".into())] };
