@@ -240,5 +240,6 @@ fn large() -> Plan {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     }
 }

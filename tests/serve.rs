@@ -23,19 +23,36 @@ struct Far {
     address: String,
 }
 
+/// iotui with these words, after the words of another program that runs it.
+fn within(home: &Home, prefix: &[&str], line: &str) -> Command {
+    let own = home.std(line);
+    let mut words = prefix.iter().map(AsRef::as_ref).chain([own.get_program()]).chain(own.get_args());
+    let mut command = Command::new(words.next().unwrap());
+    command.args(words).current_dir(home.path("")).env_clear();
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
+/// A run that goes on for some seconds.
+const LONG: &str = "--batch --probe connect --trials 60 --trial-time 1ms --no-save --format jsonl";
+
+/// It ends by itself: the cells of the peer have failed, each in one line, and the others are whole.
+fn fails_the_peer_only(mut run: Run) {
+    let text = run.rest();
+    let status = run.end(SOON).expect("it ends");
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let results: Vec<Value> = lines.filter(|line| line["kind"] == "result").collect();
+    let (far, near): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|result| result["cell"]["to"] == "remote");
+    assert!(!far.is_empty() && !near.is_empty(), "{text}");
+    let told = |result: &&Value| result["error"].as_str().is_some_and(|why| !why.is_empty() && !why.contains('\n'));
+    assert!(far.iter().all(told) && near.iter().all(|result| result["error"].is_null()), "{results:#?}");
+    assert_eq!(status.code(), Some(1), "{}", run.stderr());
+}
+
 impl Far {
     /// `prefix` stands before the program, to run it elsewhere.
     fn start(home: &Home, prefix: &[&str], options: &str, secret: bool) -> Far {
-        let own = home.std(&format!("serve {options}"));
-        let mut command = Command::new(prefix.first().map_or(own.get_program(), |word| word.as_ref()));
-        if !prefix.is_empty() {
-            command.args(&prefix[1..]).arg(own.get_program());
-        }
-        command
-            .args(own.get_args())
-            .current_dir(home.path(""))
-            .env_clear()
-            .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut command = within(home, prefix, &format!("serve {options}"));
         if secret {
             command.env("IOTUI_SECRET", SECRET);
         }
@@ -170,6 +187,16 @@ fn a_peer_that_is_not_there_costs_no_other_result() {
     assert!(document["results"].as_array().unwrap().len() >= 2);
 }
 
+#[test]
+fn a_peer_that_dies_during_a_run_fails_its_cells_only() {
+    let home = Home::new();
+    let far = Far::start(&home, &[], "--listen 127.0.0.1:0", false);
+    let mut run = Run::start(home.std(&format!("{LONG} --remote {}", far.address)).stderr(Stdio::piped()));
+    run.until(r#""to":"remote""#);
+    assert_eq!(far.stop(Signal::SIGKILL).0, None);
+    fails_the_peer_only(run);
+}
+
 /// A machine of its own as far as networks go, wired to another; both gone when dropped.
 struct Wired {
     here: String,
@@ -220,12 +247,13 @@ fn between_two_machines_the_network_has_its_share() {
     let home = Home::new();
     let far = Far::start(&home, &Wired::enter(&wired.there), "--listen [::]:0", true);
     let port = far.address.rsplit(':').next().unwrap().to_string();
+    let inside = |line: &str| {
+        let mut command = within(&home, &Wired::enter(&wired.here), line);
+        command.env("IOTUI_SECRET", SECRET);
+        command
+    };
     let measure = |host: &str, options: &str| -> Value {
-        let own = home.std(&format!("--batch --remote {host}:{port} --format json {options}"));
-        let mut command = Command::new("ip");
-        command.args(&Wired::enter(&wired.here)[1..]).arg(own.get_program()).args(own.get_args()).current_dir(home.path(""));
-        command.env_clear().envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("IOTUI_SECRET", SECRET);
-        let output = output(&mut command);
+        let output = output(&mut inside(&format!("--batch --remote {host}:{port} --format json {options}")));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     };
@@ -260,7 +288,12 @@ fn between_two_machines_the_network_has_its_share() {
             assert_eq!((&hidden["far"]["name"], &hidden["far"]["kernel"]), (&"".into(), &again["far"]["kernel"]));
         }
     }
-    // A peer that vanishes during the run fails its cells and holds up nothing.
+    // A wire that is cut while a run goes on fails the cells of the peer and holds up nothing.
+    let mut run = Run::start(inside(&format!("{LONG} --remote 10.77.0.2:{port}")).stderr(Stdio::piped()));
+    run.until(r#""to":"remote""#);
+    assert!(ip(&format!("-n {} link set wire down", wired.there)));
+    fails_the_peer_only(run);
+    assert!(ip(&format!("-n {} link set wire up", wired.there)));
     let (code, told) = far.stop(Signal::SIGINT);
     assert_eq!(code, Some(130), "{told}");
     let gone = measure("10.77.0.2", &format!("--probe connect {FEW}"));

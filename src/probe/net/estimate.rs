@@ -27,7 +27,7 @@ pub fn bandwidth(site: &Site) -> Option<Estimate> {
         show_rate(speed),
         HEADERS + FRAMING
     );
-    (share > 0.0).then(|| Estimate { low: speed * share * 0.5, high: speed * share, reason })
+    (share > 0.0).then_some(Estimate { low: speed * share * 0.5, high: speed * share, reason })
 }
 
 /// Nanoseconds of `ways` ways through a network with so many bytes each.
