@@ -96,13 +96,28 @@ fn setup(result: &ProbeResult, probes: &[ProbeResult]) -> Option<RoundTrips> {
 }
 
 impl NetworkShare {
+    /// Whether the peer is slower for more than chance.
+    fn is_real(&self) -> bool {
+        self.network > 0.0 && self.low.is_none_or(|low| low > 0.0)
+    }
+
     /// For people: `117 µs of 172 µs (68 %)`.
     fn said(&self) -> String {
         let show = |value| Unit::Nanos.show(value);
-        match self.low {
-            // Not even the far end of the interval lies above nothing.
-            _ if self.network <= 0.0 || self.low.is_some_and(|low| low <= 0.0) => format!("no difference at {}", show(self.remote)),
-            _ => format!("{} of {} ({:.0} %)", show(self.network), show(self.remote), self.network / self.remote * 100.0),
+        match self.is_real() {
+            true => format!("{} of {} ({:.0} %)", show(self.network), show(self.remote), self.network / self.remote * 100.0),
+            false => format!("no difference at {}", show(self.remote)),
+        }
+    }
+
+    /// ` for 56 B`, or nothing where the probe has one cell like this.
+    fn of_what(&self) -> String {
+        let mut cell = self.cell.clone();
+        ["to", "part"].into_iter().for_each(|name| drop(cell.params.remove(name)));
+        match cell.params.is_empty() {
+            true if cell.probe == "net-bandwidth" => " for 1 MiB at once".into(),
+            true => String::new(),
+            false => format!(" for {}", cell.parameters()),
         }
     }
 }
@@ -111,7 +126,7 @@ impl Network {
     /// A sentence for each probe that has something to say.
     pub fn lines(&self) -> Vec<String> {
         let of = |probe: &str, what: &str| {
-            let said = |share: &NetworkShare| format!("{} for {}", share.said(), without_to(&share.cell));
+            let said = |share: &NetworkShare| share.said() + &share.of_what();
             let shares: Vec<String> = self.shares.iter().filter(|share| share.cell.probe == probe).map(said).collect();
             (!shares.is_empty()).then(|| format!("the network's share of {what}: {}", shares.join("; ")))
         };
@@ -128,15 +143,14 @@ impl Network {
     pub fn sentence(&self) -> Option<String> {
         let plain = |share: &&NetworkShare| share.cell.probe == "rtt" && word(&share.cell, "by") == Some("tcp");
         let share = self.shares.iter().find(plain)?;
-        Some(format!("The network's share of a round trip is {}.", share.said()))
+        Some(match share.is_real() {
+            true => format!("The network's share of a round trip is {}.", share.said()),
+            false => format!(
+                "No difference between a round trip to the other machine ({}) and over the loopback.",
+                Unit::Nanos.show(share.remote)
+            ),
+        })
     }
-}
-
-fn without_to(cell: &ProbeCell) -> String {
-    let mut cell = cell.clone();
-    cell.params.remove("to");
-    cell.params.remove("part");
-    if cell.params.is_empty() { "the peak".into() } else { cell.parameters() }
 }
 
 fn to_and_ip(cell: &ProbeCell) -> String {

@@ -28,7 +28,7 @@ static INFO: ProbeInfo = ProbeInfo {
     about: "setting up a TCP connection and closing it, over the loopback and to --remote",
     doc: "Makes sockets and times connect(2) and then close(2) by themselves, once per connection; no byte is sent over them. connect comes \
           back when the other end's kernel has answered, which is one round trip and the making of a connection at both ends; that \
-          it is taken by the program over there is not waited for, but over the loopback it happens on the same CPU, mostly meanwhile. close \
+          the program over there takes it is not waited for, and over the loopback mostly happens afterwards. close \
           sends a last packet and does not wait for the answer: it costs about the same whatever the network. A batch has \
           at most 100 connections, as the report's, since each of them keeps its port for a minute.",
     makes_files: false,
@@ -76,11 +76,11 @@ impl Probe for Connect {
         match parts(cell)? {
             (To { remote: true, .. }, Part::Setup) => Some(estimate::ways(site, 2.0, 0.0)),
             (To { remote: false, .. }, Part::Setup) => known(
-                15_000.0,
+                8_000.0,
                 150_000.0,
-                "three packets through the network code, two connections made, and a program woken: about two round trips",
+                "three packets through the network code, two connections made, and a program woken: one or two round trips",
             ),
-            (_, Part::Teardown) => known(4_000.0, 60_000.0, "one packet sent and a file closed; nothing is waited for"),
+            (_, Part::Teardown) => known(2_000.0, 60_000.0, "one packet sent and a file closed; nothing is waited for"),
         }
     }
 
@@ -165,6 +165,6 @@ impl Gauge for Connections {
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![format!("{} connections made, {} taken by the far end meanwhile", self.made, self.took)]
+        vec![format!("{} connections made, {} taken by the far end", self.made, self.took)]
     }
 }

@@ -52,7 +52,8 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
     assert_eq!(trips, ["1.4", "1.3"]);
     let lines = network.lines();
     assert_eq!(lines[0], "the network's share of a round trip: 117 µs of 172 µs (68 %) for by tcp, 56 B");
-    assert_eq!(lines[1], "the network's share of the time for 1 MB: 9.80 ms of 10.1 ms (97 %) for the peak");
+    assert_eq!(lines[1], "the network's share of the time for 1 MB: 9.80 ms of 10.1 ms (97 %) for 1 MiB at once");
+    assert_eq!(lines[2], "the network's share of setting up a connection: 146 µs of 225 µs (65 %)");
     assert_eq!(lines[3], "setting up a connection in round trips: 1.42 to loopback; 1.30 to remote");
     assert_eq!(network.sentence().unwrap(), "The network's share of a round trip is 117 µs of 172 µs (68 %).");
 }
@@ -62,6 +63,7 @@ fn without_a_partner_or_a_difference_nothing_is_claimed() {
     let mut probes = reported();
     probes[1] = measured(rtt("remote"), Unit::Nanos, about(56_000.0));
     assert!(network(&probes).lines()[0].contains("no difference at 56.0 µs"));
+    assert!(network(&probes).sentence().unwrap().starts_with("No difference between a round trip to the other machine (56.0 µs)"));
     probes[0].error = Some("it failed".into());
     let found = network(&probes);
     assert!(found.shares.iter().all(|share| share.cell.probe != "rtt") && found.sentence().is_none());
