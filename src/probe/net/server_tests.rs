@@ -185,7 +185,7 @@ fn a_server_of_another_kind_or_version_is_told_apart() {
     let mut newer = Challenge { secret: true, nonce: [2; NONCE] }.encode();
     newer[7] = 200;
     for (says, wanted) in
-        [(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(), "no iotui serve"), (newer.to_vec(), "version 200")]
+        [(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(), "not speak the protocol"), (newer.to_vec(), "version 200")]
     {
         let taken = listener.try_clone().unwrap();
         let other = std::thread::spawn(move || {

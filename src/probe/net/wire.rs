@@ -20,7 +20,7 @@ pub const MOST_FACTS: u64 = 4096;
 /// What is not of this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
-    #[error("this is no iotui serve")]
+    #[error("it does not speak the protocol of iotui serve")]
     Magic,
     #[error("it speaks version {0} of the protocol, this iotui version {VERSION}: use the same iotui on both machines")]
     Version(u16),
