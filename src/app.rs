@@ -8,6 +8,7 @@ use crate::cli::{self, Asked, Cli, Sub};
 use crate::commands;
 use crate::config;
 use crate::plan::Settings;
+use crate::probe::net::keep_secret;
 use crate::report;
 use crate::session;
 use crate::tui::shell;
@@ -37,9 +38,11 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     let Asked { cli, settings } = asked;
+    keep_secret(cli.run.secret_file.as_deref())?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),
+        (Some(Sub::Serve(serve)), ..) => commands::serve::run(serve),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
         (None, None, None) if cli.batch => batch::run(&cli.run, &settings, &config::presets()),

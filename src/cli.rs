@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::batch::Args;
-use crate::commands::{Generate, Lists, Sessions};
+use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::plan::Settings;
 use crate::report::Out;
 
@@ -65,6 +65,12 @@ pub enum Sub {
         #[command(flatten)]
         out: Out,
     },
+    /// The far end of the network probes, for iotui --probe network --remote HOST on another machine
+    ///
+    /// It listens on the loopback unless told otherwise, answers only on the connections that are made to it, and serves at most 32 clients
+    /// at once, within limits of size and time. SIGINT and SIGTERM stop it. The shared secret keeps strangers out; what is
+    /// measured with is not encrypted.
+    Serve(Serve),
 }
 
 /// What was asked for.

@@ -243,6 +243,12 @@ fn assert_registry(what: &str, ids: &[&str], written: usize) {
     assert_eq!(ids.len(), written, "{what}: something is written and not listed, or listed twice: {ids:?}");
 }
 
+/// Files in a folder and in those within it.
+fn files_below(dir: &Path) -> usize {
+    let count = |path: PathBuf| if path.is_dir() { files_below(&path) } else { 1 };
+    fs::read_dir(dir).unwrap().flatten().map(|entry| count(entry.path())).sum()
+}
+
 /// How often these words stand in the sources of a room, in this order.
 fn written(room: &str, words: &[&str]) -> usize {
     let files = sources(&root().join("src").join(room));
@@ -271,11 +277,7 @@ fn registries_list_everything_once() {
     let ids: Vec<_> = COMPARISONS.iter().map(|f| f.id).collect();
     assert_registry("formats of a comparison", &ids, written("report/compare", &["const", "FORMAT", ":", "ComparisonFormat"]));
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
-    let files = |folder: &str| {
-        let found = fs::read_dir(root().join("assets/presets").join(folder)).unwrap();
-        found.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|ending| ending == "toml")).count()
-    };
-    assert_registry("presets", &ids, files("") + files("lab"));
+    assert_registry("presets", &ids, files_below(&root().join("assets/presets")));
     let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();
     // Each has a record of its own.
     assert_registry("probes", &ids, written("probe", &[":", "ProbeInfo", "=", "ProbeInfo"]));

@@ -15,7 +15,7 @@ pub struct Args {
     #[arg(short, long, value_name = "NAME,..", value_delimiter = ',', help_heading = WHAT)]
     pub preset: Vec<String>,
 
-    /// Run the plan of an earlier session again; seed, trials, trial time and budget may be given anew
+    /// Run the plan of an earlier session again; seed, trials, trial time, budget and --remote may be given anew
     #[arg(long, value_name = "SESSION", help_heading = WHAT)]
     pub plan: Option<String>,
 
@@ -34,6 +34,10 @@ pub struct Args {
     /// Keep the scratch file, under a name that is told
     #[arg(long, help_heading = WHAT)]
     pub keep: bool,
+
+    /// File with the secret that --remote asks for; without it that of the variable IOTUI_SECRET
+    #[arg(long, value_name = "FILE", help_heading = WHAT)]
+    pub secret_file: Option<PathBuf>,
 
     /// Print the plan and run nothing
     #[arg(long, help_heading = WHAT)]

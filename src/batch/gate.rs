@@ -18,8 +18,8 @@ pub(super) struct Gate {
 /// The baseline's plan, where a run of it can be compared; options that were given must describe its cells.
 pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &str) -> anyhow::Result<(Plan, Gate)> {
     let base = make::session(text)?;
-    let Settings { seed, trials, trial_time, budget, .. } = settings.clone();
-    let free = Settings { seed, trials, trial_time, budget, ..Settings::default() };
+    let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
+    let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
     let plan = session::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
     let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset, false)? };

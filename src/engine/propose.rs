@@ -94,7 +94,8 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     };
     let (infos, probes) = (infos(), probe::infos());
     let site = OnceCell::new();
-    let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(|| probing::site(&target)));
+    let remote = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings)).remote;
+    let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(|| probing::site(&target, remote.as_ref())));
     let probes = Offered { infos: &probes, cells: &cells };
     // Half of what is free: the page cache needs the rest.
     let (target, memory, seed) = (target.clone(), allowed / 2, seed());

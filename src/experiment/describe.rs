@@ -106,6 +106,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         cold: _,
         // No part of a job.
         probe: _,
+        remote: _,
     } = settings;
     let known = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
         Some(info) => choice.known(info),

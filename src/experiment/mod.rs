@@ -169,6 +169,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         pick,
         ceilings: false,
         rated: whole.rated,
+        remote: whole.remote,
         cold: whole.cold.unwrap_or_default(),
     };
     let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {

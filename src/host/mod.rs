@@ -20,7 +20,7 @@ mod throttle;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::MachineEvidence;
+use crate::record::{HostSummary, MachineEvidence};
 
 pub use cache::CacheLevel;
 pub use conditions::Conditions;
@@ -100,6 +100,20 @@ impl Host {
     /// Bytes of the largest cache; 0 where none is known.
     pub fn last_cache(&self) -> u64 {
         self.caches.iter().map(|cache| cache.size).max().unwrap_or(0)
+    }
+
+    /// What of it stands above a table, and what another machine is told.
+    pub fn summary(&self) -> HostSummary {
+        HostSummary {
+            name: self.name.clone(),
+            kernel: self.kernel.clone(),
+            architecture: self.architecture.clone(),
+            os: self.os.clone(),
+            cpu: self.cpu.model.clone(),
+            cpus: self.cpu.allowed.into(),
+            memory: self.memory.allowed(),
+            virtualisation: self.virtualisation.clone(),
+        }
     }
 
     /// What of it the verdicts of a run are judged by.

@@ -13,6 +13,7 @@ mod presets;
 mod probe;
 mod probe_info;
 mod range;
+mod remote;
 mod settings;
 mod work;
 
@@ -25,5 +26,6 @@ pub use presets::{Broken, Presets};
 pub use probe::{Param, ProbeCell};
 pub use probe_info::{Group, ProbeInfo, named as named_probes};
 pub use range::{Range, RangeError, RangeOf};
+pub use remote::Remote;
 pub use settings::{Backends, Setting, SettingError, Settings, TrialTime};
 pub use work::{Plan, Skipped, TargetSpec};

@@ -56,10 +56,11 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "lab",
     "lab/cpu",
     "lab/memory",
+    "lab/network",
 ];
 
 /// What a plan has once, however many sweeps it joins.
-const ONCE: &[&str] = &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold"];
+const ONCE: &[&str] = &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold", "remote"];
 
 impl PresetError {
     /// Without the name of the preset, for a list of presets.

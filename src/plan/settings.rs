@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::job::PatternError;
-use super::{Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Sync, Unknown, nearest};
+use super::{
+    Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Remote, Sync, Unknown, nearest,
+};
 use crate::units::{self, UnitError};
 
 /// How long one trial should take: calibration doubles the count until it takes at least `low`.
@@ -55,6 +57,8 @@ pub struct Settings {
     pub cold: Option<Cold>,
     /// Ids of probes, their groups, or `all`.
     pub probe: Option<Vec<String>>,
+    /// The other machine of the network probes.
+    pub remote: Option<Remote>,
 }
 
 /// The backends asked for.
@@ -249,6 +253,15 @@ impl Settings {
             words,
             |v| join(v),
             "Operating-system measurements in place of file I/O, or beside that of a preset; --list probes shows them"
+        ),
+        setting!(
+            "remote",
+            None,
+            Some("HOST[:PORT]"),
+            remote,
+            |t: &str| t.parse::<Remote>(),
+            |v| v.to_string(),
+            "The machine that network probes measure to, where iotui serve runs [default: none]"
         ),
         Setting {
             name: "block-size",

@@ -34,6 +34,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("memory-share", "50,150"),
         ("cold", "meta"),
         ("probe", "call,network"),
+        ("remote", "lab-7:80"),
     ]);
     let argv = all.argv();
     let mut back = Settings::default();

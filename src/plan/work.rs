@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cold, Job, ProbeCell, TrialTime};
+use super::{Cold, Job, ProbeCell, Remote, TrialTime};
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +92,9 @@ pub struct Plan {
     /// Probes that were asked for among others and are not to be had here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_probes: Vec<Skipped<ProbeCell>>,
+    /// The other machine of the network probes; left out of JSON where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<Remote>,
 }
 
 impl Plan {

@@ -16,6 +16,7 @@ mod known;
 mod latency;
 mod map;
 mod mprotect;
+pub mod net;
 mod page_fault;
 mod partner;
 mod pipe;
@@ -35,7 +36,7 @@ pub use site::Site;
 pub use took::Took;
 
 use crate::plan::{ProbeCell, ProbeInfo, Unknown, nearest};
-use crate::record::{Estimate, Unit};
+use crate::record::{Estimate, HostSummary, Unit};
 
 /// One kind of measurement.
 pub trait Probe: Sync {
@@ -55,6 +56,11 @@ pub trait Probe: Sync {
     /// The reason, for people.
     fn check(&self, _: &ProbeCell, _: &Site) -> Result<(), String> {
         Ok(())
+    }
+
+    /// The other machine that a cell is measured to, by its own word; `None` where it is this one alone.
+    fn far(&self, _: &ProbeCell, _: &Site) -> Option<HostSummary> {
+        None
     }
 
     /// What the value should be, from facts about this machine, with the reasoning; never from a measurement of the cell itself.
@@ -104,6 +110,9 @@ pub static PROBES: &[&dyn Probe] = &[
     &page_fault::PageFault,
     &mprotect::Mprotect,
     &tlb::Tlb,
+    &net::Rtt,
+    &net::Bandwidth,
+    &net::Connect,
 ];
 
 /// The entries of all probes.

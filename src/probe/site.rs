@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::ProbeError;
+use super::net::Peer;
 use crate::host::Host;
+use crate::plan::Remote;
 use crate::sys::memory::{Memory, cgroup_limit};
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
@@ -22,6 +24,8 @@ pub struct Site {
     pub dir: Option<PathBuf>,
     /// The user's file, opened read-only or not at all.
     pub file: Option<PathBuf>,
+    /// The other machine of the network probes.
+    pub(super) peer: Option<Arc<Peer>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -30,7 +34,12 @@ impl Site {
     pub fn here(dir: Option<PathBuf>, file: Option<PathBuf>) -> Site {
         let free = Memory::now().map_or(1 << 30, |memory| memory.available).min(cgroup_limit().unwrap_or(u64::MAX));
         let cpus = Affinity::current().map(|set| set.cpus()).unwrap_or_default();
-        Site { host: Host::collect(), cpus, memory: free / 4, dir, file, stop: Arc::default() }
+        Site { host: Host::collect(), cpus, memory: free / 4, dir, file, peer: None, stop: Arc::default() }
+    }
+
+    /// The same with another machine, which is not touched yet.
+    pub fn with(self, remote: Option<&Remote>) -> Site {
+        Site { peer: remote.map(|remote| Arc::new(Peer::new(remote))), ..self }
     }
 
     /// The CPU that measures: the last one, as the first serves most interrupts.

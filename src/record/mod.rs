@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod event;
+mod far;
 mod known;
 mod latency;
 mod level;
@@ -14,6 +15,7 @@ mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
 pub use event::{End, Event, Phase, Progress};
+pub use far::HostSummary;
 pub use known::Known;
 pub use latency::Latency;
 pub use level::{Dropped, Level, Reading};

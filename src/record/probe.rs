@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Warning;
+use super::{HostSummary, Warning};
 use crate::units;
 
 /// The unit of a probe's value; it says what is better.
@@ -96,4 +96,7 @@ pub struct ProbeFindings {
     /// What was taken out, how large a batch was, and what counters prove; for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// The other machine, where the cell was measured to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far: Option<HostSummary>,
 }

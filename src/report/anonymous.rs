@@ -15,8 +15,9 @@ use crate::session::Session;
 /// Words that may not appear, with what stands for them; the longest first.
 pub struct Names(Vec<(String, &'static str)>);
 
-/// Folders that every machine has: they tell nothing.
-const COMMON: [&str; 14] = ["data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev", "file", "."];
+/// Folders that every machine has, and where network probes go: they tell nothing.
+const COMMON: [&str; 16] =
+    ["data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev", "file", ".", "remote", "loopback"];
 
 impl Names {
     pub fn of(host: &Host, plan: &Plan) -> Names {
@@ -30,6 +31,7 @@ impl Names {
         names.push((text(path), "FILE"));
         names.extend(path.components().map(|part| (part.as_os_str().to_string_lossy().into_owned(), "NAME")));
         names.push((host.name.clone(), "HOST"));
+        names.extend(plan.remote.iter().map(|remote| (remote.host.clone(), "HOST")));
         // `lab-7.example.org` is also called `lab-7`.
         names.extend(host.name.split('.').next().map(|short| (short.to_string(), "HOST")));
         names.retain(|(name, _)| !matches!(name.as_str(), "" | "/") && !COMMON.contains(&name.trim_matches('/')));
@@ -76,6 +78,8 @@ impl Names {
 
     fn findings(&self, findings: &mut ProbeFindings) {
         findings.warnings.iter_mut().for_each(|warning| self.warning(warning));
+        findings.evidence.iter_mut().for_each(|text| self.in_place(text));
+        findings.far.iter_mut().for_each(|far| far.name = String::new());
         findings.error.iter_mut().chain(findings.estimate.as_mut().map(|of| &mut of.reason)).for_each(|text| self.in_place(text));
     }
 
@@ -90,6 +94,8 @@ impl Names {
             TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
             TargetSpec::None => {}
         }
+        // The name that the user knows it by, or its address.
+        plan.remote.iter_mut().for_each(|remote| remote.host = "HOST".into());
         plan.presets.iter_mut().filter(|id| !Presets::is_built_in(id)).for_each(|id| *id = "own".into());
         plan.skipped.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
         plan.skipped_probes.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));

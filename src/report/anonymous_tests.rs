@@ -1,6 +1,7 @@
 use super::super::{FORMATS, Look, sample};
 use super::*;
-use crate::record::Severity;
+use crate::plan::ProbeCell;
+use crate::record::{HostSummary, Severity};
 
 /// A session that tells its host, user, folders and file wherever it can.
 fn telling() -> Session {
@@ -19,6 +20,11 @@ fn telling() -> Session {
     let trial = Arc::make_mut(&mut session.trials[0]);
     trial.evidence.preparation = Some(Prepared::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
     trial.evidence.notes.push(Note::FileChanged(text.into()));
+    let far = Some(HostSummary { name: "secretfar".into(), kernel: "6.1".into(), ..HostSummary::default() });
+    let (error, evidence) = (Some("secretpeer:80: refused".into()), vec![text.into()]);
+    session.plan.remote = Some("secretpeer:80".parse().unwrap());
+    session.plan.probes.push(ProbeCell::new("rtt", [("to", "remote".into())]));
+    session.probe_findings.push(ProbeFindings { far, error, evidence, ..ProbeFindings::default() });
     session
 }
 
@@ -39,6 +45,9 @@ fn no_format_tells_whose_session_it_is() {
     assert_eq!(anonymous(&hidden), hidden);
     assert!(hidden.notes.last().unwrap().contains("see /proc/self/io"));
     assert_eq!(hidden.id, "20261121-093011");
+    // Where a probe went is no name, and what the other machine is stays.
+    assert_eq!(hidden.plan.probes.last(), session.plan.probes.last());
+    assert_eq!(hidden.far().map(|far| (far.name.as_str(), far.kernel.as_str())), Some(("", "6.1")));
 }
 
 #[test]

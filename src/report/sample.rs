@@ -55,6 +55,7 @@ pub fn session(cells: Vec<Job>) -> Session {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     };
     let mut host = Host { name: "lab-7".into(), kernel: "6.18.44".into(), architecture: "x86_64".into(), ..Host::default() };
     (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);

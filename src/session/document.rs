@@ -10,7 +10,7 @@ use super::why::{Bounds, CurveCost, Limited, Why, why};
 use super::{CellResult, Known, ProbeResult, Session, SummaryOf, probes, results, skipped, skipped_probes};
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
-use crate::record::{Estimate, Level, ProbeTrial, Warning};
+use crate::record::{Estimate, HostSummary, Level, ProbeTrial, Warning};
 
 /// The name and version of the JSON; keys may be added without a new one.
 pub const SCHEMA: &str = "iotui/1";
@@ -22,6 +22,8 @@ pub struct Document<'a> {
     /// The id; null where the session is not saved.
     pub session: Option<&'a str>,
     pub host: &'a Host,
+    /// The other machine of the network probes, by its own word; null where there is none.
+    pub far: Option<&'a HostSummary>,
     pub plan: &'a Plan,
     pub results: Vec<Row>,
     pub skipped: Vec<Missed>,
@@ -174,6 +176,7 @@ pub fn document(session: &Session) -> Document<'_> {
         schema: SCHEMA,
         session: Some(session.id.as_str()).filter(|id| !id.is_empty()),
         host: &session.host,
+        far: session.far(),
         plan: &session.plan,
         results: results.into_iter().zip(limits).map(job_row).chain(probes.into_iter().map(probe_row)).collect(),
         skipped: skipped(session).into_iter().map(Missed::Job).chain(skipped_probes(session).into_iter().map(Missed::Probe)).collect(),

@@ -5,9 +5,14 @@ use std::sync::Arc;
 use super::Session;
 use crate::host::Host;
 use crate::plan::{Job, Plan};
-use crate::record::{Event, Grounds, Pick, ProbeFindings, Severity, Trial, Verdict};
+use crate::record::{Event, Grounds, HostSummary, Pick, ProbeFindings, Severity, Trial, Verdict};
 
 impl Session {
+    /// The other machine of the network probes, by its own word.
+    pub fn far(&self) -> Option<&HostSummary> {
+        self.probe_findings.iter().find_map(|findings| findings.far.as_ref())
+    }
+
     /// A session in which nothing was measured yet. An empty `id` is a session that is not saved.
     pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
         let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended, picked, references, remarks};
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, network, picked, references, remarks};
 use crate::plan::{Param, ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
@@ -57,7 +57,7 @@ impl ProbeResult {
 fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFindings) -> ProbeResult {
     let unit = trials.first().map(|trial| trial.unit);
     trials.retain(|trial| Some(trial.unit) == unit);
-    let ProbeFindings { estimate, warnings, error, evidence } = findings.clone();
+    let ProbeFindings { estimate, warnings, error, evidence, far: _ } = findings.clone();
     let (value, cycles, reference) = (None, None, Vec::new());
     let mut result = ProbeResult { cell: cell.clone(), trials, unit, value, cycles, estimate, reference, warnings, error, evidence };
     let counted: Vec<ProbeTrial> = result.counted().iter().map(|index| result.trials[*index]).collect();
@@ -114,9 +114,11 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
         answer.text = super::clean_text(&said.join(" "));
     }
+    answer.network = network(probes);
     if !probes.is_empty() {
         let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
-        let sentences = own.into_iter().chain([sum(probes)]).chain(remarks::remarks(probes, &session.host));
+        let sentences =
+            own.into_iter().chain([sum(probes)]).chain(remarks::remarks(probes, &session.host)).chain(answer.network.sentence());
         answer.text = super::clean_text(&sentences.collect::<Vec<_>>().join(" "));
     }
     answer

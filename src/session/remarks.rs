@@ -8,10 +8,12 @@ use crate::record::Unit;
 use crate::stats::{Plateau, plateaus};
 use crate::units::{show_bytes, show_nanos};
 
-/// A level stretch of a curve, named.
+/// A level stretch of a probe's curve, named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// `L1d`, `L2`, `memory`; the reach of a TLB has none.
+    /// `latency`, `tlb`.
+    pub probe: &'static str,
+    /// `L1d to 32 KiB`, `memory`, `64 pages`.
     pub name: String,
     /// The sizes of its first and last point: bytes, or pages of the TLB.
     pub from: u64,
@@ -22,7 +24,10 @@ pub struct Step {
 
 /// Sentences, in the order of the probes; none about what was not measured.
 pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
-    [calls(probes), argument(probes), caches(probes, host), reach(probes)].into_iter().flatten().collect()
+    let steps = steps(probes, host);
+    let caches = staircase(&steps, "latency", "A load takes");
+    let reach = staircase(&steps, "tlb", "A load from each of so many pages takes");
+    [calls(probes), argument(probes), caches, reach].into_iter().flatten().collect()
 }
 
 /// The time of a probe without errors and warnings that it is wrong, whose parameters are those given.
@@ -79,35 +84,33 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
-/// The staircase of the memory latency, its steps named by the caches of this machine.
+/// The steps of all staircases: of the memory latency, named by the caches of this machine, and of the TLB's reach.
 pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
-    let points = along(probes, "latency", "bytes", &[]);
     let mut caches: Vec<&CacheLevel> = host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
     caches.sort_by_key(|cache| cache.size);
-    let name = |from: u64| caches.iter().find(|cache| cache.size >= from).map_or("memory".into(), |cache| cache.name());
-    named(&points, name)
-}
-
-fn named(points: &[(u64, f64)], name: impl Fn(u64) -> String) -> Vec<Step> {
-    let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
-    let level = |plateau: Plateau| {
-        let (from, to) = (points.get(plateau.first)?.0, points.get(plateau.last)?.0);
-        Some(Step { name: name(from), from, to, nanos: plateau.level })
+    let cache = |from: u64, to: u64| match caches.iter().find(|cache| cache.size >= from) {
+        Some(cache) => format!("{} to {}", cache.name(), show_bytes(to)),
+        None => "memory".into(),
     };
-    plateaus(&values).into_iter().filter_map(level).collect()
+    let mut all = named("latency", &along(probes, "latency", "bytes", &[]), cache);
+    all.extend(named("tlb", &along(probes, "tlb", "pages", &[]), |_, to| format!("{to} pages")));
+    all
 }
 
-fn caches(probes: &[ProbeResult], host: &Host) -> Option<String> {
-    let steps = steps(probes, host);
-    let one = |step: &Step| format!("{} {} (to {})", step.name, show_nanos(step.nanos), show_bytes(step.to));
-    (steps.len() > 1).then(|| format!("A load takes: {}.", steps.iter().map(one).collect::<Vec<_>>().join(", ")))
+fn named(probe: &'static str, points: &[(u64, f64)], name: impl Fn(u64, u64) -> String) -> Vec<Step> {
+    let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
+    let step = |plateau: Plateau| {
+        let (from, to) = (points.get(plateau.first)?.0, points.get(plateau.last)?.0);
+        Some(Step { probe, name: name(from, to), from, to, nanos: plateau.level })
+    };
+    plateaus(&values).into_iter().filter_map(step).collect()
 }
 
-/// Up to how many pages addresses cost what they cost.
-fn reach(probes: &[ProbeResult]) -> Option<String> {
-    let steps = named(&along(probes, "tlb", "pages", &[]), |_| String::new());
-    let one = |step: &Step| format!("{} to {} pages", show_nanos(step.nanos), step.to);
-    (steps.len() > 1).then(|| format!("One line on each page takes {}.", steps.iter().map(one).collect::<Vec<_>>().join(", ")))
+/// One curve's steps in one sentence.
+fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
+    let one = |step: &Step| format!("{} {}", step.name, show_nanos(step.nanos));
+    let own: Vec<String> = steps.iter().filter(|step| step.probe == probe).map(one).collect();
+    (own.len() > 1).then(|| format!("{begin}: {}.", own.join(", ")))
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ pub fn plan(cells: u32) -> Plan {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     }
 }
 

@@ -13,7 +13,7 @@ use super::error::Failure;
 use super::progress::Pace;
 use super::schedule::shuffled;
 use super::{Control, Sink};
-use crate::plan::{Plan, ProbeCell, TargetSpec};
+use crate::plan::{Plan, ProbeCell, Remote, TargetSpec};
 use crate::probe::{self, Costs, Probe, Site};
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit};
 use crate::sys::usage::Usage;
@@ -49,20 +49,21 @@ struct Run<'a> {
     pace: Pace,
 }
 
-/// This machine, with the file or folder of `target`.
-pub(super) fn site(target: &TargetSpec) -> Site {
-    match target {
+/// This machine, with the file or folder of `target`, and the other one where there is one.
+pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
+    let site = match target {
         TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
         TargetSpec::File { path, .. } => Site::here(None, Some(path.clone())),
         TargetSpec::New { .. } | TargetSpec::None => Site::here(None, None),
-    }
+    };
+    site.with(remote)
 }
 
 /// Runs all probes of `plan` until each has its batches, or until `deadline`.
 pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: &mut dyn Sink) -> End {
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
-    let mut run = Run { plan, control, sink, site: site(&plan.target), cells: Vec::new(), pace };
+    let mut run = Run { plan, control, sink, site: site(&plan.target, plan.remote.as_ref()), cells: Vec::new(), pace };
     run.make_cells();
     let end = run.rounds(rounds);
     run.tell_findings();
@@ -81,7 +82,8 @@ impl Run<'_> {
             let probe = known.unwrap_or(probe::PROBES[0]);
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
             let (out, unit) = (refused.is_some(), probe.unit(cell));
-            let findings = ProbeFindings { estimate, error: refused, ..ProbeFindings::default() };
+            let far = if refused.is_none() { probe.far(cell, &self.site) } else { None };
+            let findings = ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
             let (count, taken, counted) = (None, 0, Counted::default());
             self.cells.push(Cell { probe, cell: cell.clone(), unit, count, taken, findings, counted, out });
         }

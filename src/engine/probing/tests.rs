@@ -27,6 +27,7 @@ fn plan(probes: Vec<ProbeCell>, trials: u32) -> Arc<Plan> {
         cold: Default::default(),
         skipped_probes: vec![],
         pick: false,
+        remote: None,
     })
 }
 

@@ -33,6 +33,7 @@ fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
         cold: Default::default(),
         probes: vec![],
         skipped_probes: vec![],
+        remote: None,
     }
 }
 

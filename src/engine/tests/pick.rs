@@ -70,6 +70,7 @@ fn plan() -> Plan {
         trial_time: Default::default(),
         budget: Duration::from_secs(60),
         seed: 1,
+        remote: None,
         pick: true,
         ceilings: false,
         rated: None,

@@ -47,6 +47,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         probes: vec![],
         skipped: vec![],
         skipped_probes: vec![],
+        remote: None,
     };
     let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();

@@ -67,5 +67,6 @@ pub fn plan(words: &[&str]) -> Plan {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     }
 }

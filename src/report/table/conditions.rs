@@ -2,13 +2,19 @@
 
 use super::axes;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::End;
+use crate::record::{End, HostSummary};
 use crate::session::{self, CellResult, Session};
 use crate::units;
 
 /// Labels with their lines, unknown parts left out.
 pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(&'static str, String)> {
-    vec![("target", target(session)), ("host", host(session)), ("run", run(session, rows)), ("cells", axes::constants(rows, tight))]
+    vec![
+        ("target", target(session)),
+        ("host", session.host.summary().line()),
+        ("far", session.far().map(HostSummary::line).unwrap_or_default()),
+        ("run", run(session, rows)),
+        ("cells", axes::constants(rows, tight)),
+    ]
 }
 
 /// What was done: each preset that comes with iotui, but the default, as its name with what it is, and its paragraphs.
@@ -30,20 +36,6 @@ fn target(session: &Session) -> String {
     };
     let (fs, device) = session.grounds.as_ref().map(|g| (g.target.fs.clone(), g.target.device.clone())).unwrap_or_default();
     joined([file, [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on ")])
-}
-
-fn host(session: &Session) -> String {
-    let host = &session.host;
-    let named = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}{value}") };
-    let cpus = match host.cpu.allowed {
-        0 => String::new(),
-        1 => "1 CPU".into(),
-        n => format!("{n} CPUs"),
-    };
-    let memory = if host.memory.total == 0 { String::new() } else { format!("{} memory", units::show_bytes(host.memory.allowed())) };
-    let virtualised = named("on ", host.virtualisation.as_deref().unwrap_or_default());
-    let linux = [named("Linux ", &host.kernel), host.architecture.clone()].join(" ");
-    joined([host.name.clone(), linux.trim().into(), [cpus, host.cpu.model.clone()].join(" ").trim().into(), memory, virtualised])
 }
 
 fn joined(parts: impl IntoIterator<Item = String>) -> String {

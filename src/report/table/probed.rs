@@ -6,7 +6,7 @@ use super::findings::sign;
 use super::grid::{Cell, Column, Style};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
-use crate::session::ProbeResult;
+use crate::session::{self, ProbeResult};
 use crate::units::column::{aligned, figure};
 
 /// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they are of many kinds.
@@ -102,9 +102,24 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
             page.paragraph(&format!("{mark}failed: "), red, &format!("{} — {}", probe.cell.label(), sentence(error)));
         }
     }
-    for missed in skipped {
-        page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", missed.cell.label(), sentence(&missed.reason)));
+    for (reason, labels) in by_reason(skipped) {
+        page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", some(&labels), sentence(reason)));
     }
+    for line in session::network(probes).lines() {
+        page.paragraph("network: ", Style::Dim, &sentence(&line));
+    }
+}
+
+/// Equal reasons together, in the order of the first of each.
+fn by_reason(skipped: &[Skipped<ProbeCell>]) -> Vec<(&str, Vec<String>)> {
+    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    for Skipped { cell, reason } in skipped {
+        match all.iter_mut().find(|(own, _)| own == reason) {
+            Some((_, labels)) => labels.push(cell.label()),
+            None => all.push((reason, vec![cell.label()])),
+        }
+    }
+    all
 }
 
 fn some(labels: &[String]) -> String {

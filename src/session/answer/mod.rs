@@ -20,7 +20,7 @@ pub use series::{Axis, Knee};
 
 use serde::Serialize;
 
-use super::{CellResult, Picked};
+use super::{CellResult, Network, Picked};
 use crate::plan::Op;
 
 /// What a session answers.
@@ -37,6 +37,8 @@ pub struct Answer {
     pub cold_cost: Option<ColdCost>,
     /// Where one of several ways was picked: what it gave, and why it was picked.
     pub picked: Vec<Picked>,
+    /// What the network probes say together.
+    pub network: Network,
 }
 
 /// The answer of these results: a pure function of them.
@@ -48,7 +50,7 @@ pub fn answer(results: &[CellResult]) -> Answer {
     let axis = series::axis(&trusted);
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
     let cold_cost = cold::cost(&trusted, &knees);
-    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost, picked: Vec::new() };
+    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost, picked: Vec::new(), network: Network::default() };
     answer.text = text::text(results, &answer);
     answer
 }

@@ -135,6 +135,7 @@ fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Sessi
         skipped: Vec::new(),
         skipped_probes: Vec::new(),
         pick: false,
+        remote: None,
         ceilings: false,
         rated: None,
         cold: Default::default(),

@@ -39,6 +39,7 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
         skipped: Vec::new(),
         skipped_probes: Vec::new(),
         pick: false,
+        remote: None,
         ceilings: false,
         rated: None,
         cold: Default::default(),

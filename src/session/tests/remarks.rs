@@ -55,7 +55,7 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
     let mut probes: Vec<ProbeResult> = (12..=30).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
     // Another stride is another curve.
     probes.push(probe("latency", &[("bytes", 4096.into()), ("stride", 64.into())], 1000.0));
-    let text = "A load takes: L1d 1.50 ns (to 32 KiB), L2 4.50 ns (to 1 MiB), L3 18.0 ns (to 8 MiB), memory 100 ns (to 1 GiB).";
+    let text = "A load takes: L1d to 32 KiB 1.50 ns, L2 to 1 MiB 4.50 ns, L3 to 8 MiB 18.0 ns, memory 100 ns.";
     assert_eq!(said(&probes), [text]);
 }
 
@@ -64,5 +64,5 @@ fn the_reach_of_the_tlb_is_told_in_pages() {
     let cost = |pages: u64| if pages <= 64 { 1.2 } else { 4.0 };
     let probes: Vec<ProbeResult> =
         (3..=12).map(|bits| 1u64 << bits).map(|pages| probe("tlb", &[("pages", pages.into())], cost(pages))).collect();
-    assert_eq!(said(&probes), ["One line on each page takes 1.20 ns to 64 pages, 4.00 ns to 4096 pages."]);
+    assert_eq!(said(&probes), ["A load from each of so many pages takes: 64 pages 1.20 ns, 4096 pages 4.00 ns."]);
 }

@@ -1,10 +1,8 @@
 //! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
 
-use crate::host::CacheLevel;
 use crate::plan::{Param, ProbeCell};
 use crate::record::Unit;
-use crate::session::ProbeResult;
-use crate::stats::Summary;
+use crate::session::{ProbeResult, Step};
 use crate::tui::cursor::moved;
 use crate::tui::keymap::Action;
 use crate::tui::plot::Point;
@@ -22,13 +20,6 @@ pub struct Curve {
     pub high: Vec<Point>,
     /// Of each point.
     pub cells: Vec<ProbeCell>,
-}
-
-/// A stretch of a curve with a name: `L1d 48 KiB`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plateau {
-    pub at: f64,
-    pub label: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -107,30 +98,10 @@ impl Curves {
         self.nearest(self.place(cell)?.0, x)
     }
 
-    /// What the caches of the machine explain: the median over the sizes that are in one, and not in the one before it.
-    pub fn plateaus(&self, caches: &[CacheLevel]) -> Vec<Plateau> {
-        if (self.axis.as_str(), self.unit) != ("bytes", Unit::Nanos) || self.probe != "latency" {
-            return Vec::new();
-        }
-        let mut data: Vec<&CacheLevel> = caches.iter().filter(|cache| cache.kind != "instruction" && cache.size > 0).collect();
-        data.sort_by_key(|cache| cache.size);
-        let (mut before, mut found) = (0.0, Vec::new());
-        for cache in data {
-            let size = cache.size as f64;
-            let within = |point: &&Point| point.x > before && point.x <= size * 0.75;
-            // The slowest curve is the one that the memory is read by at its worst.
-            let medians = self.curves.iter().filter_map(|curve| median(curve.points.iter().filter(within).map(|point| point.y)));
-            if let Some(at) = medians.reduce(f64::max) {
-                found.push(Plateau { at, label: format!("{} {}", cache.name(), crate::units::show_bytes(cache.size)) });
-            }
-            before = size;
-        }
-        found
+    /// The level stretches of this probe's curve.
+    pub fn steps<'a>(&self, all: &'a [Step]) -> Vec<&'a Step> {
+        all.iter().filter(|step| step.probe == self.probe).collect()
     }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    Summary::of(&values.collect::<Vec<_>>()).map(|summary| summary.median)
 }
 
 /// The number that varies: a size, threads, else the first.
@@ -177,10 +148,6 @@ mod tests {
     use super::*;
     use crate::session::probes;
 
-    fn cache(level: u8, kind: &str, size: u64) -> CacheLevel {
-        CacheLevel { level, kind: kind.into(), size, ..CacheLevel::default() }
-    }
-
     #[test]
     fn a_curve_for_each_of_the_other_parameters() {
         let results = probes(&session());
@@ -204,19 +171,5 @@ mod tests {
         for none in ["loop", "clock", "rtt", "fsync", "teleport"] {
             assert_eq!(Curves::of(none, &results), None, "{none}");
         }
-    }
-
-    #[test]
-    fn caches_name_the_stretches_that_lie_within_them() {
-        let results = probes(&session());
-        let latency = Curves::of("latency", &results).unwrap();
-        let caches =
-            [cache(3, "unified", 16 << 20), cache(1, "instruction", 1 << 16), cache(1, "data", 48 << 10), cache(2, "unified", 1 << 20)];
-        let found = latency.plateaus(&caches);
-        assert_eq!(found.iter().map(|plateau| plateau.label.as_str()).collect::<Vec<_>>(), ["L1d 48 KiB", "L2 1 MiB", "L3 16 MiB"]);
-        let near = |at: f64, nanos: f64| (at / nanos - 1.0).abs() < 0.1;
-        assert!(near(found[0].at, 1.4) && near(found[1].at, 4.5) && near(found[2].at, 18.0 * 1.4), "{found:?}");
-        assert!(latency.plateaus(&[]).is_empty());
-        assert!(Curves::of("call", &results).unwrap().plateaus(&caches).is_empty());
     }
 }

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::Offer;
-use crate::host::CacheLevel;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::Unit;
-use crate::session::{self, ProbeResult, Reference, Session};
+use crate::session::{self, ProbeResult, Reference, Session, Step};
 use crate::tui::sessions::{called_as, when};
 
 /// What the shell found out for this screen.
@@ -64,7 +63,8 @@ pub struct Data {
     pub title: String,
     /// Nanoseconds of a cycle of that machine.
     pub cycle: Option<f64>,
-    pub caches: Vec<CacheLevel>,
+    /// The steps of its staircases.
+    pub steps: Vec<Step>,
 }
 
 impl Data {
@@ -80,12 +80,13 @@ impl Data {
 
     /// A session as far as it is; what it did not reach is not skipped yet.
     pub fn growing(session: &Session, results: Vec<ProbeResult>) -> Data {
+        let steps = session::steps(&results, &session.host);
         Data {
             results,
+            steps,
             skipped: session.plan.skipped_probes.clone(),
             planned: session.plan.probes.clone(),
             cycle: session.host.cpu.cycle_nanos,
-            caches: session.host.caches.clone(),
             ..Data::default()
         }
     }

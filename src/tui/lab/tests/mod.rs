@@ -104,7 +104,7 @@ pub fn findings(cell: u32) -> ProbeFindings {
     let evidence =
         vec!["on CPU 1, 12.0 k in a batch, taken out: a clock reading of 24.1 ns per batch".into(), "1.00 minor faults each".into()];
     let warnings = if cell == 0 { vec![warning("few", Severity::Misleading)] } else { Vec::new() };
-    ProbeFindings { estimate: Some(estimate(unit, value)), warnings, error: None, evidence }
+    ProbeFindings { estimate: Some(estimate(unit, value)), warnings, evidence, ..ProbeFindings::default() }
 }
 
 /// Every cell measured but the last one, which failed.

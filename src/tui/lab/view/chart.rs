@@ -64,8 +64,8 @@ fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R)
         let (marker, style) = sign(look, *at);
         series.push(Series { marker, style, ..Series::new(look, 0, "", points).draw(Draw::Points) });
     }
-    let plateaus = curves.plateaus(&lab.data.caches);
-    let rules: Vec<Rule> = plateaus.iter().map(|p| Rule { at: p.at, label: &p.label, style: look.style(Role::Rule) }).collect();
+    let steps = curves.steps(&lab.data.steps);
+    let rules: Vec<Rule> = steps.iter().map(|step| Rule { at: step.nanos, label: &step.name, style: look.style(Role::Rule) }).collect();
     let show_x = |x: f64| place(&curves.axis, x);
     let show_y = |y: f64| curves.unit.show(y);
     let positive = curves.xs().first().is_some_and(|x| *x > 0.0);

@@ -44,6 +44,7 @@ fn plan(trials: Option<u32>) -> Plan {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     }
 }
 

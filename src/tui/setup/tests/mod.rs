@@ -78,6 +78,7 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         cold: Default::default(),
         probes: Vec::new(),
         skipped_probes: Vec::new(),
+        remote: None,
     };
     let proposed = Proposed {
         plan,

@@ -1,0 +1,179 @@
+//! `iotui serve`: the far end of the network probes.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use crate::host::Host;
+use crate::plan::Remote;
+use crate::probe::net::{Happened, LEAST_SECRET, Limits, SECRET_VARIABLE, Secret, Server};
+use crate::report::{failed, say};
+use crate::sys::signals;
+
+/// Where it listens, and who may come.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// Address to listen on; any but the loopback needs a shared secret of at least 16 characters [default: 127.0.0.1 and ::1, port 7717]
+    #[arg(long, value_name = "ADDR[:PORT]", value_parser = listen)]
+    pub listen: Option<SocketAddr>,
+
+    /// File with the shared secret; without it that of the variable IOTUI_SECRET
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+
+    /// Nothing on stderr but errors; where it listens is on stdout
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. No names: which of their addresses would be meant?
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let text = text.replace("localhost", "127.0.0.1");
+    let bare = |text: &str| text.parse().ok().map(|ip: IpAddr| SocketAddr::from((ip, Remote::PORT)));
+    let found = text.parse().ok().or_else(|| bare(&text)).or_else(|| bare(text.strip_prefix('[')?.strip_suffix(']')?));
+    found.ok_or_else(|| format!("an address of this machine is wanted, as in 192.0.2.7, 0.0.0.0:{0} or [::]:{0}", Remote::PORT))
+}
+
+/// Serves until a signal comes; the exit code.
+///
+/// # Errors
+/// Strangers would have to be let in, or nobody can be: then it does not begin.
+pub fn run(args: &Serve) -> anyhow::Result<u8> {
+    let secret = Secret::find(args.secret_file.as_deref())?;
+    if let (Some(address), None) = (args.listen.filter(|address| !address.ip().is_loopback()), &secret) {
+        anyhow::bail!(
+            "{} is open to others: set {SECRET_VARIABLE} or use --secret-file FILE, with at least {LEAST_SECRET} characters, here and where iotui measures",
+            address.ip()
+        );
+    }
+    signals::install().context("cannot handle signals")?;
+    let listeners = listeners(args.listen)?;
+    let addresses: Vec<String> = listeners.iter().filter_map(|own| Some(format!("{}\n", own.local_addr().ok()?))).collect();
+    let known = if secret.is_some() { "to those who know the secret" } else { "to programs of this machine" };
+    let server = Server::new(listeners, secret, Limits::default(), &Host::collect().summary()).map_err(failed)?;
+    // That nobody reads it is no reason not to serve.
+    let _ = std::io::stdout().write_all(addresses.concat().as_bytes()).and_then(|()| std::io::stdout().flush());
+    if !args.quiet {
+        say(format!("iotui: listening {known}, until a signal comes"));
+    }
+    let book = Book::new(args.quiet);
+    let stop = || signals::stop_flag().load(std::sync::atomic::Ordering::Acquire);
+    server.run(&stop, None, &|from, what| book.note(from.ip(), what)).map_err(failed)?;
+    if !args.quiet {
+        say(format!("iotui: stopped after {} connections", server.accepted()));
+    }
+    Ok(signals::pending().map_or(0, |signal| 128 + signal as u8))
+}
+
+/// The sockets: of the address that was named, else of both loopbacks, where there are two.
+fn listeners(named: Option<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
+    let bind = |address: SocketAddr| TcpListener::bind(address).map_err(|error| failed(format!("cannot listen on {address}: {error}")));
+    if let Some(address) = named {
+        return Ok(vec![bind(address)?]);
+    }
+    let first = bind((Ipv4Addr::LOCALHOST, Remote::PORT).into())?;
+    // A machine without IPv6 has one loopback.
+    Ok([first].into_iter().chain(TcpListener::bind((Ipv6Addr::LOCALHOST, Remote::PORT))).collect())
+}
+
+/// What is told about clients: one line each, however many connections they make, and no flood of strangers.
+struct Book {
+    quiet: bool,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// When a client last had a line.
+    greeted: HashMap<IpAddr, Instant>,
+    told: Option<Instant>,
+    untold: u64,
+}
+
+/// A client that was not there for so long is new.
+const AGAIN: Duration = Duration::from_secs(60);
+/// Complaints come no closer than this.
+const APART: Duration = Duration::from_secs(1);
+/// Clients that are remembered.
+const MOST: usize = 1024;
+
+impl Book {
+    fn new(quiet: bool) -> Book {
+        Book { quiet, seen: Mutex::default() }
+    }
+
+    fn note(&self, from: IpAddr, what: Happened) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = seen.line(from, what, Instant::now()).filter(|_| !self.quiet) {
+            say(format!("iotui: {line}"));
+        }
+    }
+}
+
+impl Seen {
+    fn line(&mut self, from: IpAddr, what: Happened, now: Instant) -> Option<String> {
+        match what {
+            Happened::Greeted => {
+                if self.greeted.len() >= MOST {
+                    self.greeted.retain(|_, last| now - *last < AGAIN);
+                }
+                if self.greeted.len() >= MOST && !self.greeted.contains_key(&from) {
+                    return None;
+                }
+                self.greeted.insert(from, now).is_none_or(|last| now - last >= AGAIN).then(|| format!("{from} measures"))
+            }
+            Happened::Ended(_) if self.told.is_some_and(|last| now - last < APART) => {
+                self.untold += 1;
+                None
+            }
+            Happened::Ended(why) => {
+                self.told = Some(now);
+                let more = std::mem::take(&mut self.untold);
+                let more = if more > 0 { format!(", and {more} more were left") } else { String::new() };
+                Some(format!("{from} was left: {why}{more}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_with_and_without_a_port() {
+        let read = |text: &str| listen(text).map(|address| address.to_string());
+        assert_eq!(read("127.0.0.1"), Ok(format!("127.0.0.1:{}", Remote::PORT)));
+        assert_eq!(read("localhost:0"), Ok("127.0.0.1:0".into()));
+        assert_eq!(read("::"), Ok(format!("[::]:{}", Remote::PORT)));
+        assert_eq!(read("[::1]"), Ok(format!("[::1]:{}", Remote::PORT)));
+        assert_eq!(read("[::1]:80"), Ok("[::1]:80".into()));
+        for bad in ["", "example.org", "1.2.3", "1.2.3.4:99999", ":80", "[::1"] {
+            assert!(read(bad).is_err_and(|why| why.contains("address")), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_client_has_one_line_and_strangers_make_no_flood() {
+        let (mut seen, begin) = (Seen::default(), Instant::now());
+        let at = |seconds: u64| begin + Duration::from_secs(seconds);
+        let [one, two]: [IpAddr; 2] = ["192.0.2.1".parse().unwrap(), "::1".parse().unwrap()];
+        assert_eq!(seen.line(one, Happened::Greeted, begin).as_deref(), Some("192.0.2.1 measures"));
+        // The next one comes long after the first and soon after the last: it never left.
+        assert_eq!([40, 80].map(|seconds| seen.line(one, Happened::Greeted, at(seconds))), [None, None]);
+        assert!(seen.line(two, Happened::Greeted, at(80)).is_some());
+        assert!(seen.line(one, Happened::Greeted, at(200)).is_some());
+        assert_eq!(seen.line(one, Happened::Ended("x"), begin).as_deref(), Some("192.0.2.1 was left: x"));
+        assert_eq!((0..5).find_map(|_| seen.line(one, Happened::Ended("x"), begin)), None);
+        assert_eq!(seen.line(two, Happened::Ended("y"), at(1)).as_deref(), Some("::1 was left: y, and 5 more were left"));
+        for number in 0..2 * MOST as u32 {
+            seen.line(Ipv4Addr::from(number).into(), Happened::Greeted, at(201));
+        }
+        assert!(seen.greeted.len() <= MOST);
+    }
+}

@@ -1,0 +1,34 @@
+//! What one server gives its clients at most, all of them together and each.
+
+use std::time::Duration;
+
+/// The bounds of a server. Whatever a client does, it costs no more than this.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Clients served at once, each by a thread.
+    pub clients: usize,
+    /// Connections that have not said anything yet.
+    pub silent: usize,
+    /// From the first byte to the last proof.
+    pub greeting: Duration,
+    /// A client that says nothing for so long is left.
+    pub idle: Duration,
+    /// A connection lasts no longer.
+    pub connection: Duration,
+    /// Bytes of one connection, both ways.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    /// Memory: a client has at most 256 KiB. 32 clients are more than any comparison needs.
+    fn default() -> Limits {
+        Limits {
+            clients: 32,
+            silent: 64,
+            greeting: Duration::from_secs(5),
+            idle: Duration::from_secs(30),
+            connection: Duration::from_secs(600),
+            bytes: 256 << 30,
+        }
+    }
+}

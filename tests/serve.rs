@@ -1,0 +1,302 @@
+//! `iotui serve` as a program: who may start it how, what it does for a probe of another process, how it ends.
+
+mod common;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::child::Run;
+use common::{Home, each, output};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+const SECRET: &str = "the secret of these tests";
+const SOON: Duration = Duration::from_secs(2);
+const FEW: &str = "--trials 2 --trial-time 1ms --no-save";
+
+/// A server that listens, and where.
+struct Far {
+    run: Run,
+    address: String,
+}
+
+/// iotui with these words, after the words of another program that runs it.
+fn within(home: &Home, prefix: &[&str], line: &str) -> Command {
+    let own = home.std(line);
+    let mut words = prefix.iter().map(AsRef::as_ref).chain([own.get_program()]).chain(own.get_args());
+    let mut command = Command::new(words.next().unwrap());
+    command.args(words).current_dir(home.path("")).env_clear();
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
+/// A run that goes on for some seconds.
+const LONG: &str = "--batch --probe connect --trials 60 --trial-time 1ms --no-save --format jsonl";
+
+/// It ends by itself: the cells of the peer have failed, each in one line, and the others are whole.
+fn fails_the_peer_only(mut run: Run) {
+    let text = run.rest();
+    let status = run.end(SOON).expect("it ends");
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let results: Vec<Value> = lines.filter(|line| line["kind"] == "result").collect();
+    let (far, near): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|result| result["cell"]["to"] == "remote");
+    assert!(!far.is_empty() && !near.is_empty(), "{text}");
+    let told = |result: &&Value| result["error"].as_str().is_some_and(|why| !why.is_empty() && !why.contains('\n'));
+    assert!(far.iter().all(told) && near.iter().all(|result| result["error"].is_null()), "{results:#?}");
+    assert_eq!(status.code(), Some(1), "{}", run.stderr());
+}
+
+impl Far {
+    /// `prefix` stands before the program, to run it elsewhere.
+    fn start(home: &Home, prefix: &[&str], options: &str, secret: bool) -> Far {
+        let mut command = within(home, prefix, &format!("serve {options}"));
+        if secret {
+            command.env("IOTUI_SECRET", SECRET);
+        }
+        let mut run = Run::start(command.stderr(Stdio::piped()));
+        let address = run.line().trim().to_string();
+        assert!(address.contains(':'), "{address:?}: {}", run.stderr());
+        Far { run, address }
+    }
+
+    fn stop(mut self, signal: Signal) -> (Option<i32>, String) {
+        self.run.signal(signal);
+        let status = self.run.end(SOON).expect("it stops");
+        (status.code(), self.run.stderr())
+    }
+}
+
+/// What was measured to a peer: results by probe, and the document.
+fn remote(home: &Home, far: &str, secret: bool, options: &str) -> Value {
+    let mut command = home.cmd(&format!("--batch --remote {far} {FEW} --format json {options}"));
+    if secret {
+        command.env("IOTUI_SECRET", SECRET);
+    }
+    let output = command.assert().success().get_output().clone();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn is_remote(item: &&Value) -> bool {
+    item["cell"]["to"] == "remote" && item["cell"]["ip"].is_null()
+}
+
+#[test]
+fn a_probe_measures_to_it_and_a_signal_stops_it() {
+    for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let home = Home::new();
+        let far = Far::start(&home, &[], "--listen 127.0.0.1:0", true);
+        if signal == Signal::SIGINT {
+            let document = remote(&home, &far.address, true, "--probe rtt,connect,net-bandwidth");
+            let results: Vec<&Value> = document["results"].as_array().unwrap().iter().filter(is_remote).collect();
+            let sound = |result: &&Value| result["error"].is_null() && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0);
+            let by_ping = |result: &&Value| result["cell"]["by"] == "ping";
+            assert_eq!(results.iter().filter(|r| !by_ping(r)).filter(|r| sound(r)).count(), 3 + 6 + 2, "{results:#?}");
+            assert_eq!(document["far"]["kernel"], document["host"]["kernel"]);
+            assert!(!document["answer"]["network"]["shares"].as_array().unwrap().is_empty());
+            assert_eq!(document["plan"]["remote"], far.address.as_str());
+            assert!(!document.to_string().contains(SECRET));
+        }
+        // A client that is in the middle of something does not hold it up.
+        let silent = TcpStream::connect(&far.address).unwrap();
+        let (found, told) = far.stop(signal);
+        assert_eq!(found, Some(code), "{told}");
+        assert!(!told.contains("panicked") && !told.contains(SECRET), "{told}");
+        drop(silent);
+    }
+}
+
+#[test]
+fn nobody_else_is_let_in() {
+    let home = Home::new();
+    fs::write(home.path("short"), "too short\n").unwrap();
+    fs::write(home.path("good"), format!("{SECRET}\n")).unwrap();
+    for (line, wanted) in [
+        ("serve --listen 0.0.0.0:0", "IOTUI_SECRET"),
+        ("serve --listen [::]:0", "--secret-file"),
+        ("serve --listen 0.0.0.0:0 --secret-file short", "fewer than 16"),
+        ("serve --secret-file none", "No such file"),
+        ("serve --listen lab-7", "address"),
+        ("serve --batch", "--batch"),
+        ("--batch --probe rtt --secret-file short", "fewer than 16"),
+        ("--batch --probe rtt --remote a/b", "HOST:PORT"),
+    ] {
+        let output = output(&mut home.std(line));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {told}");
+        assert!(told.contains(wanted) && !told.contains("too short"), "{line}: {told}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+    // With a secret it is open to those who know it, from a file on both sides.
+    let far = Far::start(&home, &[], "--listen 0.0.0.0:0 --secret-file good", false);
+    let port = far.address.rsplit(':').next().unwrap().to_string();
+    let line = format!("--probe connect --remote 127.0.0.1:{port}");
+    let reasons = |options: &str, known: bool| {
+        let document: Value = remote(&home, &format!("127.0.0.1:{port}"), known, options);
+        let skipped = Value::Array(document["skipped"].as_array().unwrap().iter().filter(is_remote).cloned().collect());
+        let reasons = each(&skipped, "reason").into_iter().map(|why| why.as_str().unwrap().to_string());
+        reasons.collect::<Vec<String>>()
+    };
+    assert_eq!(reasons("--probe connect --secret-file good", false), [""; 0], "{line}");
+    assert!(reasons("--probe connect", false)[0].contains("asks for a secret"));
+    fs::write(home.path("other"), "another secret of words").unwrap();
+    assert!(reasons("--probe connect --secret-file other", false)[0].contains("did not accept the secret"));
+    let mut stranger = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    stranger.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nUser-Agent: b\r\n\r\n").unwrap();
+    let _ = stranger.read_to_end(&mut Vec::new());
+    assert!(reasons("--probe connect", true).is_empty(), "it goes on");
+    let (_, told) = far.stop(Signal::SIGTERM);
+    assert!(told.contains("wrong secret"), "{told}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_exit_1_and_quiet_is_quiet() {
+    let home = Home::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let output = output(&mut home.std(&format!("serve --quiet --listen {}", taken.local_addr().unwrap())));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), told.lines().count()), (Some(1), 1), "{told}");
+    assert!(told.contains("cannot listen on"), "{told}");
+}
+
+#[test]
+fn without_a_peer_the_loopback_is_measured_and_the_rest_says_what_to_do() {
+    let home = Home::new();
+    let document = home.json(&format!("--batch -p lab/network {FEW}"));
+    let results = document["results"].as_array().unwrap();
+    let ids = |id: &str| results.iter().filter(|r| r["cell"]["probe"] == id && r["error"].is_null()).count();
+    assert!(ids("rtt") >= 3 && ids("net-bandwidth") >= 6 && ids("connect") >= 2, "{results:#?}");
+    let skipped = document["skipped"].as_array().unwrap();
+    let remote: Vec<&Value> = skipped.iter().filter(is_remote).collect();
+    assert!(!remote.is_empty() && remote.iter().all(|s| s["reason"].as_str().unwrap().contains("--remote HOST")));
+    // The report's figures stand beside those of the same parameters.
+    let reported = results.iter().filter(|r| !r["reference"].as_array().unwrap().is_empty()).count();
+    assert!(reported >= 4, "round trip, bandwidth, set-up and tear-down: {reported}");
+    assert!(document["far"].is_null());
+}
+
+#[test]
+fn a_peer_that_is_not_there_costs_no_other_result() {
+    let home = Home::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let document = remote(&home, &free, false, "--probe connect");
+    let reasons: Vec<&Value> = document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
+    assert!(reasons.len() == 2 && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("refused")), "{reasons:?}");
+    assert!(document["results"].as_array().unwrap().len() >= 2);
+}
+
+#[test]
+fn a_peer_that_dies_during_a_run_fails_its_cells_only() {
+    let home = Home::new();
+    let far = Far::start(&home, &[], "--listen 127.0.0.1:0", false);
+    let mut run = Run::start(home.std(&format!("{LONG} --remote {}", far.address)).stderr(Stdio::piped()));
+    run.until(r#""to":"remote""#);
+    assert_eq!(far.stop(Signal::SIGKILL).0, None);
+    fails_the_peer_only(run);
+}
+
+/// A machine of its own as far as networks go, wired to another; both gone when dropped.
+struct Wired {
+    here: String,
+    there: String,
+}
+
+fn ip(words: &str) -> bool {
+    Command::new("ip").args(words.split_whitespace()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+impl Wired {
+    /// `None` where `ip` or root is missing; says so.
+    fn new() -> Option<Wired> {
+        let [here, there] = ["here", "there"].map(|side| format!("iotui-{}-{side}", std::process::id()));
+        let wired = Wired { here, there };
+        let Wired { here, there } = &wired;
+        let link = format!("link add wire netns {here} type veth peer name wire netns {there}");
+        let mut lines = vec![format!("netns add {here}"), format!("netns add {there}"), link];
+        for (side, last) in [(here, 1), (there, 2)] {
+            lines.push(format!("-n {side} addr add 10.77.0.{last}/24 dev wire"));
+            // Without the check whether the address is taken it can be used at once.
+            lines.push(format!("-n {side} addr add fd77::{last}/64 dev wire nodad"));
+            lines.extend(["lo", "wire"].map(|device| format!("-n {side} link set {device} up")));
+        }
+        if let Some(failed) = lines.iter().find(|line| !ip(line)) {
+            common::skip(&format!("two network namespaces cannot be had here: ip {failed}"));
+            return None;
+        }
+        Some(wired)
+    }
+
+    fn enter(name: &str) -> [&str; 4] {
+        ["ip", "netns", "exec", name]
+    }
+}
+
+impl Drop for Wired {
+    fn drop(&mut self) {
+        for name in [&self.here, &self.there] {
+            ip(&format!("netns del {name}"));
+        }
+    }
+}
+
+#[test]
+fn between_two_machines_the_network_has_its_share() {
+    let Some(wired) = Wired::new() else { return };
+    let home = Home::new();
+    let far = Far::start(&home, &Wired::enter(&wired.there), "--listen [::]:0", true);
+    let port = far.address.rsplit(':').next().unwrap().to_string();
+    let inside = |line: &str| {
+        let mut command = within(&home, &Wired::enter(&wired.here), line);
+        command.env("IOTUI_SECRET", SECRET);
+        command
+    };
+    let measure = |host: &str, options: &str| -> Value {
+        let output = output(&mut inside(&format!("--batch --remote {host}:{port} --format json {options}")));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    for (host, ip) in [("10.77.0.2", Value::Null), ("[fd77::2]", Value::from(6))] {
+        let document = measure(host, &format!("-p lab/network {FEW} --save wired").replace("--no-save ", "").replace("--no-save", ""));
+        let results = document["results"].as_array().unwrap();
+        let far: Vec<&Value> = results.iter().filter(|r| r["cell"]["to"] == "remote" && r["cell"]["ip"] == ip).collect();
+        let measured = far.iter().filter(|r| r["error"].is_null() && r["cell"]["by"] != "ping").count();
+        assert_eq!(measured, if ip.is_null() { 3 + 6 + 2 } else { 1 + 1 + 2 }, "{host}: {far:#?}");
+        let shares = each(&document["answer"]["network"]["shares"], "network");
+        assert!(!shares.is_empty() && shares.iter().all(|share| share.is_f64()), "{shares:?}");
+        // The other address of the peer was not named: what would need it says so.
+        let skipped = document["skipped"].as_array().unwrap().iter().filter(|s| s["cell"]["to"] == "remote");
+        assert!(skipped.clone().count() > 0 && skipped.clone().all(|s| s["reason"].as_str().unwrap().contains("address")));
+    }
+    // The session runs again to the same peer, and tells nobody who that is.
+    let again = measure("10.77.0.2", "--plan wired --trials 1 --no-save");
+    assert!(again["results"].as_array().unwrap().iter().any(|r| r["cell"]["to"] == "remote" && r["error"].is_null()));
+    for format in ["json", "html", "markdown", "table"] {
+        let shown = home.stdout(&format!("sessions show wired --format {format}"));
+        assert!(shown.contains("10.77.0.2") || format != "json", "{format}");
+        // Both machines: that of the probes, and the other.
+        let machines = shown.matches("Linux ").count();
+        assert!(
+            format == "json" || machines >= 2 && shown.contains("network&#39;s share") | shown.contains("network's share"),
+            "{format}: {shown}"
+        );
+        let hidden = home.stdout(&format!("sessions show wired --anonymous --format {format}"));
+        assert!(!hidden.contains("10.77.0.2") && !hidden.contains("fd77::2"), "{format}");
+        if format == "json" {
+            let hidden: Value = serde_json::from_str(&hidden).unwrap();
+            assert_eq!((&hidden["far"]["name"], &hidden["far"]["kernel"]), (&"".into(), &again["far"]["kernel"]));
+        }
+    }
+    // A wire that is cut while a run goes on fails the cells of the peer and holds up nothing.
+    let mut run = Run::start(inside(&format!("{LONG} --remote 10.77.0.2:{port}")).stderr(Stdio::piped()));
+    run.until(r#""to":"remote""#);
+    assert!(ip(&format!("-n {} link set wire down", wired.there)));
+    fails_the_peer_only(run);
+    assert!(ip(&format!("-n {} link set wire up", wired.there)));
+    let (code, told) = far.stop(Signal::SIGINT);
+    assert_eq!(code, Some(130), "{told}");
+    let gone = measure("10.77.0.2", &format!("--probe connect {FEW}"));
+    let reasons: Vec<&Value> = gone["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
+    assert!(!reasons.is_empty() && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("10.77.0.2")), "{reasons:?}");
+}
