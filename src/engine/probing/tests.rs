@@ -103,5 +103,7 @@ fn a_skip_takes_one_cell_out() {
     control.skip.store(true, Relaxed);
     let trials = trials(&events(&plan, &control));
     let of = |cell| trials.iter().filter(|trial| trial.cell == cell).count();
-    assert!(of(0) + of(1) <= 3, "{trials:?}");
+    // The batch under way may have been done before it was cut.
+    let (less, more) = (of(0).min(of(1)), of(0).max(of(1)));
+    assert!(less <= 1 && more == 3, "{trials:?}");
 }
