@@ -56,6 +56,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "lab",
     "lab/cpu",
     "lab/memory",
+    "lab/files",
 ];
 
 /// What a plan has once, however many sweeps it joins.

@@ -1,5 +1,5 @@
 //! What the figures of probes say together: caches by their latency, the price of an argument, how many calls a system
-//! call is worth. Pure functions of the results.
+//! call is worth, what a network adds to a file. Pure functions of the results.
 
 use super::ProbeResult;
 use crate::host::{CacheLevel, Host};
@@ -22,7 +22,8 @@ pub struct Step {
 
 /// Sentences, in the order of the probes; none about what was not measured.
 pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
-    [calls(probes), argument(probes), caches(probes, host), reach(probes)].into_iter().flatten().collect()
+    let said = [calls(probes), argument(probes), caches(probes, host), reach(probes), waits(probes), crowd(probes)];
+    said.into_iter().flatten().chain(penalty(probes)).collect()
 }
 
 /// The time of a probe without errors and warnings that it is wrong, whose parameters are those given.
@@ -108,6 +109,59 @@ fn reach(probes: &[ProbeResult]) -> Option<String> {
     let steps = named(&along(probes, "tlb", "pages", &[]), |_| String::new());
     let one = |step: &Step| format!("{} to {} pages", show_nanos(step.nanos), step.to);
     (steps.len() > 1).then(|| format!("One line on each page takes {}.", steps.iter().map(one).collect::<Vec<_>>().join(", ")))
+}
+
+/// What a cached file costs in random order, and one that is not, of the largest size that all have.
+fn waits(probes: &[ProbeResult]) -> Option<String> {
+    let of = |pattern: &'static str, cold: bool| {
+        let pattern = [("pattern", pattern.into()), ("cold", true.into())];
+        along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
+    };
+    let (warm, cold, random) = (of("seq", false), of("seq", true), of("random", true));
+    let at = |points: &[(u64, f64)], size| points.iter().find(|(bytes, _)| *bytes == size).map(|(_, nanos)| *nanos);
+    warm.iter().rev().find_map(|(size, warm)| {
+        let (cold, random) = (at(&cold, *size)? / warm, at(&random, *size)? / warm);
+        let size = show_bytes(*size);
+        Some(format!("A file of {size} from the device takes {cold:.1} times as long as cached, in random order {random:.1} times."))
+    })
+}
+
+/// Processes that read at once, against one alone.
+fn crowd(probes: &[ProbeResult]) -> Option<String> {
+    let points = along(probes, "contention", "processes", &[]);
+    match points.as_slice() {
+        [(1, alone), .., (most, nanos)] if *alone > 0.0 => {
+            Some(format!("With {most} processes that read at once a block takes each {:.1} times as long as one alone.", nanos / alone))
+        }
+        _ => None,
+    }
+}
+
+/// The network penalty: a remote file against a local one of the same size, by the same calls; of the largest size that both have.
+fn penalty(probes: &[ProbeResult]) -> Vec<String> {
+    let params: [Param; 2] = ["seq".into(), "random".into()];
+    let one = |pattern: &Param, cold: bool| {
+        let fixed = [("pattern", pattern.clone()), ("cold", true.into())];
+        let fixed = &fixed[..if cold { 2 } else { 1 }];
+        let (far, near) = (along(probes, "remote-read", "bytes", fixed), along(probes, "file-read", "bytes", fixed));
+        let (size, far, near) = far.iter().rev().find_map(|(size, far)| {
+            let near = near.iter().find(|(bytes, _)| bytes == size)?.1;
+            Some((*size, *far, near))
+        })?;
+        let order = if *pattern == params[0] { "in order" } else { "in random order" };
+        let state = if cold { "not cached here" } else { "cached" };
+        let much = match far > near {
+            true => format!("{} more, {:.1} times", show_nanos(far - near), far / near),
+            false => "nothing".into(),
+        };
+        Some(format!(
+            "The network penalty of {} {order}, {state}: {much} ({} against {}).",
+            show_bytes(size),
+            show_nanos(far),
+            show_nanos(near)
+        ))
+    };
+    [false, true].into_iter().flat_map(|cold| params.iter().filter_map(move |pattern| one(pattern, cold))).collect()
 }
 
 #[cfg(test)]

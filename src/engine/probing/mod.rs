@@ -10,12 +10,14 @@ use visit::{Ask, Visit, visit};
 
 use super::control::Cutter;
 use super::error::Failure;
+use super::place::local_dir;
 use super::progress::Pace;
 use super::schedule::shuffled;
 use super::{Control, Sink};
 use crate::plan::{Plan, ProbeCell, TargetSpec};
 use crate::probe::{self, Costs, Probe, Site};
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit};
+use crate::sys::scratch;
 use crate::sys::usage::Usage;
 use crate::units::show_count;
 
@@ -49,11 +51,11 @@ struct Run<'a> {
     pace: Pace,
 }
 
-/// This machine, with the file or folder of `target`.
+/// This machine, with the file or folder of `target`; what is compared with a file that was named lies on a disk of this machine.
 pub(super) fn site(target: &TargetSpec) -> Site {
     match target {
         TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
-        TargetSpec::File { path, .. } => Site::here(None, Some(path.clone())),
+        TargetSpec::File { path, .. } => Site::here(local_dir(), Some(path.clone())),
         TargetSpec::New { .. } | TargetSpec::None => Site::here(None, None),
     }
 }
@@ -64,6 +66,7 @@ pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: 
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     let mut run = Run { plan, control, sink, site: site(&plan.target), cells: Vec::new(), pace };
     run.make_cells();
+    run.sweep();
     let end = run.rounds(rounds);
     run.tell_findings();
     end
@@ -86,6 +89,13 @@ impl Run<'_> {
             self.cells.push(Cell { probe, cell: cell.clone(), unit, count, taken, findings, counted, out });
         }
         self.tell_findings();
+    }
+
+    /// What a killed run may have left where files need a name; no matter if it cannot be looked for.
+    fn sweep(&self) {
+        if let Some(dir) = self.site.dir.as_ref().filter(|_| self.cells.iter().any(|cell| cell.probe.info().makes_files)) {
+            let _ = scratch::sweep(dir);
+        }
     }
 
     fn rounds(&mut self, rounds: u32) -> End {

@@ -1,0 +1,176 @@
+//! A whole file opened, read block by block in order or not, and closed: of `file-read` and `remote-read`.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use super::chase::shuffled;
+use super::files::{BLOCK, cold};
+use super::known::{Known, has_only, number, text};
+use super::{Gauge, ProbeError, Site, Took};
+use crate::plan::{Param, ProbeCell};
+use crate::sys::clock::Clock;
+use crate::sys::cold::{WARM, make_warm_unless};
+use crate::sys::process_io::ProcessIo;
+use crate::units::show_bytes;
+
+/// Sizes of cached files: two of the report, then some that a cache of the CPU, and none, holds.
+const WARM_SIZES: &[u64] = &[1890, 11390, 64 << 10, 1 << 20, 16 << 20, 64 << 20];
+/// Sizes of files that are read from the device: in random order each block may wait for it.
+const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
+/// No file of a cell is larger.
+const MOST: u64 = 1 << 30;
+
+/// Nanoseconds of a block that is cached; both read the same blocks by the same calls.
+const PATTERNS: &[Known<bool>] = &[
+    Known { name: "seq", what: false, range: (250.0, 2500.0), why: "a system call and 4 KiB copied out of the page cache" },
+    Known {
+        name: "random",
+        what: true,
+        range: (250.0, 3500.0),
+        why: "a system call and 4 KiB copied out of the page cache, on lines that no prefetcher guesses",
+    },
+];
+
+/// Nanoseconds of opening and closing a file whose name is cached.
+pub(super) const OPENED: (f64, f64) = (700.0, 10e3);
+
+/// The parameters of a cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct What {
+    pub random: bool,
+    pub bytes: u64,
+    pub cold: bool,
+    /// Nanoseconds of a cached block, and why.
+    pub block: (f64, f64),
+    pub why: &'static str,
+}
+
+impl What {
+    pub fn of(cell: &ProbeCell) -> Option<What> {
+        let (pattern, bytes) = (Known::of(PATTERNS, cell, "pattern")?, number(cell, "bytes")?);
+        let cold = match cell.params.get("cold") {
+            None => has_only(cell, &["pattern", "bytes"]).then_some(false),
+            Some(Param::Flag(true)) => has_only(cell, &["pattern", "bytes", "cold"]).then_some(true),
+            Some(_) => None,
+        }?;
+        let what = What { random: pattern.what, bytes, cold, block: pattern.range, why: pattern.why };
+        (1..=MOST).contains(&bytes).then_some(what)
+    }
+
+    pub fn blocks(&self) -> u64 {
+        self.bytes.div_ceil(BLOCK as u64)
+    }
+}
+
+/// Every pattern of every size up to `most`, cached and then cold; all of the file where it is smaller than all of these.
+pub(super) fn cells(probe: &'static str, most: u64) -> Vec<ProbeCell> {
+    let warm: Vec<u64> = WARM_SIZES.iter().copied().filter(|size| *size <= most).collect();
+    let warm = if warm.is_empty() { vec![most] } else { warm };
+    let sizes = warm.into_iter().map(|size| (size, false)).chain(COLD_SIZES.iter().filter(|size| **size <= most).map(|size| (*size, true)));
+    let cell = |pattern: &Known<bool>, bytes: u64, cold: bool| {
+        let cell = ProbeCell::new(probe, [("pattern", pattern.name.into()), ("bytes", bytes.into())]);
+        let params = cell.params.into_iter().chain(cold.then(|| ("cold".to_string(), true.into())));
+        ProbeCell { params: params.collect(), probe: cell.probe }
+    };
+    sizes.flat_map(|(size, cold)| PATTERNS.iter().map(move |pattern| cell(pattern, size, cold))).collect()
+}
+
+/// What is read, and by which name.
+pub(super) struct Source {
+    /// For looking at it and for its preparation, never for timed reads.
+    pub file: File,
+    pub path: PathBuf,
+    /// Words for the evidence: the file system.
+    pub ground: Option<String>,
+    /// Keeps a file of our own alive.
+    pub _own: Option<Box<dyn Send>>,
+}
+
+pub(super) struct Reading {
+    what: What,
+    source: Source,
+    /// Numbers of blocks, in the order of their reads.
+    order: Vec<u32>,
+    block: Vec<u8>,
+    passes: u64,
+    device_bytes: Option<u64>,
+    site: Site,
+}
+
+impl Reading {
+    /// Warms the file where it is to be warm.
+    pub fn open(what: What, source: Source, site: &Site) -> Result<Reading, ProbeError> {
+        let blocks = usize::try_from(what.blocks()).unwrap_or(usize::MAX);
+        let order = if what.random { shuffled(blocks, what.bytes) } else { (0..blocks as u32).collect() };
+        if !what.cold {
+            let left = make_warm_unless(&source.file, what.bytes, &|| site.stopping());
+            site.go_on()?;
+            let left = left.map_err(ProbeError::of("reading the file"))?;
+            if let Some(left) = left.filter(|left| left.share() < WARM && left.pages > 0) {
+                return Err(ProbeError::Missing(format!("only {:.0} % of the file stays cached", left.share() * 100.0)));
+            }
+        }
+        Ok(Reading { what, source, order, block: vec![0; BLOCK], passes: 0, device_bytes: Some(0), site: site.clone() })
+    }
+
+    /// Once from open to close.
+    fn pass(&mut self) -> Result<(), ProbeError> {
+        let file = File::open(&self.source.path).map_err(ProbeError::of("opening the file"))?;
+        for number in &self.order {
+            let at = u64::from(*number) * BLOCK as u64;
+            let want = (self.what.bytes - at).min(BLOCK as u64) as usize;
+            file.read_exact_at(&mut self.block[..want], at).map_err(ProbeError::of("reading the file"))?;
+            self.site.go_on()?;
+        }
+        Ok(())
+    }
+
+    /// `count` passes, each from an empty cache.
+    fn cold_passes(&mut self, count: u64) -> Result<Took, ProbeError> {
+        let (clock, mut took) = (Clock::best(), Took { amount: count as f64, readings: count, ..Took::default() });
+        for _ in 0..count {
+            cold(&self.source.file, self.what.bytes)?;
+            let before = ProcessIo::thread().ok();
+            let begin = clock.now();
+            self.pass()?;
+            took.nanos += clock.nanos(begin, clock.now());
+            self.charge(before);
+        }
+        Ok(took)
+    }
+
+    fn charge(&mut self, before: Option<ProcessIo>) {
+        let moved = before.and_then(|before| Some((ProcessIo::thread().ok()? - before).read_bytes));
+        self.device_bytes = self.device_bytes.zip(moved).map(|(all, more)| all + more);
+    }
+}
+
+impl Gauge for Reading {
+    fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
+        let took = if self.what.cold {
+            self.cold_passes(count)?
+        } else {
+            let (before, mut done) = (ProcessIo::thread().ok(), Ok(()));
+            let took = Took::whole(count as f64, || done = (0..count).try_for_each(|_| self.pass()));
+            done?;
+            self.charge(before);
+            took
+        };
+        self.passes += count;
+        Ok(took)
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let device = self.device_bytes.filter(|_| self.passes > 0).map(|bytes| {
+            let state = if self.what.cold { "proved cold before each" } else { "cached before" };
+            format!("{state}; the kernel charged {} of the device for each file read", show_bytes(bytes / self.passes))
+        });
+        self.source.ground.clone().into_iter().chain(device).collect()
+    }
+}
+
+/// The word of a cell's pattern, for estimates.
+pub(super) fn in_order(cell: &ProbeCell) -> &'static str {
+    if text(cell, "pattern") == Some("random") { "in random order" } else { "in order" }
+}
