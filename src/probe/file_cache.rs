@@ -38,6 +38,7 @@ const LEAST: u64 = 1 << 20;
 /// Between two looks at the machine's memory.
 const PIECE: u64 = 16 << 20;
 const READ: usize = 256 << 10;
+const TRIES: u32 = 3;
 /// Microseconds in which anyone waited for memory, before it is called scarce.
 const PRESSURE: u64 = 200_000;
 
@@ -141,6 +142,16 @@ impl Cache {
     }
 }
 
+impl Cache {
+    fn once(&mut self) -> Result<Seen, ProbeError> {
+        cold(self.file.file(), self.bytes)?;
+        let (first, scarce) = self.read(self.bytes)?;
+        let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
+        let (second, _) = self.read(first.bytes)?;
+        Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce })
+    }
+}
+
 /// Watches the memory of the machine.
 struct Guard {
     /// Bytes that must stay available.
@@ -162,15 +173,20 @@ impl Guard {
 }
 
 impl Gauge for Cache {
-    /// One at a time, whatever is asked.
+    /// One at a time, whatever is asked; again where others emptied the cache meanwhile, as nothing else does within these bounds.
     fn run(&mut self, _: u64) -> Result<Took, ProbeError> {
-        cold(self.file.file(), self.bytes)?;
-        let (first, scarce) = self.read(self.bytes)?;
-        let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
-        let cached = (left.cached * page_size()).min(self.bytes);
-        let (second, _) = self.read(first.bytes)?;
-        self.seen = Some(Seen { first, second, cached, scarce });
-        Ok(Took { nanos: first.nanos + second.nanos, amount: cached as f64, ..Took::default() })
+        let mut best = self.once()?;
+        for _ in 1..TRIES {
+            if self.group.is_ok() || best.scarce || best.cached == self.bytes {
+                break;
+            }
+            let next = self.once()?;
+            if next.cached > best.cached {
+                best = next;
+            }
+        }
+        self.seen = Some(best);
+        Ok(Took { nanos: best.first.nanos + best.second.nanos, amount: best.cached as f64, ..Took::default() })
     }
 
     fn evidence(&self) -> Vec<String> {

@@ -72,12 +72,12 @@ fn source(what: &What, site: &Site) -> Result<Source, ProbeError> {
     if what.bytes > NAMED {
         let scratch = filled(site, what.bytes, what.bytes)?;
         let file = scratch.file().try_clone().map_err(ProbeError::of("a file on the disk"))?;
-        return Ok(Source { path: fd::path(&file), ground: ground(&file), file, _own: Some(Box::new(scratch)) });
+        return Ok(Source { path: fd::path(&file), ground: ground(&file), file, far: false, _own: Some(Box::new(scratch)) });
     }
     let own = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?).map_err(ProbeError::of("a folder on the disk"))?;
     let path = own.path().join("f0");
     let file: File =
         OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(ProbeError::of("a file on the disk"))?;
     fill(&file, what.bytes, what.bytes, site)?;
-    Ok(Source { path, ground: ground(&file), file, _own: Some(Box::new(own)) })
+    Ok(Source { path, ground: ground(&file), file, far: false, _own: Some(Box::new(own)) })
 }

@@ -88,6 +88,12 @@ const TURNING: Device = Device {
     flush: (2e6, 50e6),
     why: "a disk that turns: 8 ms for half a turn and a move of its arm, less where its own cache helps",
 };
+const VIRTUAL: Device = Device {
+    request: (20e3, 20e6),
+    byte: (0.05, 20.0),
+    flush: (20e3, 30e6),
+    why: "a virtual disk, whose word that it turns means nothing: 50-500 µs for a request that an SSD or the memory of its host serves",
+};
 const UNKNOWN: Device =
     Device { request: (10e3, 25e6), byte: (0.1, 40.0), flush: (5e3, 50e6), why: "nothing tells what sort of device it is" };
 
@@ -97,6 +103,7 @@ pub(super) fn device(site: &Site) -> Device {
     let turns: Vec<bool> = site.dir.as_deref().and_then(below).into_iter().flatten().filter_map(|device| device.rotational).collect();
     match turns.as_slice() {
         [] => UNKNOWN,
+        all if all.contains(&true) && site.host.virtualisation.is_some() => VIRTUAL,
         all if all.contains(&true) => TURNING,
         _ => SOLID,
     }

@@ -121,10 +121,10 @@ impl Gauge for Syncs {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let each = self.device_bytes.filter(|_| self.done > 0).map(|bytes| {
-            let each = show_bytes(bytes / self.done);
-            format!("the device wrote {each} for each {} meanwhile, those of others included", show_bytes(self.data.len() as u64))
-        });
+        let each = self
+            .device_bytes
+            .filter(|_| self.done > 0)
+            .map(|bytes| format!("the device wrote {} for each call meanwhile, what others wrote included", show_bytes(bytes / self.done)));
         ground(self.file.file()).into_iter().chain(each).collect()
     }
 

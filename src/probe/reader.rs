@@ -98,7 +98,7 @@ fn gone() -> ProbeError {
 fn serve(channel: RawFd, file: RawFd, buffer: &mut [u8]) {
     let mut ask = [0u8; 16];
     while all_read(channel, &mut ask) {
-        let &[from, to] = &ask.as_chunks::<8>().0[..] else { return };
+        let &[from, to] = ask.as_chunks::<8>().0 else { return };
         let (from, to) = (u64::from_ne_bytes(from), u64::from_ne_bytes(to));
         let (before, begin) = (device_bytes(), monotonic_nanos());
         let (bytes, errno) = read_all(file, from, to, buffer);

@@ -21,7 +21,7 @@ static INFO: ProbeInfo = ProbeInfo {
     doc: "Opens your file, reads its first bytes in blocks of 4 KiB in order or in random order, and closes it, as file-read does with a local \
           file of the same size; what it takes longer is the network penalty. It needs a file on a network or FUSE mount, named on the \
           command line, and only reads it. A file that was read lies in this machine's page cache too: then only opening asks the server \
-          whether it changed, once per file. With cold the cache of this machine is emptied before each file; that of the server is not, so \
+          whether it changed, once per file; some file systems drop it when it is opened, and the evidence says so. With cold the cache of this machine is emptied before each file; that of the server is not, so \
           it is the network that is measured, and not the server's disk.",
     makes_files: true,
 };
@@ -76,8 +76,11 @@ impl Probe for RemoteRead {
         // Cached, but some file systems ask the server for every block all the same.
         let low = OPENED.0 + if what.cold { ROUND_TRIP.0 + bytes * BYTE.0 } else { blocks * what.block.0 };
         let high = OPENED.1 + ROUND_TRIP.1 * if what.random || !what.cold { 2.0 + blocks } else { 4.0 } + bytes * BYTE.1;
-        let asked =
-            if what.cold { "a question to the server for every block or for many at once" } else { "one question to the server at open" };
+        let asked = if what.cold {
+            "a question to the server for every block or for many at once"
+        } else {
+            "one question to the server at open, for every block where it keeps nothing"
+        };
         Some(Estimate {
             low,
             high,
@@ -89,7 +92,7 @@ impl Probe for RemoteRead {
         let what = What::of(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
         let (path, file, _) = remote(site).map_err(ProbeError::Missing)?;
-        let source = Source { path: path.into(), ground: ground(&file), file, _own: None };
+        let source = Source { path: path.into(), ground: ground(&file), file, far: true, _own: None };
         Ok(Box::new(Reading::open(what, source, site)?))
     }
 }

@@ -51,7 +51,7 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     std::fs::write(own.path(), &data).unwrap();
     for what in reading::cells("remote-read", 70_000).into_iter().map(|cell| What::of(&cell).unwrap()) {
         let file = File::open(own.path()).unwrap();
-        let source = Source { path: own.path().into(), ground: ground(&file), file, _own: None };
+        let source = Source { path: own.path().into(), ground: ground(&file), file, far: true, _own: None };
         let mut gauge = Reading::open(what, source, &site()).unwrap();
         let before = crate::sys::process_io::ProcessIo::thread().unwrap_or_default();
         let took = gauge.run(3);
@@ -63,6 +63,8 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
         let moved = crate::sys::process_io::ProcessIo::thread().unwrap_or_default() - before;
         assert!(moved.syscr == 0 || (moved.syscr >= what.blocks() * 3 && moved.rchar >= what.bytes * 3), "{what:?}: {moved:?}");
         assert_eq!(gauge.evidence().len(), 2, "{:?}", gauge.evidence());
+        let kept = gauge.evidence().iter().any(|line| line.contains("leaves 100 %"));
+        assert!(what.cold || kept, "a disk's files stay cached: {:?}", gauge.evidence());
         assert_eq!(took.unwrap().readings, if what.cold { 3 } else { 1 });
     }
     assert_eq!(std::fs::read(own.path()).unwrap(), data);

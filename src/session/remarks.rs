@@ -149,10 +149,10 @@ fn penalty(probes: &[ProbeResult]) -> Vec<String> {
             Some((*size, *far, near))
         })?;
         let order = if *pattern == params[0] { "in order" } else { "in random order" };
-        let state = if cold { "not cached here" } else { "cached" };
+        let state = if cold { "not cached here" } else { "read before" };
         let much = match far > near {
             true => format!("{} more, {:.1} times", show_nanos(far - near), far / near),
-            false => "nothing".into(),
+            false => "none".into(),
         };
         Some(format!(
             "The network penalty of {} {order}, {state}: {much} ({} against {}).",

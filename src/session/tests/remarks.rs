@@ -78,10 +78,10 @@ fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
     let near = [(1890, 58e3), (11390, 276e3), (2 << 20, 1e6)].map(|(bytes, nanos)| read("file-read", "seq", bytes, false, nanos));
     assert!(said(&far).is_empty() && said(&near).is_empty());
     let both: Vec<ProbeResult> = far.into_iter().chain(near).collect();
-    assert_eq!(said(&both), ["The network penalty of 11.1 KiB in order, cached: 325 µs more, 2.2 times (601 µs against 276 µs)."]);
+    assert_eq!(said(&both), ["The network penalty of 11.1 KiB in order, read before: 325 µs more, 2.2 times (601 µs against 276 µs)."]);
     // Cold and random are curves of their own.
     let cold = [read("remote-read", "random", 4096, true, 5e6), read("file-read", "random", 4096, true, 6e6)];
-    assert_eq!(said(&cold), ["The network penalty of 4 KiB in random order, not cached here: nothing (5.00 ms against 6.00 ms)."]);
+    assert_eq!(said(&cold), ["The network penalty of 4 KiB in random order, not cached here: none (5.00 ms against 6.00 ms)."]);
     let mixed = [read("remote-read", "random", 4096, true, 5e6), read("file-read", "random", 4096, false, 1e6)];
     assert!(said(&mixed).is_empty());
 }
