@@ -16,10 +16,11 @@ static INFO: ProbeInfo = ProbeInfo {
     group: Group::Files,
     title: "contention",
     about: "1, 2, 4 ... processes that each read a file of their own from the device: the time of one block of 4 KiB",
-    doc: "Each process reads its own file of 16 MiB in order, in blocks of 4 KiB, all starting at once; the value is the mean time of one block in \
-          one process. All files are emptied from the page cache before each batch, proved and not in the time. The kernel reads ahead, so a \
-          block costs its share of a longer request. Where it stays level the device had time left; where it doubles with the number of \
-          processes, device or CPUs are shared out. The report did the same with 1 to 10 processes and 64 MiB each, on ZFS.",
+    doc: "Each process reads its own file of 16 MiB in order, in blocks of 4 KiB, all starting at once; the value is the mean time of \
+          one block in one process. All files are emptied from the page cache before each batch, proved and not in the time. The kernel \
+          reads ahead, so a block costs its share of a longer request. Where it stays level the device had time left; where it doubles \
+          with the number of processes, device or CPUs are shared out. The report did the same with 1 to 10 processes and 64 MiB each, \
+          on ZFS.",
     makes_files: true,
 };
 

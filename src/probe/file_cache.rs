@@ -22,11 +22,12 @@ static INFO: ProbeInfo = ProbeInfo {
     group: Group::Files,
     title: "size of the file cache",
     about: "how much of a file stays in memory when it is read, inside a control group where one can be made, else in bounds",
-    doc: "Reads a file that is not cached, counts how much of it is cached then, and reads it again: what the cache has does not come from the device \
-          a second time. All memory that nobody needs may become file cache, so filling it would drive the machine to its limit, as in \
-          the report, where a file of 39 GB no longer fit into 40 GB of memory. Where this process was given control groups of its own, a child \
-          reads inside one of 128 MiB, more than fits, so the edge is seen without touching the rest. Elsewhere it reads at most 256 MiB and a \
-          quarter of what is free, ends early where memory gets scarce, and the value is what the cache holds at least.",
+    doc: "Reads a file that is not cached, counts how much of it is cached then, and reads it again: what the cache has does not come \
+          from the device a second time. All memory that nobody needs may become file cache, so filling it would drive the machine to \
+          its limit, as in the report, where a file of 39 GB no longer fit into 40 GB of memory. Where this process was given control \
+          groups of its own, a child reads inside one of 128 MiB, more than fits, so the edge is seen without touching the rest. \
+          Elsewhere it reads at most 256 MiB and a quarter of what is free, ends early where memory gets scarce, and the value is what \
+          the cache holds at least.",
     makes_files: true,
 };
 

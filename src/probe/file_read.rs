@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 
-use super::files::{Device, device, fill, filled, folder, ground, has_room};
+use super::files::{Device, alone, device, fill, filled, folder, ground, has_room};
 use super::reading::{self, OPENED, Reading, Source, What, in_order};
 use super::{Gauge, Probe, ProbeError, Site};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
@@ -17,11 +17,12 @@ static INFO: ProbeInfo = ProbeInfo {
     group: Group::Files,
     title: "file read",
     about: "a whole local file opened, read in blocks of 4 KiB in order and in random order, and closed",
-    doc: "Opens a file, reads all of it in blocks of 4 KiB, and closes it; the value is the time of the whole file. Both patterns do the same \
-          calls (pread), so in a cached file they differ only by what the CPU's prefetchers guess. With cold the page cache is emptied before \
-          each file, proved, and not in the time: read in order, the kernel reads ahead and one request brings many blocks; in random \
-          order nearly every block waits for the device. The bytes that came from the device are counted. The report's files were cached, \
-          and its random program searched a line of text from the start of the file each time, so its figures grow with the square of the size.",
+    doc: "Opens a file, reads all of it in blocks of 4 KiB, and closes it; the value is the time of the whole file. Both patterns do the \
+          same calls (pread), so in a cached file they differ only by what the CPU's prefetchers guess. With cold the page cache is \
+          emptied before each file, proved, and not in the time: read in order, the kernel reads ahead and one request brings many \
+          blocks; in random order nearly every block waits for the device. The bytes that came from the device are counted. The report's \
+          files were cached, and its random program searched a line of text from the start of the file each time, so its figures grow \
+          with the square of the size.",
     makes_files: true,
 };
 
@@ -56,6 +57,7 @@ impl Probe for FileRead {
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let what = What::of(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
+        alone();
         Ok(Box::new(Reading::open(what, source(&what, site)?, site)?))
     }
 }
@@ -72,7 +74,7 @@ fn source(what: &What, site: &Site) -> Result<Source, ProbeError> {
     if what.bytes > NAMED {
         let scratch = filled(site, what.bytes, what.bytes)?;
         let file = scratch.file().try_clone().map_err(ProbeError::of("a file on the disk"))?;
-        return Ok(Source { path: fd::path(&file), ground: ground(&file), file, far: false, _own: Some(Box::new(scratch)) });
+        return Ok(Source { path: fd::own_path(&file), ground: ground(&file), file, far: false, _own: Some(Box::new(scratch)) });
     }
     let own = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?).map_err(ProbeError::of("a folder on the disk"))?;
     let path = own.path().join("f0");

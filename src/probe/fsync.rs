@@ -20,10 +20,11 @@ static INFO: ProbeInfo = ProbeInfo {
     group: Group::Files,
     title: "fsync",
     about: "0 B, 4 KiB and 1 MiB written and waited for by fsync and fdatasync",
-    doc: "Writes into a file whose blocks are there already, and waits until the device says that it has the data; the value is both together. \
-          fsync also writes when the file was changed, which takes a commit of the journal; fdatasync leaves that out where the size did not \
-          change. With 0 bytes nothing was written: that is what the call costs by itself. A device that keeps the data in a memory without \
-          a battery has to empty it, and one that says so at once does not do that: both shows here. What the device wrote is counted by the kernel.",
+    doc: "Writes into a file whose blocks are there already, and waits until the device says that it has the data; the value is both \
+          together. fsync also writes when the file was changed, which takes a commit of the journal; fdatasync leaves that out where \
+          the size did not change. With 0 bytes nothing was written: that is what the call costs by itself. A device that keeps the data \
+          in a memory without a battery has to empty it, and one that says so at once does not do that: both shows here. What the device \
+          wrote is counted by the kernel.",
     makes_files: true,
 };
 

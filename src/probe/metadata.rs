@@ -7,7 +7,7 @@ use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::files::{folder, ground};
+use super::files::{alone, folder, ground};
 use super::known::{Known, has_only};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
@@ -21,11 +21,12 @@ static INFO: ProbeInfo = ProbeInfo {
     group: Group::Files,
     title: "file metadata",
     about: "an empty file created, asked about (stat), renamed, deleted",
-    doc: "Works on up to 4096 empty files in a folder of its own, which is removed. create opens a new file and closes it, stat asks about one whose \
-          name is cached, rename gives a new name, delete takes the only name away, and with it the file. Nothing is forced to the device: \
-          a journal is written by the kernel later, so these are mostly times of the CPU, and of a server on a network mount. fsync is \
-          what waits for the device. Files are made and deleted outside the time where that is not what is measured. ext4 takes no inode \
-          again that was freed in the last seconds, so where many were just deleted it searches long for each new file.",
+    doc: "Works on up to 4096 empty files in a folder of its own, which is removed. create opens a new file and closes it, stat asks \
+          about one whose name is cached, rename gives a new name, delete takes the only name away, and with it the file. Nothing is \
+          forced to the device: a journal is written by the kernel later, so these are mostly times of the CPU, and of a server on a \
+          network mount. fsync is what waits for the device. Files are made and deleted outside the time where that is not what is \
+          measured. ext4 takes no inode again that was freed in the last seconds, so where many were just deleted it searches long for \
+          each new file.",
     makes_files: true,
 };
 
@@ -54,7 +55,7 @@ const OPS: &[Known<Op>] = &[
         name: "create",
         what: Op::Create,
         range: (4e3, 1.5e6),
-        why: "an inode, an entry, and their part of the journal; most where many were just freed",
+        why: "an inode, an entry, their part of the journal; most where many were just freed",
     },
     Known { name: "stat", what: Op::Stat, range: (250.0, 4e3), why: "a system call and a name that is found in the cache of names" },
     Known { name: "rename", what: Op::Rename, range: (3e3, 100e3), why: "two entries of a folder and their part of the journal" },
@@ -89,6 +90,7 @@ impl Probe for Metadata {
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let op = op(cell).ok_or_else(|| ProbeError::unknown(cell))?.what;
+        alone();
         let dir = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?).map_err(ProbeError::of("a folder on the disk"))?;
         let names = |letter: char| (0..MOST).filter_map(|number| CString::new(format!("{letter}{number}")).ok()).collect();
         let mut files = Files { op, dir, names: names('f'), others: names('g'), done: 0, site: site.clone() };

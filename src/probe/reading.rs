@@ -1,6 +1,9 @@
 //! A whole file opened, read block by block in order or not, and closed: of `file-read` and `remote-read`.
+#![allow(unsafe_code)]
 
 use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
@@ -9,11 +12,14 @@ use super::files::{BLOCK, cold};
 use super::known::{Known, has_only, number, text};
 use super::{Gauge, ProbeError, Site, Took};
 use crate::plan::{Param, ProbeCell};
+use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::cold::{WARM, make_warm_unless};
 use crate::sys::process_io::ProcessIo;
+use crate::sys::raw;
 use crate::sys::residency::residency_if_known;
 use crate::units::show_bytes;
+use crate::with_fill;
 
 /// Sizes of cached files: two of the report, then some that a cache of the CPU, and none, holds.
 const WARM_SIZES: &[u64] = &[1890, 11390, 64 << 10, 1 << 20, 16 << 20, 64 << 20];
@@ -97,7 +103,7 @@ pub(super) struct Reading {
     source: Source,
     /// Numbers of blocks, in the order of their reads.
     order: Vec<u32>,
-    block: Vec<u8>,
+    block: Buffer,
     passes: u64,
     device_bytes: Option<u64>,
     /// Share that opening leaves in the cache, of a remote file: some file systems drop all then.
@@ -110,7 +116,7 @@ impl Reading {
     pub fn open(what: What, source: Source, site: &Site) -> Result<Reading, ProbeError> {
         let blocks = usize::try_from(what.blocks()).unwrap_or(usize::MAX);
         let order = if what.random { shuffled(blocks, what.bytes) } else { (0..blocks as u32).collect() };
-        let (block, site) = (vec![0; BLOCK], site.clone());
+        let (block, site) = (Buffer::new(BLOCK).map_err(ProbeError::of("a buffer"))?, site.clone());
         let mut reading = Reading { what, source, order, block, passes: 0, device_bytes: Some(0), kept: None, site };
         if !what.cold {
             reading.warm()?;
@@ -141,15 +147,34 @@ impl Reading {
     }
 
     /// Once from open to close.
-    fn pass(&mut self) -> Result<(), ProbeError> {
+    fn pass(&self) -> Result<(), ProbeError> {
         let file = File::open(&self.source.path).map_err(ProbeError::of("opening the file"))?;
+        with_fill!(FILL => self.blocks::<FILL>(&file))
+    }
+
+    fn blocks<const FILL: bool>(&self, file: &File) -> Result<(), ProbeError> {
+        let (fd, to) = (file.as_raw_fd(), self.block.ptr());
         for number in &self.order {
             let at = u64::from(*number) * BLOCK as u64;
             let want = (self.what.bytes - at).min(BLOCK as u64) as usize;
-            file.read_exact_at(&mut self.block[..want], at).map_err(ProbeError::of("reading the file"))?;
+            // SAFETY: the buffer has the size of a block.
+            let got = unsafe { raw::pread::<FILL>(fd, to, want, at) };
+            if got != want as isize {
+                self.rest(file, at, want, got)?;
+            }
             self.site.go_on()?;
         }
         Ok(())
+    }
+
+    /// Where a call gave less than the whole block: an error, a signal, a file that shrank.
+    #[cold]
+    fn rest(&self, file: &File, at: u64, want: usize, got: isize) -> Result<(), ProbeError> {
+        if got < 0 && got != -(libc::EINTR as isize) {
+            return Err(ProbeError::of("reading the file")(io::Error::from_raw_os_error(-got as i32)));
+        }
+        let got = usize::try_from(got).unwrap_or(0);
+        file.read_exact_at(&mut vec![0; want - got], at + got as u64).map_err(ProbeError::of("reading the file"))
     }
 
     /// `count` passes, each from an empty cache.

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::files::ground;
+use super::files::{alone, ground};
 use super::reading::{self, OPENED, Reading, Source, What, in_order};
 use super::{Gauge, Probe, ProbeError, Site};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
@@ -18,11 +18,12 @@ static INFO: ProbeInfo = ProbeInfo {
     group: Group::Files,
     title: "remote file read",
     about: "your file on a network or FUSE mount, read like a local one: the difference is the network penalty",
-    doc: "Opens your file, reads its first bytes in blocks of 4 KiB in order or in random order, and closes it, as file-read does with a local \
-          file of the same size; what it takes longer is the network penalty. It needs a file on a network or FUSE mount, named on the \
-          command line, and only reads it. A file that was read lies in this machine's page cache too: then only opening asks the server \
-          whether it changed, once per file; some file systems drop it when it is opened, and the evidence says so. With cold the cache of this machine is emptied before each file; that of the server is not, so \
-          it is the network that is measured, and not the server's disk.",
+    doc: "Opens your file, reads its first bytes in blocks of 4 KiB in order or in random order, and closes it, as file-read does with a \
+          local file of the same size; what it takes longer is the network penalty. It needs a file on a network or FUSE mount, named on \
+          the command line, and only reads it. A file that was read lies in this machine's page cache too: then only opening asks the \
+          server whether it changed, once per file; some file systems drop it when it is opened, and the evidence says so. With cold the \
+          cache of this machine is emptied before each file; that of the server is not, so it is the network that is measured, and not \
+          the server's disk.",
     makes_files: true,
 };
 
@@ -79,7 +80,7 @@ impl Probe for RemoteRead {
         let asked = if what.cold {
             "a question to the server for every block or for many at once"
         } else {
-            "one question to the server at open, for every block where it keeps nothing"
+            "a question to the server at open, and for each block where nothing is kept"
         };
         Some(Estimate {
             low,
@@ -91,6 +92,7 @@ impl Probe for RemoteRead {
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let what = What::of(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
+        alone();
         let (path, file, _) = remote(site).map_err(ProbeError::Missing)?;
         let source = Source { path: path.into(), ground: ground(&file), file, far: true, _own: None };
         Ok(Box::new(Reading::open(what, source, site)?))

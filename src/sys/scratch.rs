@@ -71,8 +71,8 @@ pub(super) fn next_name() -> String {
     format!("{PREFIX}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed))
 }
 
-/// Removes the named scratch files and folders in `dir` that ended runs left: of this user, not open in a running one, and folders only with
-/// nothing but regular files in them. Returns their number.
+/// Removes the named scratch files and folders in `dir` that ended runs left: of this user, not open in a running one, folders only where
+/// nothing but regular files is in them. Returns their number.
 ///
 /// # Errors
 /// The errno of reading the folder; a file that cannot be removed is left alone.
