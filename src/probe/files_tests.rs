@@ -120,10 +120,12 @@ fn what_is_waited_for_is_written() {
     let Some((dir, site)) = place() else { return };
     let device = disk::device_of(&File::open(dir.path()).unwrap());
     for call in ["fsync", "fdatasync"] {
+        Affinity::only(site.cpu().unwrap()).apply().unwrap();
         let mut gauge = opened(&cell("fsync", &[("call", call.into()), ("bytes", (1u64 << 20).into())]), &site).unwrap();
         let written = || device.and_then(|(major, minor)| DiskStats::of(major, minor).ok()).map(|stats| stats.write_bytes);
         let before = written();
         assert_eq!(gauge.run(5).unwrap().amount, 5.0);
+        assert_eq!(Affinity::current().unwrap().cpus(), site.cpus, "it waits for kernel threads, so it may leave its CPU");
         if let Some((before, after)) = before.zip(written()) {
             assert!(after - before >= 5 << 20, "{call}: {}", after - before);
         }
@@ -139,5 +141,14 @@ fn the_unit_and_the_estimate_fit_what_is_measured() {
             assert!(estimate.low <= estimate.high && !estimate.reason.is_empty(), "{}: {estimate:?}", cell.label());
             assert_eq!(probe.unit(&cell) == Unit::Bytes, probe.info().id == "file-cache");
         }
+    }
+}
+
+#[test]
+fn a_virtual_disk_is_not_believed_that_it_turns() {
+    assert_eq!((sort(&[], true), sort(&[false, false], true), sort(&[true], false)), (UNKNOWN, SOLID, TURNING));
+    assert_eq!((sort(&[true], true), sort(&[false, true], false)), (VIRTUAL, TURNING));
+    for device in [UNKNOWN, SOLID, TURNING, VIRTUAL] {
+        assert!([device.request, device.byte, device.flush].iter().all(|(low, high)| 0.0 < *low && low < high), "{}", device.why);
     }
 }

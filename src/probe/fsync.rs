@@ -4,7 +4,7 @@ use std::os::unix::fs::FileExt;
 
 use nix::unistd::{fdatasync, fsync};
 
-use super::files::{Device, device, filled, folder, ground, has_room};
+use super::files::{Device, device, filled, folder, ground, has_room, unpin};
 use super::known::{Known, has_only, number};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
@@ -24,7 +24,7 @@ static INFO: ProbeInfo = ProbeInfo {
           together. fsync also writes when the file was changed, which takes a commit of the journal; fdatasync leaves that out where \
           the size did not change. With 0 bytes nothing was written: that is what the call costs by itself. A device that keeps the data \
           in a memory without a battery has to empty it, and one that says so at once does not do that: both shows here. What the device \
-          wrote is counted by the kernel.",
+          wrote is counted by the kernel. The thread is not pinned, as kernel threads do part of the work.",
     makes_files: true,
 };
 
@@ -72,6 +72,7 @@ impl Probe for Fsync {
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let (call, bytes) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        unpin(site);
         let file = filled(site, FILE, bytes)?;
         let data = vec![0xa5; bytes as usize];
         Ok(Box::new(Syncs { only_data: call.what, data, at: 0, file, done: 0, device_bytes: Some(0), site: site.clone() }))

@@ -24,7 +24,7 @@ static INFO: ProbeInfo = ProbeInfo {
           server whether it changed, once per file; some file systems drop it when it is opened, and the evidence says so. With cold the \
           cache of this machine is emptied before each file; that of the server is not, so it is the network that is measured, and not \
           the server's disk.",
-    makes_files: true,
+    makes_files: false,
 };
 
 /// Nanoseconds of one question to the server: the same machine to another town.

@@ -69,3 +69,18 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     }
     assert_eq!(std::fs::read(own.path()).unwrap(), data);
 }
+
+/// Seen: 52 MiB of 64 came from the device in a read that was called cached, as another program emptied all caches.
+#[test]
+fn a_file_that_was_thrown_out_is_read_in_again_before_it_is_timed() {
+    let Some(file) = testing::file_on_disk(1 << 20) else { return };
+    let what = reading::cells("file-read", 1 << 20).iter().filter_map(What::of).find(|what| what.bytes == 1 << 20 && !what.cold).unwrap();
+    let again = file.try_clone().unwrap();
+    let source = Source { path: crate::sys::fd::own_path(&file), ground: None, file, far: false, _own: None };
+    let mut gauge = Reading::open(what, source, &site()).unwrap();
+    if !crate::sys::cold::make_cold(&again, 1 << 20).unwrap().is_cold() {
+        return testing::skip("cannot be made cold");
+    }
+    gauge.run(1).unwrap();
+    assert!(gauge.evidence()[0].contains("charged 0 B of the device"), "{:?}", gauge.evidence());
+}

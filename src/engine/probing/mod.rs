@@ -237,7 +237,7 @@ impl Counted {
 
     /// In words: where, how much at a time, what was taken out, what was counted.
     fn evidence(&self, visit: &Visit) -> Vec<String> {
-        let place = self.cpu.map_or("on any CPU: pinning was refused".into(), |cpu| format!("on CPU {cpu}"));
+        let place = self.cpu.map_or("on any CPU, not pinned".into(), |cpu| format!("on CPU {cpu}"));
         let batch = format!("{} in a batch", show_count(visit.count as f64));
         let taken = visit.batches.first().map(|batch| match (batch.readings, batch.loops) {
             (0, 0) => String::new(),

@@ -33,7 +33,7 @@ pub(super) struct Visit {
     pub count: u64,
     pub batches: Vec<Took>,
     pub costs: Costs,
-    /// The CPU that it was pinned to; `None`: the kernel refused.
+    /// The CPU that it was pinned to; `None`: the kernel refused, or the probe did not want it.
     pub cpu: Option<usize>,
     /// Of the thread, over all batches.
     pub usage: Usage,
@@ -97,6 +97,8 @@ fn measure(ask: &Ask, site: &Site) -> Done {
     let begin = Instant::now();
     let mut gauge = ask.probe.open(&ask.cell, site)?;
     let opened = begin.elapsed();
+    // A probe may want all CPUs.
+    let cpu = cpu.filter(|cpu| Affinity::current().is_ok_and(|now| now.cpus() == [*cpu]));
     let count = match ask.count {
         Some(count) => count,
         None => calibrate(&mut *gauge, site, ask.time)?,
