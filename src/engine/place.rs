@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::plan::TargetSpec;
+use crate::sys::fd;
+use crate::sys::mounts::{self, Mount};
 use crate::sys::scratch::Scratch;
-use crate::sys::{fd, mounts};
 use crate::units::show_bytes;
 
 /// Why a target cannot be used; each is one line that says what to do.
@@ -109,14 +110,22 @@ pub fn scratch_dir(named: Option<&Path>) -> Result<PathBuf, PlaceError> {
         };
         return error.map_or_else(|| Ok(dir.into()), |error| Err(PlaceError::Folder { dir: dir.into(), error }));
     }
-    let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let places = [Some(PathBuf::from(".")), from("TMPDIR"), Some("/var/tmp".into()), from("HOME")];
-    places.into_iter().flatten().find(|dir| on_disk(dir)).ok_or(PlaceError::Nowhere)
+    places().find(|dir| on_disk(dir, |_| true)).ok_or(PlaceError::Nowhere)
 }
 
-fn on_disk(dir: &Path) -> bool {
+/// As [`scratch_dir`] where none is named, on no network and served by no program.
+pub(super) fn local_dir() -> Option<PathBuf> {
+    places().find(|dir| on_disk(dir, |mount| !mount.is_network() && !mount.is_fuse())).map(|dir| absolute(&dir))
+}
+
+fn places() -> impl Iterator<Item = PathBuf> {
+    let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    [Some(PathBuf::from(".")), from("TMPDIR"), Some("/var/tmp".into()), from("HOME")].into_iter().flatten()
+}
+
+fn on_disk(dir: &Path, also: impl Fn(&Mount) -> bool) -> bool {
     let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
-    let disk = || File::open(dir).is_ok_and(|d| mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only));
+    let disk = || File::open(dir).is_ok_and(|d| mounts::of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only && also(&m)));
     // A folder that was removed, or one of /proc, takes no file whatever its permissions say.
     writable && disk() && Scratch::create(dir).is_ok()
 }

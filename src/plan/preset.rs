@@ -57,6 +57,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "lab/cpu",
     "lab/memory",
     "lab/network",
+    "lab/files",
 ];
 
 /// What a plan has once, however many sweeps it joins.

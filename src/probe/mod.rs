@@ -8,18 +8,27 @@ mod bandwidth;
 mod call;
 mod chase;
 mod clock;
+mod contention;
 mod costs;
 mod empty;
 mod error;
+mod file_cache;
+mod file_read;
+mod files;
 mod fork;
+mod fsync;
 mod known;
 mod latency;
 mod map;
+mod metadata;
 mod mprotect;
 pub mod net;
 mod page_fault;
 mod partner;
 mod pipe;
+mod reader;
+mod reading;
+mod remote_read;
 mod signal;
 mod site;
 mod switch;
@@ -113,6 +122,12 @@ pub static PROBES: &[&dyn Probe] = &[
     &net::Rtt,
     &net::Bandwidth,
     &net::Connect,
+    &file_cache::FileCache,
+    &file_read::FileRead,
+    &remote_read::RemoteRead,
+    &contention::Contention,
+    &metadata::Metadata,
+    &fsync::Fsync,
 ];
 
 /// The entries of all probes.

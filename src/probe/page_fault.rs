@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use super::files::{filled, folder};
 use super::known::{Known, has_only};
 use super::map::{HUGE, Map, cached_file, page};
 use super::{Gauge, Probe, ProbeError, Site, Took};
@@ -9,7 +10,6 @@ use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
 use crate::sys::cold::make_cold;
-use crate::sys::fill::fill_random;
 use crate::sys::scratch::Scratch;
 use crate::sys::usage::Usage;
 
@@ -91,7 +91,7 @@ impl Probe for PageFault {
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
         match kind(cell).map(|kind| kind.what) {
-            Some(Kind::Major) if site.dir.is_none() => Err("no folder on a disk for a file: name one with --dir".into()),
+            Some(Kind::Major) => folder(site).map(drop),
             _ => site.has_memory(MOST),
         }
     }
@@ -107,7 +107,7 @@ impl Probe for PageFault {
             Kind::File | Kind::Cow => Some(Backing::Memory(cached_file(MOST as usize)?)),
             // Each page is a mapping, of which a process may have 65530.
             Kind::FileSingle => Some(Backing::Memory(cached_file(4 << 20)?)),
-            Kind::Major => Some(Backing::Disk(cold_file(site)?)),
+            Kind::Major => Some(Backing::Disk(filled(site, COLD as u64, 1)?)),
             Kind::Anonymous | Kind::Zero | Kind::Huge => None,
         };
         Ok(Box::new(Faults { kind, file, faults: 0, touched: 0, site: site.clone() }))
@@ -126,13 +126,6 @@ impl Backing {
             Backing::Disk(scratch) => scratch.file(),
         }
     }
-}
-
-fn cold_file(site: &Site) -> Result<Scratch, ProbeError> {
-    let dir = site.dir.as_deref().unwrap_or(std::path::Path::new("."));
-    let scratch = Scratch::create(dir).map_err(ProbeError::of("a file on the disk"))?;
-    fill_random(scratch.file(), COLD as u64, 1, &|| site.stopping(), &mut |_| {}).map_err(ProbeError::of("a file on the disk"))?;
-    Ok(scratch)
 }
 
 struct Faults {

@@ -116,7 +116,7 @@ fn drain(from: RawFd, to: RawFd, buffer: &mut [u8]) {
     }
 }
 
-fn interrupted() -> bool {
+pub(super) fn interrupted() -> bool {
     io::Error::last_os_error().kind() == ErrorKind::Interrupted
 }
 
@@ -131,7 +131,7 @@ fn some_read(from: RawFd, to: &mut [u8]) -> usize {
     }
 }
 
-fn all_read(from: RawFd, to: &mut [u8]) -> bool {
+pub(super) fn all_read(from: RawFd, to: &mut [u8]) -> bool {
     let mut done = 0;
     while done < to.len() {
         match some_read(from, &mut to[done..]) {
@@ -142,7 +142,7 @@ fn all_read(from: RawFd, to: &mut [u8]) -> bool {
     true
 }
 
-fn all_written(to: RawFd, from: &[u8]) -> bool {
+pub(super) fn all_written(to: RawFd, from: &[u8]) -> bool {
     let mut done = 0;
     while done < from.len() {
         // SAFETY: the slice is readable for its length.

@@ -1,5 +1,5 @@
 //! What the figures of probes say together: caches by their latency, the price of an argument, how many calls a system
-//! call is worth. Pure functions of the results.
+//! call is worth, what a network adds to a file. Pure functions of the results.
 
 use super::ProbeResult;
 use crate::host::{CacheLevel, Host};
@@ -27,7 +27,8 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     let steps = steps(probes, host);
     let caches = staircase(&steps, "latency", "A load takes");
     let reach = staircase(&steps, "tlb", "A load from each of so many pages takes");
-    [calls(probes), argument(probes), caches, reach].into_iter().flatten().collect()
+    let said = [calls(probes), argument(probes), caches, reach, waits(probes), crowd(probes)];
+    said.into_iter().flatten().chain(penalty(probes)).collect()
 }
 
 /// The time of a probe without errors and warnings that it is wrong, whose parameters are those given.
@@ -90,7 +91,7 @@ pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     caches.sort_by_key(|cache| cache.size);
     let cache = |from: u64, to: u64| match caches.iter().find(|cache| cache.size >= from) {
         Some(cache) => format!("{} to {}", cache.name(), show_bytes(to)),
-        None => "memory".into(),
+        None => format!("memory to {}", show_bytes(to)),
     };
     let mut all = named("latency", &along(probes, "latency", "bytes", &[]), cache);
     all.extend(named("tlb", &along(probes, "tlb", "pages", &[]), |_, to| format!("{to} pages")));
@@ -111,6 +112,59 @@ fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
     let one = |step: &Step| format!("{} {}", step.name, show_nanos(step.nanos));
     let own: Vec<String> = steps.iter().filter(|step| step.probe == probe).map(one).collect();
     (own.len() > 1).then(|| format!("{begin}: {}.", own.join(", ")))
+}
+
+/// What a cached file costs in random order, and one that is not, of the largest size that all have.
+fn waits(probes: &[ProbeResult]) -> Option<String> {
+    let of = |pattern: &'static str, cold: bool| {
+        let pattern = [("pattern", pattern.into()), ("cold", true.into())];
+        along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
+    };
+    let (warm, cold, random) = (of("seq", false), of("seq", true), of("random", true));
+    let at = |points: &[(u64, f64)], size| points.iter().find(|(bytes, _)| *bytes == size).map(|(_, nanos)| *nanos);
+    warm.iter().rev().find_map(|(size, warm)| {
+        let (cold, random) = (at(&cold, *size)? / warm, at(&random, *size)? / warm);
+        let size = show_bytes(*size);
+        Some(format!("A file of {size} from the device takes {cold:.1} times as long as cached, in random order {random:.1} times."))
+    })
+}
+
+/// Processes that read at once, against one alone.
+fn crowd(probes: &[ProbeResult]) -> Option<String> {
+    let points = along(probes, "contention", "processes", &[]);
+    match points.as_slice() {
+        [(1, alone), .., (most, nanos)] if *alone > 0.0 => {
+            Some(format!("With {most} processes that read at once a block takes each {:.1} times as long as one alone.", nanos / alone))
+        }
+        _ => None,
+    }
+}
+
+/// The network penalty: a remote file against a local one of the same size, by the same calls; of the largest size that both have.
+fn penalty(probes: &[ProbeResult]) -> Vec<String> {
+    let params: [Param; 2] = ["seq".into(), "random".into()];
+    let one = |pattern: &Param, cold: bool| {
+        let fixed = [("pattern", pattern.clone()), ("cold", true.into())];
+        let fixed = &fixed[..if cold { 2 } else { 1 }];
+        let (far, near) = (along(probes, "remote-read", "bytes", fixed), along(probes, "file-read", "bytes", fixed));
+        let (size, far, near) = far.iter().rev().find_map(|(size, far)| {
+            let near = near.iter().find(|(bytes, _)| bytes == size)?.1;
+            Some((*size, *far, near))
+        })?;
+        let order = if *pattern == params[0] { "in order" } else { "in random order" };
+        let state = if cold { "not cached here" } else { "read before" };
+        let much = match far > near {
+            true => format!("{} more, {:.1} times", show_nanos(far - near), far / near),
+            false => "none".into(),
+        };
+        Some(format!(
+            "The network penalty of {} {order}, {state}: {much} ({} against {}).",
+            show_bytes(size),
+            show_nanos(far),
+            show_nanos(near)
+        ))
+    };
+    [false, true].into_iter().flat_map(|cold| params.iter().filter_map(move |pattern| one(pattern, cold))).collect()
 }
 
 #[cfg(test)]

@@ -21,14 +21,17 @@ pub fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
 }
 
+/// The path by which the calling thread can open `file` again, also when its descriptor table is its own: `/proc/self` shows the main thread's.
+pub fn own_path(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
+}
+
 /// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`.
-///
-/// Goes through `/proc/thread-self/fd`, because `/proc/self/fd` shows the main thread's table and ours may be unshared.
 ///
 /// # Errors
 /// The errno of open(2): EACCES without the right to read, ENOENT without /proc.
 pub fn reopen(file: &File) -> io::Result<File> {
-    File::open(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
+    File::open(own_path(file))
 }
 
 /// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat does not tell).

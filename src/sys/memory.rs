@@ -61,7 +61,7 @@ pub fn cgroup_limit() -> Option<u64> {
 }
 
 /// The path in `4:memory:/some/group`; version 2 has no controller: `0::/some/group`.
-fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
+pub(super) fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
     groups.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let named = fields.next()?.split(',').any(|c| c == controller);
@@ -71,7 +71,7 @@ fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
 }
 
 /// The group seen from the mount, which may show only a part of the tree; never upwards.
-fn below_root(group: &Path, root: &Path) -> PathBuf {
+pub(super) fn below_root(group: &Path, root: &Path) -> PathBuf {
     let path = group.strip_prefix(root).unwrap_or(group);
     path.components().filter(|c| matches!(c, Component::Normal(_))).collect()
 }

@@ -22,6 +22,7 @@ pub mod link;
 mod map_raw;
 pub mod mappers;
 pub mod memory;
+pub mod memory_group;
 mod mincore;
 mod mountinfo;
 pub mod mounts;
@@ -31,6 +32,7 @@ pub mod raw;
 pub mod residency;
 mod sample;
 pub mod scratch;
+pub mod scratch_dir;
 mod seek;
 pub mod signals;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
-use super::fd;
+use super::{fd, scratch_dir};
 
 const PREFIX: &str = ".iotui-scratch-";
 /// Entries of a folder looked at when sweeping.
@@ -37,8 +37,7 @@ impl Scratch {
     }
 
     fn create_named(dir: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let path = dir.join(format!("{PREFIX}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed)));
+        let path = dir.join(next_name());
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(&path)?;
         if fs::remove_file(&path).is_ok() {
             return Ok(Self { file, named: None, _lock: None });
@@ -66,7 +65,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes the named scratch files in `dir` that ended runs left: regular files of this user, not open in a running one. Returns their number.
+/// A name that tells whose it is: `.iotui-scratch-PID-N`.
+pub(super) fn next_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{PREFIX}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed))
+}
+
+/// Removes the named scratch files and folders in `dir` that ended runs left: of this user, not open in a running one, folders only where
+/// nothing but regular files is in them. Returns their number.
 ///
 /// # Errors
 /// The errno of reading the folder; a file that cannot be removed is left alone.
@@ -75,8 +81,12 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
     let mut removed = 0;
     for entry in fs::read_dir(dir)?.take(MAX_ENTRIES).flatten() {
         let name = entry.file_name();
-        let left = name.to_str().and_then(owner).is_some_and(|pid| !alive(pid)) && is_leftover(&entry.path());
-        if left && unlinkat(folder.as_fd(), name.as_os_str(), UnlinkatFlags::NoRemoveDir).is_ok() {
+        if name.to_str().and_then(owner).is_none_or(alive) {
+            continue;
+        }
+        let path = entry.path();
+        let file = || is_leftover(&path) && unlinkat(folder.as_fd(), name.as_os_str(), UnlinkatFlags::NoRemoveDir).is_ok();
+        if file() || scratch_dir::remove_left(&path) {
             removed += 1;
         }
     }

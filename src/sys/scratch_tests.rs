@@ -60,7 +60,7 @@ fn only_leftovers_are_swept() {
     ] {
         fs::write(at(&name), "x").unwrap();
     }
-    fs::create_dir(at(&format!("{PREFIX}{DEAD}-1"))).unwrap();
+    fs::create_dir_all(at(&format!("{PREFIX}{DEAD}-1")).join("not ours")).unwrap();
     symlink(&target, at(&format!("{PREFIX}{DEAD}-2"))).unwrap();
     nix::unistd::mkfifo(&at(&format!("{PREFIX}{DEAD}-3")), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let in_use = File::open(at(&format!("{PREFIX}{DEAD}-4"))).unwrap();

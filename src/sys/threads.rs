@@ -88,10 +88,18 @@ impl Affinity {
 
     /// One processor only.
     pub fn only(cpu: usize) -> Self {
+        Self::of(&[cpu])
+    }
+
+    /// These processors.
+    pub fn of(cpus: &[usize]) -> Self {
         // Beyond any kernel's number the mask stays empty, which the kernel refuses.
-        let mut mask = vec![0u64; (cpu / 64 + 1).min(4096)];
-        if let Some(word) = mask.get_mut(cpu / 64) {
-            *word = 1 << (cpu % 64);
+        let most = cpus.iter().max().copied().unwrap_or(0);
+        let mut mask = vec![0u64; (most / 64 + 1).min(4096)];
+        for cpu in cpus {
+            if let Some(word) = mask.get_mut(cpu / 64) {
+                *word |= 1 << (cpu % 64);
+            }
         }
         Self { mask }
     }

@@ -101,6 +101,11 @@ pub fn io_pressure() -> Option<u64> {
     pressure_total(&text::read("/proc/pressure/io").ok()?)
 }
 
+/// Microseconds since boot in which some task waited for memory (/proc/pressure/memory). `None` without CONFIG_PSI.
+pub fn memory_pressure() -> Option<u64> {
+    pressure_total(&text::read("/proc/pressure/memory").ok()?)
+}
+
 /// `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`
 fn pressure_total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;

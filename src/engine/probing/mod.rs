@@ -10,12 +10,14 @@ use visit::{Ask, Visit, visit};
 
 use super::control::Cutter;
 use super::error::Failure;
+use super::place::local_dir;
 use super::progress::Pace;
 use super::schedule::shuffled;
 use super::{Control, Sink};
 use crate::plan::{Plan, ProbeCell, Remote, TargetSpec};
 use crate::probe::{self, Costs, Probe, Site};
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit};
+use crate::sys::scratch;
 use crate::sys::usage::Usage;
 use crate::units::show_count;
 
@@ -49,11 +51,12 @@ struct Run<'a> {
     pace: Pace,
 }
 
-/// This machine, with the file or folder of `target`, and the other one where there is one.
+/// This machine, with the file or folder of `target`, and the other one where there is one; what is compared with a file that
+/// was named lies on a disk of this machine.
 pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
     let site = match target {
         TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
-        TargetSpec::File { path, .. } => Site::here(None, Some(path.clone())),
+        TargetSpec::File { path, .. } => Site::here(local_dir(), Some(path.clone())),
         TargetSpec::New { .. } | TargetSpec::None => Site::here(None, None),
     };
     site.with(remote)
@@ -65,6 +68,7 @@ pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: 
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     let mut run = Run { plan, control, sink, site: site(&plan.target, plan.remote.as_ref()), cells: Vec::new(), pace };
     run.make_cells();
+    run.sweep();
     let end = run.rounds(rounds);
     run.tell_findings();
     end
@@ -88,6 +92,13 @@ impl Run<'_> {
             self.cells.push(Cell { probe, cell: cell.clone(), unit, count, taken, findings, counted, out });
         }
         self.tell_findings();
+    }
+
+    /// What a killed run may have left where files need a name; no matter if it cannot be looked for.
+    fn sweep(&self) {
+        if let Some(dir) = self.site.dir.as_ref().filter(|_| self.cells.iter().any(|cell| cell.probe.info().makes_files)) {
+            let _ = scratch::sweep(dir);
+        }
     }
 
     fn rounds(&mut self, rounds: u32) -> End {
@@ -229,7 +240,7 @@ impl Counted {
 
     /// In words: where, how much at a time, what was taken out, what was counted.
     fn evidence(&self, visit: &Visit) -> Vec<String> {
-        let place = self.cpu.map_or("on any CPU: pinning was refused".into(), |cpu| format!("on CPU {cpu}"));
+        let place = self.cpu.map_or("on any CPU, not pinned".into(), |cpu| format!("on CPU {cpu}"));
         let batch = format!("{} in a batch", show_count(visit.count as f64));
         let taken = visit.batches.first().map(|batch| match (batch.readings, batch.loops) {
             (0, 0) => String::new(),

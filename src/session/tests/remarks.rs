@@ -55,7 +55,7 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
     let mut probes: Vec<ProbeResult> = (12..=30).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
     // Another stride is another curve.
     probes.push(probe("latency", &[("bytes", 4096.into()), ("stride", 64.into())], 1000.0));
-    let text = "A load takes: L1d to 32 KiB 1.50 ns, L2 to 1 MiB 4.50 ns, L3 to 8 MiB 18.0 ns, memory 100 ns.";
+    let text = "A load takes: L1d to 32 KiB 1.50 ns, L2 to 1 MiB 4.50 ns, L3 to 8 MiB 18.0 ns, memory to 1 GiB 100 ns.";
     assert_eq!(said(&probes), [text]);
 }
 
@@ -65,4 +65,37 @@ fn the_reach_of_the_tlb_is_told_in_pages() {
     let probes: Vec<ProbeResult> =
         (3..=12).map(|bits| 1u64 << bits).map(|pages| probe("tlb", &[("pages", pages.into())], cost(pages))).collect();
     assert_eq!(said(&probes), ["A load from each of so many pages takes: 64 pages 1.20 ns, 4096 pages 4.00 ns."]);
+}
+
+fn read(id: &str, pattern: &'static str, bytes: u64, cold: bool, nanos: f64) -> ProbeResult {
+    let all = [("pattern", pattern.into()), ("bytes", bytes.into()), ("cold", true.into())];
+    probe(id, &all[..if cold { 3 } else { 2 }], nanos)
+}
+
+#[test]
+fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
+    let far = [(1890, 80e3), (11390, 601e3), (1 << 20, 9e6)].map(|(bytes, nanos)| read("remote-read", "seq", bytes, false, nanos));
+    let near = [(1890, 58e3), (11390, 276e3), (2 << 20, 1e6)].map(|(bytes, nanos)| read("file-read", "seq", bytes, false, nanos));
+    assert!(said(&far).is_empty() && said(&near).is_empty());
+    let both: Vec<ProbeResult> = far.into_iter().chain(near).collect();
+    assert_eq!(said(&both), ["The network penalty of 11.1 KiB in order, read before: 325 µs more, 2.2 times (601 µs against 276 µs)."]);
+    // Cold and random are curves of their own.
+    let cold = [read("remote-read", "random", 4096, true, 5e6), read("file-read", "random", 4096, true, 6e6)];
+    assert_eq!(said(&cold), ["The network penalty of 4 KiB in random order, not cached here: none (5.00 ms against 6.00 ms)."]);
+    let mixed = [read("remote-read", "random", 4096, true, 5e6), read("file-read", "random", 4096, false, 1e6)];
+    assert!(said(&mixed).is_empty());
+}
+
+#[test]
+fn a_device_and_a_crowd_are_told_as_ratios() {
+    let sizes = [64 << 10, 1 << 20, 16 << 20].map(|bytes| read("file-read", "seq", bytes, false, bytes as f64 / 4.0));
+    let cold = [(64 << 10, 1e6), (1 << 20, 524_288.0)].map(|(bytes, nanos)| read("file-read", "seq", bytes, true, nanos));
+    let random = [read("file-read", "random", 1 << 20, true, 262_144.0 * 50.0)];
+    let all: Vec<ProbeResult> = sizes.into_iter().chain(cold).chain(random).collect();
+    assert_eq!(said(&all), ["A file of 1 MiB from the device takes 2.0 times as long as cached, in random order 50.0 times."]);
+    let crowd = |counts: &[u64]| -> Vec<ProbeResult> {
+        counts.iter().map(|count| probe("contention", &[("processes", (*count).into())], 1000.0 * *count as f64)).collect()
+    };
+    assert_eq!(said(&crowd(&[1, 2, 4])), ["With 4 processes that read at once a block takes each 4.0 times as long as one alone."]);
+    assert!(said(&crowd(&[1])).is_empty() && said(&crowd(&[2, 4])).is_empty());
 }

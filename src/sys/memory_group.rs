@@ -1,0 +1,161 @@
+//! A control group of our own that bounds the memory, page cache included, of the processes in it.
+#![allow(unsafe_code)]
+
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use nix::unistd::geteuid;
+
+use super::memory::{below_root, group_path};
+use super::mountinfo::{self, Entry};
+use super::text;
+
+/// The number of the machine's own space of control groups (PROC_CGROUP_INIT_INO of the kernel).
+const FIRST_SPACE: u64 = 0xEFFF_FFFB;
+const PREFIX: &str = "iotui-";
+
+/// A group that is removed when dropped; its processes must have ended.
+#[derive(Debug)]
+pub struct MemoryGroup {
+    dir: PathBuf,
+    /// A process that writes `0` to it joins.
+    pub processes: File,
+}
+
+/// Where a group can be made, and by which names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    parent: PathBuf,
+    limit: &'static str,
+    /// Swap would only make room for what is not page cache.
+    swap: Option<&'static str>,
+}
+
+impl MemoryGroup {
+    /// Whether [`create`](MemoryGroup::create) may work here.
+    ///
+    /// # Errors
+    /// Why not, for people.
+    pub fn possible() -> Result<(), String> {
+        here().map(drop)
+    }
+
+    /// Makes a group of `limit` bytes where the kernel's groups were handed over to this process or its user: in a container's own
+    /// tree, in a session's, in a service that delegates. Nowhere else, as whoever manages the others counts on them.
+    ///
+    /// # Errors
+    /// Why there can be none, for people.
+    pub fn create(limit: u64) -> Result<MemoryGroup, String> {
+        make(&here()?, limit)
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.dir);
+    }
+}
+
+fn here() -> Result<Place, String> {
+    let read = |path: &str| text::read(path).map_err(|error| format!("{path}: {error}"));
+    let own_space = fs::metadata("/proc/self/ns/cgroup").is_ok_and(|space| space.ino() != FIRST_SPACE);
+    let mounts = mountinfo::parse(&read("/proc/self/mountinfo")?);
+    let place = place(&read("/proc/self/cgroup")?, &mounts, &|dir, top| (top && own_space) || is_ours(dir) || is_delegated(dir))?;
+    let writable = nix::unistd::access(&place.parent, nix::unistd::AccessFlags::W_OK);
+    writable.map_err(|errno| format!("{}: {}", place.parent.display(), errno.desc())).map(|()| place)
+}
+
+/// `handed_over` is asked of a folder, and whether it is the top of what is mounted.
+fn place(groups: &str, mounts: &[Entry], handed_over: &dyn Fn(&Path, bool) -> bool) -> Result<Place, String> {
+    let dir =
+        |mount: &Entry, controller| group_path(groups, controller).map(|group| mount.mount_point.join(below_root(&group, &mount.root)));
+    let mut why = "no control groups of memory are mounted here";
+    for mount in mounts.iter().filter(|mount| mount.fs == "cgroup2") {
+        let Some(own) = dir(mount, "") else { continue };
+        let above = own.ancestors().take_while(|dir| dir.starts_with(&mount.mount_point));
+        // The processes of a group keep it from having groups of its own that count memory: it is one further up.
+        let gives = |dir: &&Path| {
+            text::line(dir.join("cgroup.subtree_control")).is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"))
+        };
+        for parent in above.filter(gives) {
+            if handed_over(parent, parent == mount.mount_point) {
+                return Ok(Place { parent: parent.into(), limit: "memory.max", swap: Some("memory.swap.max") });
+            }
+            why = "the control groups of memory here are not handed over to this process";
+        }
+    }
+    for mount in mounts.iter().filter(|mount| mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")) {
+        let Some(own) = dir(mount, "memory") else { continue };
+        // Without it a group within another would escape the other's limit.
+        if text::line(own.join("memory.use_hierarchy")).is_some_and(|on| on == "1") && handed_over(&own, own == mount.mount_point) {
+            return Ok(Place { parent: own, limit: "memory.limit_in_bytes", swap: None });
+        }
+        why = "the control group of memory of this process is not handed over to it";
+    }
+    Err(why.into())
+}
+
+/// A session's folders belong to its user; root owns everything, which means nothing.
+fn is_ours(dir: &Path) -> bool {
+    !geteuid().is_root() && fs::metadata(dir).is_ok_and(|meta| meta.uid() == geteuid().as_raw())
+}
+
+/// As systemd marks what it hands over (CGROUP_DELEGATION.md).
+fn is_delegated(dir: &Path) -> bool {
+    ["user.delegate", "trusted.delegate"].into_iter().any(|name| attribute(dir, name).is_some_and(|value| value == b"1"))
+}
+
+fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
+    let (dir, name) = (CString::new(dir.as_os_str().as_bytes()).ok()?, CString::new(name).ok()?);
+    let mut value = vec![0u8; 16];
+    // SAFETY: both texts end with a zero, and the kernel writes at most the given number of bytes.
+    let len = unsafe { libc::getxattr(dir.as_ptr(), name.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
+    value.truncate(usize::try_from(len).ok()?);
+    Some(value)
+}
+
+fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    sweep(&place.parent);
+    let dir = place.parent.join(format!("{PREFIX}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed)));
+    let told = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
+    fs::create_dir(&dir).map_err(|error| told(&dir, error))?;
+    let ready = || {
+        fs::write(dir.join(place.limit), limit.to_string()).map_err(|error| told(&dir.join(place.limit), error))?;
+        if let Some(swap) = place.swap {
+            // A kernel without swap has no such file.
+            let _ = fs::write(dir.join(swap), "0");
+        }
+        let processes = dir.join("cgroup.procs");
+        OpenOptions::new().write(true).open(&processes).map_err(|error| told(&processes, error))
+    };
+    match ready() {
+        Ok(processes) => Ok(MemoryGroup { dir, processes }),
+        Err(why) => {
+            let _ = fs::remove_dir(&dir);
+            Err(why)
+        }
+    }
+}
+
+/// Removes the groups that killed runs left; one that has processes stays.
+fn sweep(parent: &Path) {
+    let left = |name: &str| {
+        let number = name.strip_prefix(PREFIX)?.split_once('-')?.0.parse::<u32>().ok()?;
+        (!Path::new("/proc").join(number.to_string()).exists()).then_some(())
+    };
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().and_then(left).is_some() {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "memory_group_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+//! Trees of control groups made of plain folders.
+
+use super::*;
+
+/// A mount of `fs` at `at` that shows `root` of it.
+fn mounts(fs: &str, at: &Path, root: &str, options: &str) -> Vec<Entry> {
+    mountinfo::parse(&format!("30 1 0:9 {root} {} rw - {fs} none rw,{options}\n", at.display()))
+}
+
+fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let top = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = top.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    top
+}
+
+const ALL: &dyn Fn(&Path, bool) -> bool = &|_, _| true;
+
+#[test]
+fn a_group_is_made_beside_the_own_one_where_memory_is_given_on() {
+    let top = tree(&[
+        ("cgroup.subtree_control", "cpu memory\n"),
+        ("user/app/cgroup.subtree_control", "memory pids\n"),
+        ("user/app/shell/cgroup.subtree_control", "\n"),
+        ("user/cgroup.subtree_control", "cpuset memory_other\n"),
+    ]);
+    let v2 = mounts("cgroup2", top.path(), "/", "");
+    let of = |groups: &str, may: &dyn Fn(&Path, bool) -> bool| place(groups, &v2, may).map(|place| place.parent);
+    assert_eq!(of("0::/user/app/shell\n", ALL), Ok(top.path().join("user/app")));
+    // What is not handed over is passed by, and the top only counts as such at the top.
+    assert_eq!(of("0::/user/app/shell\n", &|_, at_top| at_top), Ok(top.path().to_path_buf()));
+    assert!(of("0::/user/app/shell\n", &|_, _| false).unwrap_err().contains("handed over"));
+    assert_eq!(of("0::/elsewhere\n", ALL), Ok(top.path().to_path_buf()));
+    // Nothing above the mount is looked at.
+    let part = mounts("cgroup2", &top.path().join("user/app/shell"), "/user/app/shell", "");
+    assert!(place("0::/user/app/shell\n", &part, ALL).unwrap_err().contains("mounted"));
+    assert!(place("", &v2, ALL).is_err() && place("0::/\n", &[], ALL).is_err());
+}
+
+#[test]
+fn version_1_needs_limits_that_hold_for_what_is_within() {
+    let top = tree(&[("a/memory.use_hierarchy", "1\n"), ("b/memory.use_hierarchy", "0\n")]);
+    let v1 = mounts("cgroup", top.path(), "/", "memory");
+    let made = place("4:memory:/a\n0::/\n", &v1, ALL).unwrap();
+    assert_eq!((made.parent, made.limit), (top.path().join("a"), "memory.limit_in_bytes"));
+    assert!(place("4:memory:/b\n", &v1, ALL).is_err());
+    assert!(place("4:memory:/a\n", &v1, &|_, at_top| at_top).unwrap_err().contains("handed over"));
+    assert!(place("4:cpu:/a\n", &mounts("cgroup", top.path(), "/", "cpu"), ALL).is_err());
+}
+
+#[test]
+fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
+    let top = tree(&[("iotui-99999999-0/.keep", ""), ("iotui-99999999-x", ""), ("other/.keep", "")]);
+    fs::remove_file(top.path().join("iotui-99999999-0/.keep")).unwrap();
+    let place = Place { parent: top.path().into(), limit: "memory.max", swap: Some("memory.swap.max") };
+    // A plain folder has no list of processes: it is not left behind half made, as far as a plain folder can be removed.
+    assert!(make(&place, 123 << 20).unwrap_err().contains("cgroup.procs"));
+    let made = fs::read_dir(top.path()).unwrap().flatten().find(|one| one.path().join("memory.max").exists()).unwrap().path();
+    assert_eq!(fs::read_to_string(made.join("memory.max")).unwrap(), (123u64 << 20).to_string());
+    assert_eq!(fs::read_to_string(made.join("memory.swap.max")).unwrap(), "0");
+    assert!(!top.path().join("iotui-99999999-0").exists() && top.path().join("other").exists());
+    assert!(make(&Place { parent: top.path().join("none"), ..place }, 1).is_err());
+}
+
+#[test]
+fn here_it_is_possible_or_there_is_a_reason() {
+    assert!(MemoryGroup::possible().map_or_else(|why| why.len() > 10, |()| true));
+}

@@ -1,0 +1,65 @@
+//! The probes of files through the program: what they measure, refuse and leave behind.
+
+mod common;
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::child::Run;
+use common::{Home, each};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+const SHORT: &str = "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --dir .";
+
+#[test]
+fn files_are_made_asked_about_synced_and_gone() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    let document = home.json(&format!("{SHORT} --probe metadata,fsync"));
+    let results = document["results"].as_array().unwrap();
+    assert_eq!(results.len(), 10);
+    for result in results {
+        assert!(result["error"].is_null() && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0), "{result}");
+        assert!(result["estimate"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{result}");
+    }
+    assert!(home.names().is_empty(), "{:?}", home.names());
+}
+
+#[test]
+fn a_local_file_is_no_remote_one_and_without_one_the_others_run() {
+    let home = Home::new();
+    fs::write(home.path("data.bin"), vec![1; 5000]).unwrap();
+    let refused = home.cmd("--batch --probe remote-read --no-save data.bin").output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("data.bin is local, on ") && told.contains("network or FUSE mount"), "{told}");
+    assert_eq!(fs::read(home.path("data.bin")).unwrap(), vec![1; 5000]);
+    if home.on_disk() {
+        let document = home.json(&format!("{SHORT} --probe remote-read,metadata"));
+        assert_eq!(document["results"].as_array().unwrap().len(), 4);
+        let skipped: Vec<&Value> = each(&document["skipped"], "reason");
+        assert!(!skipped.is_empty() && skipped.iter().all(|why| why.as_str().unwrap().contains("no remote file")), "{skipped:?}");
+    }
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_swept_by_the_next() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    let endless = "--batch --probe metadata --trials 100000 --trial-time 1ms --budget 1h --no-save --dir . --format jsonl";
+    for _ in 0..3 {
+        let mut run = Run::start(home.std(endless).stderr(Stdio::piped()));
+        run.until("\"trial\"");
+        run.signal(Signal::SIGKILL);
+        run.end(Duration::from_secs(60)).unwrap();
+    }
+    assert!(home.names().iter().all(|name| name.starts_with(".iotui-scratch-")), "{:?}", home.names());
+    home.json(&format!("{SHORT} --probe metadata"));
+    assert!(home.names().is_empty(), "{:?}", home.names());
+}
