@@ -10,7 +10,7 @@ use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared, slots_buffer, tell_small_pages};
-use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
+use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Pattern};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
 use crate::sys::threads;
@@ -32,7 +32,8 @@ impl Backend for Uring {
             about: "queues operations in shared memory: one system call submits and collects many",
             doc: "All free slots are filled, one io_uring_enter submits them and waits for at least one, everything that is complete is taken. \
                   The buffer and the file are registered once. At depth 1 it is one system call per block as with pread; deeper, one call \
-                  serves many, and a disk sees many requests at once (with --direct).",
+                  serves many, and a disk sees many requests at once (with --direct). Random direct requests are submitted two at a time: more in one \
+                  call would be held back until all of them are known.",
             moves: Moves::Data,
             ops: &[Op::Read, Op::Write],
             depth: Depth::UpTo(4096),
@@ -72,6 +73,7 @@ impl UringLane {
             into: ManuallyDrop::new(into),
             flying: 0,
             write: job.op == Op::Write,
+            part: part(job),
             polled: polled(job),
             alone: job.threads == 1,
             will_need: job.backend.has(advice::WILL_NEED.name),
@@ -86,6 +88,12 @@ impl UringLane {
 
 fn polled(job: &Job) -> bool {
     job.backend.has("sqpoll")
+}
+
+/// The kernel holds back the requests of a call that submits more than two until it has seen all of them, so that neighbours are
+/// sent to the disk as one (block/blk-core.c, blk_start_plug). Random ones have no neighbours: a disk that waits for them idles.
+fn part(job: &Job) -> u32 {
+    if job.direct && job.pattern == Pattern::Random && !polled(job) { 2 } else { u32::MAX }
 }
 
 fn ring(job: &Job, depth: u32) -> io::Result<IoUring> {
@@ -125,6 +133,8 @@ struct UringLane {
     /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
     mask: u32,
     write: bool,
+    /// The most entries that one call submits.
+    part: u32,
     /// A kernel thread takes the submissions.
     polled: bool,
     /// No other lane has a polling thread.
@@ -191,13 +201,17 @@ impl UringLane {
         entry.user_data(slot.into())
     }
 
-    /// Queues what there is to do; false when there is no place, which cannot be: there is one for every slot.
+    /// Queues what there is to do, at most a part of it; the number queued. `None` when there is no place, which cannot be:
+    /// there is one for every slot.
     #[inline(always)]
-    fn queue(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) -> bool {
+    fn queue(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) -> Option<u32> {
         // SAFETY: the only handle on the queue while it lives. One for all entries: each would load and store its ends.
         let mut queue = unsafe { self.ring.submission_shared() };
         let common = self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none();
-        while let Some(request) = rest.pop().or_else(|| work.fill(free)) {
+        let before = self.flying;
+        while self.flying - before < self.part
+            && let Some(request) = rest.pop().or_else(|| work.fill(free))
+        {
             let (at, len) = self.part(request);
             // The common entry is built in place: from a choice of eight it would go through memory, stalled twice.
             // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
@@ -210,11 +224,31 @@ impl UringLane {
                 }
             };
             if pushed.is_err() {
-                return false;
+                return None;
             }
             self.flying += 1;
         }
-        true
+        Some(self.flying - before)
+    }
+
+    /// Queues all that there is to do; every part but the last is submitted at once.
+    #[inline(always)]
+    fn queue_all(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) {
+        let refused = |step, error| BackendError::Ring { step, error };
+        loop {
+            match self.queue(free, rest, work) {
+                None => return work.abort(refused("submission queue full", io::ErrorKind::Other.into())),
+                Some(queued) if queued < self.part => return,
+                Some(_) => {}
+            }
+            work.add_syscalls(1);
+            match self.ring.submit() {
+                Ok(_) => {}
+                // They are submitted with the next.
+                Err(error) if passes(&error) => {}
+                Err(error) => return work.abort(refused("io_uring_enter", error)),
+            }
+        }
     }
 
     /// Submits what is queued and waits for a completion; the system calls it took.
@@ -297,9 +331,7 @@ impl Lane for UringLane {
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut vain = 0;
         loop {
-            if !self.queue(&mut free, &mut rest, work) {
-                work.abort(BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() });
-            }
+            self.queue_all(&mut free, &mut rest, work);
             if self.flying == 0 {
                 return work.finish();
             }
