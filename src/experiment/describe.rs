@@ -2,7 +2,7 @@
 
 use super::sweep::sensible;
 use super::{experiment, usual};
-use crate::plan::{Choice, Info, Job, Preset, Range, Settings};
+use crate::plan::{Backends, Choice, Info, Job, Preset, Range, Settings};
 use crate::units::short_bytes;
 
 /// How options differ from the cells they were to describe.
@@ -78,6 +78,15 @@ fn values<T: Clone + 'static>(of: impl IntoIterator<Item = T>, text: impl Fn(&T)
     of.into_iter().map(value).collect()
 }
 
+/// The backends and peers that were named, as the registries know them.
+fn ways(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
+    let known = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
+        Some(info) => choice.known(info),
+        None => choice,
+    };
+    backends.choices(infos).into_iter().map(known).collect()
+}
+
 fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
     // Named one by one, so that a new setting is not forgotten here.
     let Settings {
@@ -108,11 +117,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         probe: _,
         remote: _,
     } = settings;
-    let known = |choice: Choice| match infos.iter().find(|info| info.id == choice.id) {
-        Some(info) => choice.known(info),
-        None => choice,
-    };
-    let backends = backend.as_ref().map(|backends| backends.choices(infos).into_iter().map(known).collect::<Vec<_>>());
+    let backends = backend.as_ref().map(|backends| ways(backends, infos));
     let range = |range: &Option<Range>, text: fn(&u64) -> String, put: fn(&mut Job, u64)| {
         range.as_ref().map(|range| values(range.values.clone(), text, put))
     };

@@ -14,6 +14,7 @@ mod probe;
 mod probe_info;
 mod range;
 mod remote;
+mod setting_text;
 mod settings;
 mod work;
 

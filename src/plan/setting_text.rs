@@ -1,0 +1,107 @@
+//! From the text of an option to the value of a setting.
+
+use std::time::Duration;
+
+use super::settings::{Backends, SettingError, TrialTime};
+use super::{Choice, Range, RangeError, RangeOf, Unknown};
+use crate::units;
+
+pub(super) fn bad<T>(text: &str, wanted: &str) -> Result<T, SettingError> {
+    Err(SettingError::Value(format!("'{text}' is not {wanted}")))
+}
+
+pub(super) fn backends(text: &str) -> Result<Backends, SettingError> {
+    if text.trim() == "all" {
+        return Ok(Backends::All);
+    }
+    let mut choices = Vec::new();
+    for item in text.split(',') {
+        let choice = Choice::parse(item)?;
+        if !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+    Ok(Backends::These(choices))
+}
+
+pub(super) fn block_sizes(text: &str) -> Result<Option<Range>, SettingError> {
+    // `auto` is the preset's own range.
+    if text.trim() == "auto" { Ok(None) } else { Ok(Some(Range::parse(text, RangeOf::Bytes)?)) }
+}
+
+pub(super) fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(text: &str) -> Result<Vec<T>, SettingError> {
+    let mut names: Vec<T> = Vec::new();
+    for item in text.split(',') {
+        let name = item.parse()?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// `70`, `70%`, `0,30,50`, `0..100+25`.
+pub(super) fn percents(text: &str) -> Result<Range, SettingError> {
+    let plain: String = text.chars().filter(|c| *c != '%').collect();
+    let range = Range::parse(&plain, RangeOf::Count)?;
+    if range.values.iter().all(|v| *v <= 100) { Ok(range) } else { bad(text, "a percentage of reads from 0 to 100") }
+}
+
+/// `50`, `50,100,150`, `50%`; more than ten times the memory is a typing error.
+pub(super) fn shares(text: &str) -> Result<Range, SettingError> {
+    let plain: String = text.chars().filter(|c| *c != '%').collect();
+    let range = Range::parse(&plain, RangeOf::Count)?;
+    if range.values.iter().all(|v| (1..=1000).contains(v)) { Ok(range) } else { bad(text, "a percentage of the memory from 1 to 1000") }
+}
+
+pub(super) fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {
+    let range = Range::parse(text, RangeOf::Count)?;
+    match range.values.iter().all(|v| (1..=most).contains(v)) {
+        true => Ok(range),
+        false => bad(text, &format!("between 1 and {most}")),
+    }
+}
+
+pub(super) fn switch(text: &str) -> Result<bool, SettingError> {
+    match text {
+        "true" | "yes" => Ok(true),
+        "false" | "no" => Ok(false),
+        _ => bad(text, "yes or no"),
+    }
+}
+
+pub(super) fn trials(text: &str) -> Result<u32, SettingError> {
+    match text.trim().parse() {
+        Ok(n) if (1..=1_000_000).contains(&n) => Ok(n),
+        _ => bad(text, "a number of trials from 1 to 1000000"),
+    }
+}
+
+pub(super) fn positive(text: &str) -> Result<Duration, SettingError> {
+    let time = units::parse_time(text)?;
+    if time.is_zero() { bad(text, "a time above 0") } else { Ok(time) }
+}
+
+pub(super) fn trial_time(text: &str) -> Result<TrialTime, SettingError> {
+    let (low, high) = match text.split_once("..") {
+        Some((low, high)) => (positive(low)?, positive(high)?),
+        None => (positive(text)?, positive(text)?),
+    };
+    if low > high {
+        return Err(RangeError::Backwards(text.into()).into());
+    }
+    Ok(TrialTime { low, high })
+}
+
+pub(super) fn seed(text: &str) -> Result<u64, SettingError> {
+    match text.trim().parse::<u64>() {
+        Ok(seed) if seed < 1 << 53 => Ok(seed),
+        _ => bad(text, "a seed: a whole number from 0 to 9007199254740991"),
+    }
+}
+
+/// The registry knows the names.
+pub(super) fn words(text: &str) -> Result<Vec<String>, SettingError> {
+    let words: Vec<String> = text.split(',').map(|word| word.trim().to_string()).collect();
+    if words.iter().any(String::is_empty) { bad(text, "a list of names") } else { Ok(words) }
+}
