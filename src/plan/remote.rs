@@ -1,6 +1,7 @@
 //! The other machine of the network probes: `HOST` or `HOST:PORT`.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,11 @@ impl FromStr for Remote {
         };
         let port = port.map_or(Ok(Remote::PORT), |port| port.parse().map_err(|_| bad()))?;
         let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-        let sound = !host.is_empty() && host.len() <= Remote::LONGEST && host.chars().all(known) && !host.starts_with('-') && port > 0;
+        // What has colons is an address of IPv6, perhaps with a zone.
+        let address = host.split_once('%').map_or(host, |(address, _)| address);
+        let sound = !host.contains(':') || address.parse::<Ipv6Addr>().is_ok();
+        let sound =
+            sound && !host.is_empty() && host.len() <= Remote::LONGEST && host.chars().all(known) && !host.starts_with('-') && port > 0;
         if sound { Ok(Remote { host: host.into(), port }) } else { Err(bad()) }
     }
 }
@@ -88,7 +93,9 @@ mod tests {
         assert_eq!(read("::1"), of("::1", Remote::PORT));
         assert_eq!(read("[fe80::1%eth0]:81"), of("fe80::1%eth0", 81));
         assert_eq!(read("[::1]"), of("::1", Remote::PORT));
-        for bad in ["", ":80", "a:0", "a:65536", "a:x", "[::1", "[::1]80", "-f", "a b", "a/b", "a;b", "a\u{1b}", &"a".repeat(254)] {
+        for bad in
+            ["", ":80", "[:]", "1:2:3", "a:0", "a:65536", "a:x", "[::1", "[::1]80", "-f", "a b", "a/b", "a;b", "a\u{1b}", &"a".repeat(254)]
+        {
             assert_eq!(read(bad), None, "{bad}");
         }
         assert!("a b".parse::<Remote>().unwrap_err().to_string().contains("HOST:PORT"));
