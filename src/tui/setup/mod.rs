@@ -5,7 +5,7 @@
 //! | what is chosen, where the cursor is, the plan | [`state`], [`browser`] |
 //! | what keys, clicks and messages do | [`update`], [`click`], [`pick`] the target, [`change`] a setting |
 //! | settings as rows, their steps, block sizes as a band | [`rows`], [`step`], [`slider`] |
-//! | what makes no sense together, the command line | [`objection`], [`line`] |
+//! | what makes no sense together, the command line | [`objection`], [`mod@line`] |
 //! | the picture | [`view`] |
 
 mod browser;
