@@ -89,7 +89,9 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
 pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     let mut caches: Vec<&CacheLevel> = host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
     caches.sort_by_key(|cache| cache.size);
-    let cache = |from: u64, to: u64| match caches.iter().find(|cache| cache.size >= from) {
+    // By its middle: a step that begins just within a cache and goes far beyond it is not that cache's.
+    let middle = |from: u64, to: u64| (from as f64 * to as f64).sqrt() as u64;
+    let cache = |from: u64, to: u64| match caches.iter().find(|cache| cache.size >= middle(from, to)) {
         Some(cache) => format!("{} to {}", cache.name(), show_bytes(to)),
         None => format!("memory to {}", show_bytes(to)),
     };

@@ -99,3 +99,11 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
     assert_eq!(said(&crowd(&[1, 2, 4])), ["With 4 processes that read at once a block takes each 4.0 times as long as one alone."]);
     assert!(said(&crowd(&[1])).is_empty() && said(&crowd(&[2, 4])).is_empty());
 }
+
+#[test]
+fn a_step_that_goes_far_beyond_a_cache_does_not_have_its_name() {
+    let nanos = |bits: u32| if bits <= 23 { 20.0 } else { 160.0 };
+    let probes: Vec<ProbeResult> = (21..=28).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
+    // It begins at 16 MiB, which the L3 cache still holds.
+    assert_eq!(said(&probes), ["A load takes: L3 to 8 MiB 20.0 ns, memory to 256 MiB 160 ns."]);
+}
