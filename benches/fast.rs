@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use common::file::{Pieces, Temporary};
-use common::rounds::{Beside, Sample, Variant, gather, interleave};
+use common::rounds::{self, Beside, Sample, gather};
 use common::table::{Table, verdict};
 use iotui::backend::fold;
 use iotui::engine::{Control, Proposal, propose, run};
@@ -32,10 +32,6 @@ const REPORTS: [(&str, &str); 4] = [
     ("20 threads, pread 2 MiB", "backend=pread block-size=2m threads=20"),
     ("192 threads, pread 2 MiB", "backend=pread block-size=2m threads=192"),
 ];
-
-/// The first rows: the yardstick of each, the file, and what is said to `fast`.
-const FIRST: [(usize, &str, &str); 6] =
-    [(0, "large", " threads=1"), (1, "large", ""), (1, "small", ""), (2, "small", " threads=1"), (3, "cold", ""), (4, "cold", "")];
 
 /// What it is compared with, by name, and the least ratio of speeds that is wanted.
 struct Row {
@@ -70,7 +66,8 @@ fn rows() -> Vec<Row> {
         row("warm, large folios: memory, all threads", 0.95),
         row("warm, 4 KiB folios: memory, all threads", 0.6),
         // What the kernel takes to map small pages is in both.
-        row("warm, 4 KiB folios: bare loop over a mapping, 1 thread", 0.95),
+        row("warm, 4 KiB folios, 1 thread: bare loop over a mapping", 0.95),
+        row("warm, 4 KiB folios: bare loops over a mapping, all threads", 0.95),
         row("cold: dd bs=1M", 1.2),
         row("cold: fio, direct 1m, depth 8", 1.2),
     ];
@@ -80,64 +77,92 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-fn measure(round: usize) {
-    let large = Temporary::new("fast", WARM, Pieces::Large);
-    let small = Temporary::new("fast", WARM, Pieces::Page);
-    let cold = Temporary::new("fast-cold", COLD, Pieces::Large);
-    if round == 0 {
-        for (file, name) in [(&large, "large"), (&small, "4 KiB")] {
-            eprintln!("{name} folios: {:.0} % mapped by 2 MiB pages", 100.0 * file.mapped_huge());
-        }
-    }
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let memory = (0..threads).map(|n| Buffer::random(WARM as usize / threads, n as u64).expect("memory"));
-    let memory = RefCell::new(memory.collect::<Vec<Buffer>>());
-    let (memory, large, small, cold) = (&memory, &large, &small, &cold);
-    let mut yardsticks: Vec<Sample> = vec![
-        Box::new(move || memory.borrow_mut().iter_mut().map(|part| fold_all(std::slice::from_mut(part))).sum::<f64>() / WARM as f64),
-        Box::new(move || fold_all(&mut memory.borrow_mut()) / WARM as f64),
-        Box::new(move || {
-            small.warm(Pieces::Page);
-            bare_mapping(small) / WARM as f64
-        }),
-        Box::new(move || {
-            make_cold(&cold.file, COLD).expect("drop the file");
-            nanos_of("dd", &[&format!("if={}", cold.path.display()), "of=/dev/null", "bs=1M"]) / COLD as f64
-        }),
-        Box::new(move || fio(cold)),
-    ];
-    let mut variants = Vec::new();
-    let mut add = |name: String, yardstick: usize, file: &'static str, said: &'static str| {
-        let sample: Sample = match file {
-            "large" => Box::new(move || warm(large, Pieces::Large, said)),
-            "small" => Box::new(move || warm(small, Pieces::Page, said)),
-            _ => Box::new(move || one(&cold.path, "fast", "cache=cold") / COLD as f64),
-        };
-        variants.push(Variant { name, yardstick, sample });
-    };
-    let peers = ["dd", "fio"].map(|name| Command::new(name).arg("--version").output().is_ok_and(|done| done.status.success()));
-    for (row, (yardstick, file, said)) in rows().into_iter().zip(FIRST) {
-        if yardstick < 3 || peers[yardstick - 3] {
-            add(row.name, yardstick, file, said);
-        }
-    }
-    for (state, file) in [("warm, large folios", "large"), ("warm, 4 KiB folios", "small"), ("cold", "cold")] {
-        for (name, said) in REPORTS {
-            yardsticks.push(match file {
-                "large" => Box::new(move || report(large, said, "warm", WARM)),
-                "small" => Box::new(move || report(small, said, "warm", WARM)),
-                _ => Box::new(move || report(cold, said, "cold", COLD)),
-            });
-            add(format!("{state}: {name}"), yardsticks.len() - 1, file, "");
-        }
-    }
-    interleave(yardsticks, variants, SAMPLES);
+/// Samples of one state of the file, and the rows that pair them.
+#[derive(Default)]
+struct Cycle<'a> {
+    samples: Vec<Sample<'a>>,
+    rows: Vec<(String, usize, usize)>,
 }
 
-/// `fast` on a cached file, nanoseconds per byte.
-fn warm(file: &Temporary, pieces: Pieces, said: &str) -> f64 {
-    file.warm(pieces);
-    one(&file.path, "fast", &format!("cache=warm{said}")) / WARM as f64
+impl<'a> Cycle<'a> {
+    /// Its place.
+    fn add(&mut self, sample: impl FnMut() -> f64 + 'a) -> usize {
+        self.samples.push(Box::new(sample));
+        self.samples.len() - 1
+    }
+
+    fn beside(&mut self, name: &str, fast: usize, sample: impl FnMut() -> f64 + 'a) {
+        let yardstick = self.add(sample);
+        self.rows.push((name.into(), yardstick, fast));
+    }
+}
+
+fn measure(round: usize) {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    for (pieces, folios) in [(Pieces::Large, "large folios"), (Pieces::Page, "4 KiB folios")] {
+        let file = &Temporary::new("fast", WARM, pieces);
+        if round == 0 {
+            eprintln!("{folios}: {:.0} % mapped by 2 MiB pages", 100.0 * file.mapped_huge());
+        }
+        warm(file, pieces, folios, threads);
+    }
+    cold(&Temporary::new("fast-cold", COLD, Pieces::Large));
+}
+
+fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
+    let parts = (0..threads).map(|n| Buffer::random(WARM as usize / threads, n as u64).expect("memory"));
+    let memory = &RefCell::new(parts.collect::<Vec<Buffer>>());
+    let fast = |said: &'static str| {
+        move || {
+            file.warm(pieces);
+            one(&file.path, "fast", &format!("cache=warm{said}")) / WARM as f64
+        }
+    };
+    let bare = |lanes: usize| {
+        move || {
+            file.warm(pieces);
+            bare_mapping(file, lanes) / WARM as f64
+        }
+    };
+    let mut cycle = Cycle::default();
+    let alone = cycle.add(fast(" threads=1"));
+    match pieces {
+        Pieces::Large => cycle.beside(&format!("warm, {folios}, 1 thread: memory"), alone, move || {
+            memory.borrow_mut().iter_mut().map(|part| fold_all(std::slice::from_mut(part))).sum::<f64>() / WARM as f64
+        }),
+        Pieces::Page => cycle.beside(&format!("warm, {folios}, 1 thread: bare loop over a mapping"), alone, bare(1)),
+    }
+    let all = cycle.add(fast(""));
+    cycle.beside(&format!("warm, {folios}: memory, all threads"), all, move || fold_all(&mut memory.borrow_mut()) / WARM as f64);
+    if pieces == Pieces::Page {
+        cycle.beside(&format!("warm, {folios}: bare loops over a mapping, all threads"), all, bare(threads));
+    }
+    for (name, said) in REPORTS {
+        cycle.beside(&format!("warm, {folios}: {name}"), all, move || {
+            file.warm(pieces);
+            report(file, said, "warm", WARM)
+        });
+    }
+    rounds::cycle(cycle.samples, &cycle.rows, SAMPLES);
+}
+
+fn cold(file: &Temporary) {
+    let mut cycle = Cycle::default();
+    let fast = cycle.add(move || one(&file.path, "fast", "cache=cold") / COLD as f64);
+    let there = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|done| done.status.success());
+    if there("dd") {
+        cycle.beside("cold: dd bs=1M", fast, move || {
+            make_cold(&file.file, COLD).expect("drop the file");
+            nanos_of("dd", &[&format!("if={}", file.path.display()), "of=/dev/null", "bs=1M"]) / COLD as f64
+        });
+    }
+    if there("fio") {
+        cycle.beside("cold: fio, direct 1m, depth 8", fast, move || fio(file));
+    }
+    for (name, said) in REPORTS {
+        cycle.beside(&format!("cold: {name}"), fast, move || report(file, said, "cold", COLD));
+    }
+    rounds::cycle(cycle.samples, &cycle.rows, SAMPLES);
 }
 
 fn report(file: &Temporary, said: &str, cache: &str, len: u64) -> f64 {
@@ -168,35 +193,39 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
     nanos[0]
 }
 
-/// A thread for each of the buffers: nanoseconds from the first start to the last end.
+/// A thread for each of the buffers.
 fn fold_all(memory: &mut [Buffer]) -> f64 {
-    let lanes = memory.len();
+    together(memory, |part| std::hint::black_box(fold::buffer(part)))
+}
+
+/// The same fold over a fresh mapping by so many threads, each its part, and nothing else; nanoseconds.
+fn bare_mapping(file: &Temporary, lanes: usize) -> f64 {
+    // SAFETY: the file is this process's own and does not shrink meanwhile.
+    let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
+    let mut parts: Vec<&[u8]> = map.chunks(map.len().div_ceil(lanes)).collect();
+    // SAFETY: a part is as long as it says.
+    together(&mut parts, |part| std::hint::black_box(unsafe { fold::widest()(part.as_ptr(), part.len()) }))
+}
+
+/// A thread for each of the parts: nanoseconds from the first start to the last end.
+fn together<P: Send, R>(parts: &mut [P], fold: impl Fn(&mut P) -> R + Sync) -> f64 {
+    let lanes = parts.len();
     let barrier = AtomicUsize::new(0);
-    let body = |part: &mut Buffer| {
+    let body = |part: &mut P| {
         barrier.fetch_add(1, Relaxed);
         while barrier.load(Relaxed) < lanes {
             std::hint::spin_loop();
         }
         let start = monotonic_nanos();
-        std::hint::black_box(fold::buffer(part));
+        fold(part);
         (start, monotonic_nanos())
     };
     let times: Vec<(u64, u64)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = memory.iter_mut().map(|part| scope.spawn(|| body(part))).collect();
+        let threads: Vec<_> = parts.iter_mut().map(|part| scope.spawn(|| body(part))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
     });
     let (start, end) = (times.iter().map(|t| t.0).min(), times.iter().map(|t| t.1).max());
     (end.unwrap_or(0) - start.unwrap_or(0)) as f64
-}
-
-/// The same fold over a fresh mapping, and nothing else; nanoseconds.
-fn bare_mapping(file: &Temporary) -> f64 {
-    // SAFETY: the file is this process's own and does not shrink meanwhile.
-    let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
-    let start = monotonic_nanos();
-    // SAFETY: the mapping is as long as it says.
-    std::hint::black_box(unsafe { fold::widest()(map.as_ptr(), map.len()) });
-    (monotonic_nanos() - start) as f64
 }
 
 /// Wall time of a program that must end well.

@@ -407,6 +407,11 @@ fn what_cannot_be_done_with_a_session_is_said() {
     assert_eq!(terminal.end().0, 0);
 }
 
+/// Waits for a first result: a run that measured nothing has no answer.
+fn measured(terminal: &Terminal) {
+    terminal.until("a result", |screen| (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells"))));
+}
+
 #[test]
 fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
     let home = home_with_file();
@@ -419,6 +424,7 @@ fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
         let mut terminal = running(&home, ENDLESS);
         let live = terminal.shows("NOT SAVED:");
         assert!(live.contains("No space left on device"), "{live}");
+        measured(&terminal);
         terminal.press(CTRL_C);
         terminal.shows("Answer");
         terminal.shows("not saved");
@@ -456,8 +462,7 @@ fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
         let mut terminal = running(&home, ENDLESS);
         let live = terminal.shows("NOT SAVED:");
         assert!(live.contains("Read-only file system"), "{live}");
-        // A run that measured nothing has no answer.
-        terminal.until("a result", |screen| (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells"))));
+        measured(&terminal);
         terminal.press(CTRL_C);
         terminal.shows("Answer");
         terminal.shows("not saved");

@@ -71,6 +71,22 @@ pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count
     }
 }
 
+/// Takes `count` samples of each, in turns that go forwards and backwards, and pairs those of the same turn by `rows`: the name, the
+/// yardstick and the sample. For samples that take so long that several rows must share them.
+pub fn cycle(mut samples: Vec<Sample>, rows: &[(String, usize, usize)], count: usize) {
+    // Turn 0 is not counted: the first touch of code and data is nobody's cost.
+    for turn in 0..=count {
+        let mut taken = vec![0.0; samples.len()];
+        for place in 0..samples.len() {
+            let place = if turn % 2 == 0 { place } else { samples.len() - 1 - place };
+            taken[place] = samples[place]();
+        }
+        for (name, yardstick, sample) in rows.iter().filter(|_| turn > 0) {
+            println!("{name}\t{}\t{}", taken[*yardstick], taken[*sample]);
+        }
+    }
+}
+
 /// What one quantile of a variant is beside its yardstick's.
 #[derive(Clone, Copy)]
 pub struct Beside {
