@@ -52,7 +52,8 @@ fn main() {
         row.extend([bare, own].map(|nanos| format!("{:.2}", 1.0 / nanos)));
         row.extend(shares.map(|share| format!("{share:.2}")));
         row.push(format!(">= {target}"));
-        row.push(verdict(shares[1] >= target && shares[2] >= target));
+        // By the pairs: where the host has two speeds, quartiles of the two can be of different ones.
+        row.push(verdict(shares[2] >= target));
         table.add(row);
     }
     table.print();
@@ -70,6 +71,8 @@ fn rows() -> Vec<Row> {
         row("warm, 4 KiB folios: bare loops over a mapping, all threads", 0.95),
         row("cold: dd bs=1M", 1.2),
         row("cold: fio, direct 1m, depth 8", 1.2),
+        // Where dd comes near to it, the device leaves no room to be faster.
+        row("cold: what the device gives, direct 4 MiB", 0.9),
     ];
     for state in ["warm, large folios", "warm, 4 KiB folios", "cold"] {
         rows.extend(REPORTS.iter().map(|(name, _)| row(&format!("{state}: {name}"), 1.0)));
@@ -159,7 +162,8 @@ fn cold(file: &Temporary) {
     if there("fio") {
         cycle.beside("cold: fio, direct 1m, depth 8", fast, move || fio(file));
     }
-    for (name, said) in REPORTS {
+    let device = "backend=pread block-size=4m threads=1 direct=yes";
+    for (name, said) in [("what the device gives, direct 4 MiB", device)].into_iter().chain(REPORTS) {
         cycle.beside(&format!("cold: {name}"), fast, move || report(file, said, "cold", COLD));
     }
     rounds::cycle(cycle.samples, &cycle.rows, SAMPLES);
