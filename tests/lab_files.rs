@@ -63,3 +63,22 @@ fn what_a_killed_run_leaves_is_swept_by_the_next() {
     home.json(&format!("{SHORT} --probe metadata"));
     assert!(home.names().is_empty(), "{:?}", home.names());
 }
+
+#[test]
+fn the_file_system_stands_above_the_figures() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    fs::write(home.path("data.bin"), vec![1; 5000]).unwrap();
+    let above = |what: &str| {
+        let line = "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --ceilings never data.bin";
+        let output = home.cmd(&format!("{line} {what}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().take_while(|line| !line.starts_with("host")).collect::<Vec<_>>().join(" ")
+    };
+    let of_job = above("-b pread -s 4k -c warm");
+    assert!(of_job.contains("data.bin, 4.88 KiB, "), "{of_job}");
+    assert_eq!(above("--probe file-read"), of_job);
+}

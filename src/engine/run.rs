@@ -39,7 +39,10 @@ pub fn run(
     if plan.probes.is_empty() || !plan.cells.is_empty() {
         end = jobs(plan, machine, control, &mut pace, sink)?;
     } else {
-        sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::default() });
+        // Where the probes of files look or make theirs; what cannot be looked at is the finding of its probe.
+        let target = Bench::probe(&plan.target).map(|bench| bench.facts.evidence(0, None)).unwrap_or_default();
+        let grounds = Arc::new(Grounds { target, ..Grounds::default() });
+        sink.event(Event::Started { plan: Arc::clone(plan), grounds });
     }
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
         end = probing::run(plan, control, pace.deadline(), sink);

@@ -50,6 +50,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     below::warnings(&mut page, &findings, rows.len());
     below::missing(&mut page, &rows, &session::skipped(session));
     probed::below(&mut page, &probes, &session::skipped_probes(session));
+    probed::estimates(&mut page, &probes, true);
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
     below::expected(&mut page, session);

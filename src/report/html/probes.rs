@@ -21,7 +21,10 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut lines = Lines { look: &LOOK, lines: Vec::new() };
     probed::below(&mut lines, &page.probes, &session::skipped_probes(page.session));
-    list("about-probes", "About the probes", &lines, out)
+    list("about-probes", "About the probes", &lines, out)?;
+    let mut lines = Lines { look: &LOOK, lines: Vec::new() };
+    probed::estimates(&mut lines, &page.probes, true);
+    list("estimates", "What was expected, and why", &lines, out)
 }
 
 /// Small tables of what only some sessions have.

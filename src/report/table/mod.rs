@@ -69,6 +69,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     below::warnings(&mut page, &findings, rows.len());
     below::missing(&mut page, &rows, &session::skipped(session));
     probed::below(&mut page, probes, &session::skipped_probes(session));
+    probed::estimates(&mut page, probes, false);
     below::whole(&mut page, session, &rows);
     below::ending(&mut page, session);
     below::expected(&mut page, session);

@@ -102,7 +102,7 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
             page.paragraph(&format!("{mark}failed: "), red, &format!("{} — {}", probe.cell.label(), sentence(error)));
         }
     }
-    for (reason, labels) in by_reason(skipped) {
+    for (reason, labels) in by_reason(skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()))) {
         page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", some(&labels), sentence(reason)));
     }
     for line in session::network(probes).lines() {
@@ -111,15 +111,26 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
 }
 
 /// Equal reasons together, in the order of the first of each.
-fn by_reason(skipped: &[Skipped<ProbeCell>]) -> Vec<(&str, Vec<String>)> {
+fn by_reason<'a>(told: impl Iterator<Item = (&'a str, String)>) -> Vec<(&'a str, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>)> = Vec::new();
-    for Skipped { cell, reason } in skipped {
-        match all.iter_mut().find(|(own, _)| own == reason) {
-            Some((_, labels)) => labels.push(cell.label()),
-            None => all.push((reason, vec![cell.label()])),
+    for (reason, label) in told {
+        match all.iter_mut().find(|(own, _)| *own == reason) {
+            Some((_, labels)) => labels.push(label),
+            None => all.push((reason, vec![label])),
         }
     }
     all
+}
+
+/// Why each figure was expected as it was; where `all` is not wanted, where that stands.
+pub fn estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
+    let told = || probes.iter().filter_map(|probe| Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label())));
+    if !all && told().next().is_some() {
+        page.paragraph("estimates: ", Style::Dim, "their reasons stand on the Lab screen, in markdown, html and json.");
+    }
+    for (reason, labels) in by_reason(told().filter(|_| all)) {
+        page.paragraph("estimate: ", Style::Dim, &format!("{} — {}", some(&labels), sentence(reason)));
+    }
 }
 
 fn some(labels: &[String]) -> String {
