@@ -12,9 +12,10 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The places at `offsets` (whole words, within the mapping), each visited once per turn, in the order given.
+    /// The places at `offsets` (whole words, within the mapping), each visited once per turn, in the order given. Walked once, so
+    /// that the first load which counts meets the caches as any other does.
     pub fn through(map: Map, offsets: impl Iterator<Item = usize>) -> Ring {
-        let (mut first, mut before) = (None, None);
+        let (mut first, mut before, mut places) = (None, None, 0);
         let link = |from: usize, to: usize| {
             // SAFETY: word-aligned and within the mapping, which is ours to write.
             unsafe { map.at(from).cast::<usize>().write(map.at(to) as usize) }
@@ -25,11 +26,14 @@ impl Ring {
             }
             first.get_or_insert(offset);
             before = Some(offset);
+            places += 1;
         }
         let (first, last) = (first.unwrap_or(0), before.unwrap_or(0));
         link(last, first);
         let next = map.at(first) as usize;
-        Ring { map, next }
+        let mut ring = Ring { map, next };
+        ring.run(WARM.min(places));
+        ring
     }
 
     /// `count` loads, rounded up to whole turns; the loop around them hides behind the loads, as it waits for none of them.
@@ -49,6 +53,9 @@ impl Ring {
         self.map.len()
     }
 }
+
+/// Of a ring so large that its first places have left every cache when its last are reached, no more is walked: 32 MiB of lines.
+const WARM: u64 = 1 << 19;
 
 /// Loads in one turn of the loop.
 const TOGETHER: u64 = 16;
