@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Recorder, Session};
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec, TrialTime};
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec};
 use crate::record::{End, Event, Sample, Trial};
 
 /// 2026-11-21T09:30:11Z.
@@ -33,23 +33,11 @@ pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
 /// A plan of so many cells: `read` at 4 KiB, 8 KiB and so on.
 pub fn plan(cells: u32) -> Plan {
     Plan {
-        experiment: "sweep".into(),
         presets: vec!["quick".into()],
-        target: TargetSpec::File { path: "/data/file".into(), size: 1 << 30 },
         cells: (0..cells).map(|n| job("read", 4096 << (n % 16), Cache::Warm)).collect(),
         trials: Some(5),
-        goal: Plan::GOAL,
-        trial_time: TrialTime::default(),
-        budget: Plan::BUDGET,
         seed: 7,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
+        ..Plan::plain("sweep", TargetSpec::File { path: "/data/file".into(), size: 1 << 30 })
     }
 }
 

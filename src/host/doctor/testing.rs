@@ -1,10 +1,8 @@
 //! What the tests of the doctor share.
 
-use std::time::Duration;
-
 use super::{CHECKS, Facts, Finding};
 use crate::host::{Host, TargetFacts};
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec, TrialTime};
+use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec};
 
 pub fn facts_of<'a>(host: &'a Host, target: Option<&'a TargetFacts>, plan: Option<&'a Plan>) -> Facts<'a> {
     Facts { host, target, plan }
@@ -49,24 +47,5 @@ pub fn plan(words: &[&str]) -> Plan {
             word => job.backend = Choice::parse(word).unwrap(),
         }
     }
-    let time = Duration::from_millis(300);
-    Plan {
-        experiment: "sweep".into(),
-        presets: Vec::new(),
-        target: TargetSpec::File { path: "f".into(), size: 1 << 30 },
-        cells: vec![job],
-        trials: None,
-        goal: Plan::GOAL,
-        trial_time: TrialTime { low: time, high: time },
-        budget: Plan::BUDGET,
-        seed: 1,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
-    }
+    Plan { cells: vec![job], seed: 1, ..Plan::plain("sweep", TargetSpec::File { path: "f".into(), size: 1 << 30 }) }
 }
