@@ -6,27 +6,18 @@ use iotui::backend::meter::Timed;
 use iotui::backend::order::Share;
 use iotui::backend::work::{Assignment, Published};
 use iotui::backend::{Backend, Lane, Target, Work, backend, drive, fold};
-use iotui::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
+use iotui::plan::{Cache, Choice, Job, Op};
 use iotui::sys::clock::{Clock, monotonic_nanos};
 use iotui::sys::threads::unshare_files;
 
 /// A sequential warm read of the whole target at one block size.
 pub fn job(backend: &str, target: &Target, block: u64) -> Job {
     Job {
-        backend: Choice::parse(backend).expect("a backend"),
-        op: if backend == "seek" { Op::Seek } else { Op::Read },
-        pattern: Pattern::Seq,
         block,
         count: None,
         span: target.size,
-        threads: 1,
-        depth: 1,
         cache: Cache::Warm,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
+        ..Job::plain(Choice::parse(backend).expect("a backend"), if backend == "seek" { Op::Seek } else { Op::Read })
     }
 }
 

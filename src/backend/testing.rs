@@ -3,26 +3,11 @@
 use std::io::Write;
 
 use super::Target;
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
+use crate::plan::{Cache, Choice, Job, Op};
 
 /// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
-    Job {
-        backend: Choice::plain("read"),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block: 4096,
-        count: Some(0),
-        span: 65536,
-        threads: 1,
-        depth: 1,
-        cache: Cache::Warm,
-        direct: false,
-        xor: true,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { span: 65536, cache: Cache::Warm, xor: true, ..Job::plain(Choice::plain("read"), Op::Read) }
 }
 
 /// A file of `len` seeded bytes, and the target that lanes open.

@@ -1,27 +1,12 @@
 //! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are those of a small virtual machine.
 
 use crate::host::Host;
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
+use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{Ceilings, End, Estimate, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor};
 use crate::session::Session;
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job {
-        backend: Choice::parse(backend).unwrap(),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block,
-        count: None,
-        span: 512 << 20,
-        threads: 1,
-        depth: 1,
-        cache,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { block, count: None, span: 512 << 20, cache, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
 }
 
 /// `session` on a machine whose ceilings were measured and a disk whose speed is named.

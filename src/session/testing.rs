@@ -5,29 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Recorder, Session};
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec};
+use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use crate::record::{End, Event, Sample, Trial};
 
 /// 2026-11-21T09:30:11Z.
 pub const CREATED: Duration = Duration::from_secs(1_795_253_411);
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job {
-        backend: Choice::parse(backend).unwrap(),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block,
-        count: None,
-        span: 1 << 30,
-        threads: 1,
-        depth: 1,
-        cache,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { block, count: None, span: 1 << 30, cache, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
 }
 
 /// A plan of so many cells: `read` at 4 KiB, 8 KiB and so on.

@@ -2,7 +2,7 @@
 
 use super::{CHECKS, Facts, Finding};
 use crate::host::{Host, TargetFacts};
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec};
+use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 
 pub fn facts_of<'a>(host: &'a Host, target: Option<&'a TargetFacts>, plan: Option<&'a Plan>) -> Facts<'a> {
     Facts { host, target, plan }
@@ -23,22 +23,7 @@ pub fn check(id: &str, host: &Host, target: Option<&TargetFacts>, plan: Option<&
 
 /// One cell over 1 GiB that reads 4 KiB blocks cold; `words` change it: a backend, `cold|warm|asis`, `direct`, `write`, `read`.
 pub fn plan(words: &[&str]) -> Plan {
-    let mut job = Job {
-        backend: Choice::parse("read").unwrap(),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block: 4096,
-        count: None,
-        span: 1 << 30,
-        threads: 1,
-        depth: 1,
-        cache: Cache::Cold,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    };
+    let mut job = Job { count: None, span: 1 << 30, cache: Cache::Cold, ..Job::plain(Choice::parse("read").unwrap(), Op::Read) };
     for word in words {
         match *word {
             "direct" => (job.direct, job.cache) = (true, Cache::AsIs),
