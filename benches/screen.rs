@@ -10,7 +10,7 @@ use std::fs;
 use std::time::{Instant, UNIX_EPOCH};
 
 use common::table::{Table, verdict};
-use iotui::plan::{Cache, Choice, Job, Op, Plan, TargetSpec, TrialTime};
+use iotui::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use iotui::record::{End, Event, Trial};
 use iotui::session::Recorder;
 use program::Home;
@@ -232,22 +232,10 @@ fn large() -> Plan {
         ..Job::plain(Choice::parse(["read", "mmap"][n as usize / 2 % 2]).expect("a backend"), Op::Read)
     };
     Plan {
-        experiment: "sweep".into(),
         presets: vec!["quick".into()],
-        target: TargetSpec::File { path: "/data/file".into(), size: 1 << 30 },
         cells: (0..RESULTS).map(job).collect(),
         trials: Some(1),
-        goal: Plan::GOAL,
-        trial_time: TrialTime::default(),
-        budget: Plan::BUDGET,
         seed: 7,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
+        ..Plan::plain("sweep", TargetSpec::File { path: "/data/file".into(), size: 1 << 30 })
     }
 }

@@ -5,28 +5,19 @@ use std::sync::atomic::AtomicBool;
 use iotui::backend::meter::Timed;
 use iotui::backend::order::Share;
 use iotui::backend::work::{Assignment, Published};
-use iotui::backend::{Backend, Lane, Target, Work, backend, drive, fold};
-use iotui::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
-use iotui::sys::clock::{Clock, monotonic_nanos};
+use iotui::backend::{Backend, Lane, Target, Work, backend, drive};
+use iotui::plan::{Cache, Choice, Job, Op};
+use iotui::sys::clock::monotonic_nanos;
 use iotui::sys::threads::unshare_files;
 
 /// A sequential warm read of the whole target at one block size.
 pub fn job(backend: &str, target: &Target, block: u64) -> Job {
     Job {
-        backend: Choice::parse(backend).expect("a backend"),
-        op: if backend == "seek" { Op::Seek } else { Op::Read },
-        pattern: Pattern::Seq,
         block,
         count: None,
         span: target.size,
-        threads: 1,
-        depth: 1,
         cache: Cache::Warm,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
+        ..Job::plain(Choice::parse(backend).expect("a backend"), if backend == "seek" { Op::Seek } else { Op::Read })
     }
 }
 
@@ -47,17 +38,8 @@ impl Open {
     pub fn run(&mut self, count: u64, timed: Timed) -> f64 {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {
-            share: Share::of(&self.job, 0, count, 1),
-            passes: 1,
-            depth: self.job.depth,
-            moves: self.backend.info().moves_bytes(),
-            call: self.backend.info().title,
-            fold: self.job.xor.then(fold::widest),
             timed,
-            clock: Clock::best(),
-            stop: &stop,
-            published: &published,
-            cursor: None,
+            ..Assignment::of(self.backend.info(), &self.job, Share::of(&self.job, 0, count, 1), &stop, &published)
         });
         let start = monotonic_nanos();
         drive::run(self.lane.as_mut(), &mut work).expect("a trial without errors");

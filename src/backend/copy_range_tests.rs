@@ -4,12 +4,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::backend::meter::Timed;
 use crate::backend::order::Share;
 use crate::backend::testing;
 use crate::backend::work::{Assignment, Published};
 use crate::plan::{Choice, Pattern};
-use crate::sys::clock::Clock;
 use crate::sys::testing as child;
 
 #[test]
@@ -22,19 +20,8 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
         return child::skip(&why.0);
     }
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work = Work::new(Assignment {
-        share: Share::of(&job, 0, u64::MAX, 7),
-        passes: 3,
-        depth: 1,
-        moves: true,
-        call: "copy_file_range",
-        fold: None,
-        timed: Timed::None,
-        clock: Clock::best(),
-        stop: &stop,
-        published: &published,
-        cursor: None,
-    });
+    let mut work =
+        Work::new(Assignment { passes: 3, ..Assignment::of(CopyRange.info(), &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published) });
     let copy = copy_in(&beside(&target.path)).unwrap();
     assert_eq!(copy.file().metadata().unwrap().dev(), file.as_file().metadata().unwrap().dev(), "on the same file system");
     let lane = CopyLane { file: target.open(&job).unwrap(), copy, clones: false };

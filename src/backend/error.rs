@@ -7,6 +7,11 @@ use std::io;
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
+/// Where a library makes the calls, only the kernel can count them.
+pub(super) fn uncounted(error: io::Error) -> Unsupported {
+    Unsupported(format!("system calls cannot be counted: /proc/thread-self/io: {error}"))
+}
+
 /// A cell's failure.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {

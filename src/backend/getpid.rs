@@ -2,7 +2,7 @@
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::with_fill;
 
@@ -16,13 +16,7 @@ impl Backend for Getpid {
             about: "asks for the number of this process: the price of entering the kernel, without a file",
             doc: "One getpid per operation, made as a real system call each time. It looks at no file and moves no data: what it costs is the way \
                   into the kernel and back, which every other call pays too. lseek (seek) costs that and finding the open file.",
-            moves: Moves::Nothing,
-            ops: &[Op::Seek],
-            depth: Depth::Synchronous,
-            direct: false,
-            cached: false,
-            mixes: false,
-            options: &[],
+            ..Info::MOVES_NOTHING
         }
     }
 

@@ -15,6 +15,7 @@ mod getpid;
 mod map_unmap;
 mod mmap;
 mod null;
+mod one_block;
 mod pread;
 mod preadv2;
 mod read;

@@ -2,7 +2,7 @@
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{Info, Job, Op};
 
 pub struct Null;
 
@@ -14,13 +14,8 @@ impl Backend for Null {
             about: "does nothing: the cost of iotui's own loop",
             doc: "Every operation returns at once. Its rate is the ceiling of what iotui can measure, and the time per operation is what \
                   iotui adds to every other backend: a few nanoseconds.",
-            moves: Moves::Nothing,
             ops: &[Op::Read, Op::Write, Op::Seek],
-            depth: Depth::Synchronous,
-            direct: false,
-            cached: false,
-            mixes: false,
-            options: &[],
+            ..Info::MOVES_NOTHING
         }
     }
 

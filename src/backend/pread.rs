@@ -1,11 +1,11 @@
 //! `pread`: pread(2) and pwrite(2) at the block's offset.
 #![allow(unsafe_code)]
 
-use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, reading_buffer, shared, tell_small_pages};
+use super::one_block::OneBlock;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -42,33 +42,24 @@ impl Backend for Pread {
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let align = target.align(job);
         let lane = PreadLane {
-            file: target.open_advised(job)?,
-            buffer: lane_buffer(job, align, lane)?,
-            mask: align as usize - 1,
-            write: job.op == Op::Write,
+            one: OneBlock::open(target, job, lane)?,
             into: reading_buffer(job, align, 1, lane)?,
             libc: job.backend.has("libc"),
-            will_need: job.backend.has(advice::WILL_NEED.name),
         };
         Ok(Box::new(lane))
     }
 }
 
 struct PreadLane {
-    file: File,
-    buffer: Buffer,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
-    mask: usize,
-    write: bool,
+    one: OneBlock,
     /// Where reads and writes are mixed, what the reads fill.
     into: Option<Buffer>,
     libc: bool,
-    will_need: bool,
 }
 
 impl PreadLane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
+        let (fd, buffer, mask) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask);
         if let Some(into) = &self.into {
             let round = |len: u32| (len as usize + mask) & !mask;
             each(work, std::ptr::null(), 1, |r| {
@@ -82,7 +73,7 @@ impl PreadLane {
                     }
                 }
             })
-        } else if self.write {
+        } else if self.one.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             each(work, buffer.ptr(), 1, |r| unsafe { raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset) })
         } else {
@@ -93,11 +84,11 @@ impl PreadLane {
     }
 
     fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, from, mask, mixed) = (self.file.as_raw_fd(), &self.buffer, self.mask, self.into.is_some());
+        let (fd, from, mask, mixed) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.into.is_some());
         let into = self.into.as_ref().unwrap_or(from);
         let data = if mixed { std::ptr::null() } else { from.ptr() };
         each(work, data, 1, |r| {
-            let (offset, write) = (r.offset as libc::off64_t, if mixed { r.write } else { self.write });
+            let (offset, write) = (r.offset as libc::off64_t, if mixed { r.write } else { self.one.write });
             // SAFETY: each buffer holds the largest block, rounded up.
             let result = unsafe {
                 if write {
@@ -119,9 +110,7 @@ pub(super) fn or_errno(result: isize) -> isize {
 
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        work.rounds_up(self.mask as u32);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
-        advice::will_need(&self.file, self.will_need, work);
+        self.one.begin(work);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

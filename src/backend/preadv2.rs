@@ -1,15 +1,15 @@
 //! `preadv2`: preadv2(2) and pwritev2(2), the calls that take a flag for each operation.
 #![allow(unsafe_code)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
 use super::drive::{each, each_counted};
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, tell_small_pages};
+use super::one_block::OneBlock;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
-use crate::sys::buffer::Buffer;
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_NOWAIT};
 use crate::sys::raw;
 use crate::with_fill;
@@ -60,15 +60,7 @@ impl Backend for Preadv2 {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let align = target.align(job);
-        Ok(Box::new(Preadv2Lane {
-            file: target.open_advised(job)?,
-            buffer: lane_buffer(job, align, lane)?,
-            mask: align as usize - 1,
-            write: job.op == Op::Write,
-            flags: flags(job),
-            will_need: job.backend.has(advice::WILL_NEED.name),
-        }))
+        Ok(Box::new(Preadv2Lane { one: OneBlock::open(target, job, lane)?, flags: flags(job) }))
     }
 }
 
@@ -97,21 +89,16 @@ fn refusal(flag: &str, error: &io::Error) -> String {
 }
 
 struct Preadv2Lane {
-    file: File,
-    buffer: Buffer,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
-    mask: usize,
-    write: bool,
+    one: OneBlock,
     flags: u32,
-    will_need: bool,
 }
 
 impl Preadv2Lane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask, flags) = (self.file.as_raw_fd(), &self.buffer, self.mask, self.flags);
+        let (fd, buffer, mask, flags) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.flags);
         let round = |len: u32| (len as usize + mask) & !mask;
         let whole = |at: u32| buffer.at(at as usize);
-        if self.write {
+        if self.one.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             each(work, buffer.ptr(), 1, |r| unsafe { calls::pwritev2::<FILL>(fd, whole(r.at), r.len as usize, r.offset, flags) })
         } else if flags & RWF_NOWAIT == 0 {
@@ -139,9 +126,7 @@ const MISSING: isize = -(libc::EAGAIN as isize);
 
 impl Lane for Preadv2Lane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        work.rounds_up(self.mask as u32);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
-        advice::will_need(&self.file, self.will_need, work);
+        self.one.begin(work);
         with_fill!(FILL => self.go::<FILL>(work))
     }
 }

@@ -1,39 +1,14 @@
 //! What the flags do: both calls of a miss are counted, and the page cache is left as it was.
 
-use std::sync::atomic::AtomicBool;
-
 use super::*;
-use crate::backend::meter::Timed;
-use crate::backend::order::Share;
-use crate::backend::work::{Assignment, Published, Tally};
-use crate::backend::{drive, fold, testing};
+use crate::backend::testing;
 use crate::plan::{Choice, Pattern};
-use crate::sys::clock::Clock;
 use crate::sys::{cold, residency, testing as child};
 
 const LEN: usize = 1 << 20;
 
 fn job(options: &str) -> Job {
     Job { backend: Choice::parse(&format!("preadv2{options}")).unwrap(), span: LEN as u64, pattern: Pattern::Random, ..testing::job() }
-}
-
-fn read_all(target: &Target, job: &Job) -> Tally {
-    let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work = Work::new(Assignment {
-        share: Share::of(job, 0, u64::MAX, 7),
-        passes: 1,
-        depth: 1,
-        moves: true,
-        call: "preadv2",
-        fold: Some(fold::widest()),
-        timed: Timed::None,
-        clock: Clock::best(),
-        stop: &stop,
-        published: &published,
-        cursor: None,
-    });
-    drive::run(Preadv2.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
-    work.tally()
 }
 
 /// A file of which nothing is cached, or `None` with the reason printed.
@@ -55,10 +30,10 @@ fn what_is_not_cached_costs_a_second_call_and_what_is_does_not() {
     // Nothing is read ahead, so that every block is missing once.
     let job = job("+nowait+random");
     let Some((_file, data, target)) = cold_file(&job) else { return };
-    let tally = read_all(&target, &job);
+    let tally = testing::read_all(&Preadv2, &target, &job);
     assert_eq!((tally.bytes, tally.folds[0]), (LEN as u64, testing::xor(&data)));
     assert!(tally.syscalls > tally.ops && tally.syscalls <= 2 * tally.ops, "{} calls of {}", tally.syscalls, tally.ops);
-    let again = read_all(&target, &job);
+    let again = testing::read_all(&Preadv2, &target, &job);
     assert_eq!((again.syscalls, again.folds), (again.ops, tally.folds));
 }
 
@@ -66,7 +41,7 @@ fn what_is_not_cached_costs_a_second_call_and_what_is_does_not() {
 fn dontcache_leaves_the_page_cache_as_it_was() {
     let job = job("+dontcache");
     let Some((file, data, target)) = cold_file(&job) else { return };
-    let tally = read_all(&target, &job);
+    let tally = testing::read_all(&Preadv2, &target, &job);
     assert_eq!((tally.bytes, tally.folds[0], tally.syscalls), (LEN as u64, testing::xor(&data), tally.ops));
     let cached = residency::residency(file.as_file(), 0, LEN as u64).unwrap().cached;
     // Pages that another read has in hand at that moment stay.

@@ -1,15 +1,14 @@
 //! `read`: read(2) and write(2) at the descriptor's own position, with an lseek(2) where the order jumps.
 #![allow(unsafe_code)]
 
-use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each_counted;
+use super::one_block::OneBlock;
 use super::pread::{LIBC, or_errno};
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, tell_small_pages};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{Depth, Info, Job, Moves, Op};
-use crate::sys::buffer::Buffer;
 use crate::sys::raw;
 use crate::with_fill;
 
@@ -38,28 +37,14 @@ impl Backend for Read {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let align = target.align(job);
-        let lane = ReadLane {
-            file: target.open_advised(job)?,
-            buffer: lane_buffer(job, align, lane)?,
-            mask: align as usize - 1,
-            write: job.op == Op::Write,
-            libc: job.backend.has("libc"),
-            will_need: job.backend.has(advice::WILL_NEED.name),
-            position: 0,
-        };
+        let lane = ReadLane { one: OneBlock::open(target, job, lane)?, libc: job.backend.has("libc"), position: 0 };
         Ok(Box::new(lane))
     }
 }
 
 struct ReadLane {
-    file: File,
-    buffer: Buffer,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
-    mask: usize,
-    write: bool,
+    one: OneBlock,
     libc: bool,
-    will_need: bool,
     position: u64,
 }
 
@@ -89,9 +74,9 @@ fn each_at(
 
 impl ReadLane {
     fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask) = (self.file.as_raw_fd(), &self.buffer, self.mask);
+        let (fd, buffer, mask) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask);
         let seek = |offset| raw::seek::<FILL>(fd, offset);
-        if self.write {
+        if self.one.write {
             // SAFETY: the buffer holds the largest block, rounded up.
             each_at(work, buffer.ptr(), &mut self.position, seek, |r| unsafe {
                 raw::write::<FILL>(fd, buffer.at(r.at as usize), r.len as usize)
@@ -105,7 +90,7 @@ impl ReadLane {
     }
 
     fn go_libc(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask, write) = (self.file.as_raw_fd(), &self.buffer, self.mask, self.write);
+        let (fd, buffer, mask, write) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.one.write);
         // SAFETY: lseek touches no memory of ours.
         let seek = |offset: u64| or_errno(unsafe { libc::lseek64(fd, offset as libc::off64_t, libc::SEEK_SET) } as isize);
         each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
@@ -120,9 +105,7 @@ impl ReadLane {
 
 impl Lane for ReadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        work.rounds_up(self.mask as u32);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
-        advice::will_need(&self.file, self.will_need, work);
+        self.one.begin(work);
         if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
     }
 }

@@ -1,13 +1,12 @@
 //! `readv`: preadv(2) and pwritev(2), one block scattered over several buffers.
 #![allow(unsafe_code)]
 
-use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer, tell_small_pages};
+use super::one_block::OneBlock;
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
-use crate::sys::buffer::Buffer;
 use crate::sys::calls;
 use crate::with_fill;
 
@@ -51,21 +50,16 @@ impl Backend for Readv {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let align = target.align(job);
-        let buffer = lane_buffer(job, align, lane)?;
+        let one = OneBlock::open(target, job, lane)?;
         Ok(Box::new(ReadvLane {
-            file: target.open_advised(job)?,
             parts: Parts {
-                base: buffer.ptr(),
+                base: one.buffer.ptr(),
                 most: job.backend.size("parts").unwrap_or(PARTS).clamp(1, MOST_PARTS) as usize,
-                unit: align as usize,
+                unit: one.mask + 1,
                 list: Vec::with_capacity(MOST_PARTS as usize),
                 made: (0, 0),
             },
-            buffer,
-            mask: align as usize - 1,
-            write: job.op == Op::Write,
-            will_need: job.backend.has(advice::WILL_NEED.name),
+            one,
         }))
     }
 }
@@ -104,19 +98,14 @@ impl Parts {
 }
 
 struct ReadvLane {
-    file: File,
+    one: OneBlock,
     parts: Parts,
-    buffer: Buffer,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
-    mask: usize,
-    write: bool,
-    will_need: bool,
 }
 
 impl ReadvLane {
     fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, data, mask, parts) = (self.file.as_raw_fd(), self.buffer.ptr(), self.mask, &mut self.parts);
-        if self.write {
+        let (fd, data, mask, parts) = (self.one.file.as_raw_fd(), self.one.buffer.ptr(), self.one.mask, &mut self.parts);
+        if self.one.write {
             each(work, data, 1, |r| {
                 let (list, count) = parts.of(r.at as usize, r.len as usize);
                 // SAFETY: the buffer holds the largest block, which the list divides.
@@ -134,9 +123,7 @@ impl ReadvLane {
 
 impl Lane for ReadvLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        work.rounds_up(self.mask as u32);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
-        advice::will_need(&self.file, self.will_need, work);
+        self.one.begin(work);
         with_fill!(FILL => self.go::<FILL>(work))
     }
 }

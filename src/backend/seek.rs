@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 
 use super::drive::each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Depth, Info, Job, Moves, Op};
+use crate::plan::{Info, Job};
 use crate::sys::raw;
 use crate::with_fill;
 
@@ -18,13 +18,7 @@ impl Backend for Seek {
             title: "lseek(2)",
             about: "sets the position and moves no byte: the price of a system call",
             doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows what entering and leaving the kernel costs.",
-            moves: Moves::Nothing,
-            ops: &[Op::Seek],
-            depth: Depth::Synchronous,
-            direct: false,
-            cached: false,
-            mixes: false,
-            options: &[],
+            ..Info::MOVES_NOTHING
         }
     }
 

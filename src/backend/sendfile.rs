@@ -127,12 +127,10 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::backend::meter::Timed;
     use crate::backend::order::Share;
     use crate::backend::testing;
     use crate::backend::work::{Assignment, Published};
     use crate::plan::Choice;
-    use crate::sys::clock::Clock;
 
     #[test]
     fn what_comes_out_of_the_socket_is_the_block() {
@@ -141,19 +139,7 @@ mod tests {
         // Larger than a socket takes at once.
         let job = Job { backend, block: 300_001, span: 300_001, ..testing::job() };
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment {
-            share: Share::of(&job, 0, u64::MAX, 7),
-            passes: 1,
-            depth: 1,
-            moves: true,
-            call: "sendfile",
-            fold: None,
-            timed: Timed::None,
-            clock: Clock::best(),
-            stop: &stop,
-            published: &published,
-            cursor: None,
-        });
+        let mut work = Work::new(Assignment::of(Sendfile.info(), &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published));
         let (file, socket) = (target.open(&job).unwrap(), socket(&job, 0).unwrap());
         to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();
         assert!(socket.buffer.copied(300_001) == data);

@@ -4,6 +4,8 @@
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
 
+use super::drive::each;
+use super::error::uncounted;
 use super::pread::or_errno;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
@@ -43,7 +45,7 @@ impl Backend for Stdio {
                 "fwrite(3) gathers blocks before it writes: --sync each cannot be had; use --sync end, or pread".into(),
             ));
         }
-        ThreadCalls::new().map(drop).map_err(|error| Unsupported(uncounted(&error)))
+        ThreadCalls::new().map(drop).map_err(uncounted)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -61,7 +63,7 @@ impl Backend for Stdio {
             write: job.op == Op::Write,
             position: 0,
             seeks: 0,
-            calls: ThreadCalls::new().map_err(|error| Unsupported(uncounted(&error)))?,
+            calls: ThreadCalls::new().map_err(uncounted)?,
         };
         if let Some(size) = job.backend.size("buf") {
             let len = usize::try_from(size).unwrap_or(usize::MAX);
@@ -72,10 +74,6 @@ impl Backend for Stdio {
         }
         Ok(Box::new(lane))
     }
-}
-
-fn uncounted(error: &std::io::Error) -> String {
-    format!("system calls cannot be counted: /proc/thread-self/io: {error}")
 }
 
 struct StdioLane {
@@ -124,15 +122,7 @@ impl Lane for StdioLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let before = self.calls.now();
         let data = self.block.ptr().cast_const();
-        while let Some(mut request) = work.next(0) {
-            loop {
-                let result = self.one(request);
-                match work.done(0, result, 0, data) {
-                    None => break,
-                    Some(rest) => request = rest,
-                }
-            }
-        }
+        let result = each(work, data, 0, |request| self.one(request));
         // SAFETY: the stream is open; what fwrite still holds belongs to the timed work.
         if self.write && unsafe { libc::fflush(self.stream.as_ptr()) } != 0 {
             work.abort(BackendError::Flush(std::io::Error::last_os_error()));
@@ -140,9 +130,9 @@ impl Lane for StdioLane {
         match (before, self.calls.now()) {
             // The first taking of the count is in the second.
             (Ok(before), Ok(after)) => work.add_syscalls(after.saturating_sub(before + 1) + self.seeks),
-            (Err(error), _) | (_, Err(error)) => work.abort(Unsupported(uncounted(&error)).into()),
+            (Err(error), _) | (_, Err(error)) => work.abort(uncounted(error).into()),
         }
-        work.finish()
+        result.and(work.finish())
     }
 }
 

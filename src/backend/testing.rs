@@ -1,28 +1,16 @@
 //! What the tests of backends share.
 
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
 
-use super::Target;
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Sync};
+use super::order::Share;
+use super::work::{Assignment, Published, Tally, Work};
+use super::{Backend, Target, drive};
+use crate::plan::{Cache, Choice, Job, Op};
 
 /// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
-    Job {
-        backend: Choice::plain("read"),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block: 4096,
-        count: Some(0),
-        span: 65536,
-        threads: 1,
-        depth: 1,
-        cache: Cache::Warm,
-        direct: false,
-        xor: true,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { span: 65536, cache: Cache::Warm, xor: true, ..Job::plain(Choice::plain("read"), Op::Read) }
 }
 
 /// A file of `len` seeded bytes, and the target that lanes open.
@@ -32,6 +20,14 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
     file.write_all(&data).unwrap();
     let target = Target { path: file.path().into(), size: len as u64, writable: true, direct_align: None, direct_refused: None };
     (file, data, target)
+}
+
+/// What the backend's one lane did in a pass of the job.
+pub fn read_all(backend: &dyn Backend, target: &Target, job: &Job) -> Tally {
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let mut work = Work::new(Assignment::of(backend.info(), job, Share::of(job, 0, u64::MAX, 7), &stop, &published));
+    drive::run(backend.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
+    work.tally()
 }
 
 /// The XOR of design §3.6, the slow and obvious way.

@@ -11,6 +11,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, Runtime};
 
+use super::error::uncounted;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
 use crate::plan::{Depth, Info, Job, Moves, Op};
@@ -44,7 +45,7 @@ impl Backend for Tokio {
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
-        ThreadCalls::new().map(drop).map_err(|error| uncounted(&error))
+        ThreadCalls::new().map(drop).map_err(uncounted)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -62,13 +63,9 @@ impl Backend for Tokio {
             position: 0,
             seeks: 0,
             helper,
-            calls: calls.map_err(|error| uncounted(&error))?,
+            calls: calls.map_err(uncounted)?,
         }))
     }
-}
-
-fn uncounted(error: &io::Error) -> Unsupported {
-    Unsupported(format!("system calls cannot be counted: /proc/thread-self/io: {error}"))
 }
 
 /// Fields drop in order: the file before its runtime.
@@ -147,7 +144,7 @@ impl Lane for TokioLane {
         });
         match (before, self.calls.now()) {
             (Ok(before), Ok(after)) => work.add_syscalls(after.saturating_sub(before) + self.seeks),
-            (Err(error), _) | (_, Err(error)) => work.abort(uncounted(&error).into()),
+            (Err(error), _) | (_, Err(error)) => work.abort(uncounted(error).into()),
         }
         work.finish()
     }

@@ -5,12 +5,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::backend::meter::Timed;
 use crate::backend::order::Share;
-use crate::backend::work::{Assignment, Published, Tally};
-use crate::backend::{drive, fold, testing};
+use crate::backend::work::{Assignment, Published};
+use crate::backend::{drive, testing};
 use crate::plan::Choice;
-use crate::sys::clock::Clock;
 use crate::sys::testing as child;
 
 const BLOCK: u64 = 4096;
@@ -54,27 +52,7 @@ fn mapped(address: *mut u8) -> bool {
 }
 
 fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Work<'a> {
-    Work::new(Assignment {
-        share: Share::of(job, 0, u64::MAX, 0),
-        passes: 1,
-        depth: job.depth,
-        moves: true,
-        call: "io_uring(7)",
-        fold: Some(fold::widest()),
-        timed: Timed::None,
-        clock: Clock::best(),
-        stop,
-        published,
-        cursor: None,
-    })
-}
-
-fn read_all(target: &Target, job: &Job) -> Tally {
-    let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work = work_of(job, &stop, &published);
-    let mut lane = Uring.open(target, job, 0).unwrap();
-    drive::run(lane.as_mut(), &mut work).unwrap();
-    work.tally()
+    Work::new(Assignment::of(Uring.info(), job, Share::of(job, 0, u64::MAX, 0), stop, published))
 }
 
 #[test]
@@ -163,7 +141,7 @@ fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
             return;
         }
         let (_file, data, target) = testing::file((5 << 20) + 1, 1);
-        let tally = read_all(&target, &job);
+        let tally = testing::read_all(&Uring, &target, &job);
         assert_eq!((tally.ops, tally.bytes, tally.folds[0]), (6, job.span, testing::xor(&data)));
         let plain = |note: &Note| matches!(note, Note::UringPlain(why) if why.starts_with("buffer: "));
         if !tally.notes.iter().any(plain) {
@@ -178,7 +156,7 @@ fn polling_needs_no_more_calls_than_operations_at_any_depth() {
         let job = job(&["sqpoll"], depth);
         if rings_here(&job) {
             let (_file, data, target) = testing::file(65536, 2);
-            let tally = read_all(&target, &job);
+            let tally = testing::read_all(&Uring, &target, &job);
             assert_eq!((tally.ops, tally.folds[0]), (16, testing::xor(&data)));
             assert!(tally.syscalls <= 16, "{}", tally.syscalls);
         }

@@ -7,11 +7,12 @@ mod whole;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use super::fold::{FoldFn, at_offset};
+use super::fold::{self, FoldFn, at_offset};
 use super::meter::{Meter, Timed};
 use super::order::{Order, Share};
 use super::shared::{Claimed, Cursor};
 use super::{BackendError, IoFault};
+use crate::plan::{Info, Job};
 use crate::record::Note;
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
@@ -54,6 +55,25 @@ pub struct Assignment<'a> {
     pub published: &'a Published,
     /// Where the lanes share their blocks: what hands them out; the share is then that of all.
     pub cursor: Option<&'a Cursor>,
+}
+
+impl<'a> Assignment<'a> {
+    /// What `job` asks of a lane of that backend: one pass over its share, not timed.
+    pub fn of(info: &'static Info, job: &Job, share: Share, stop: &'a AtomicBool, published: &'a Published) -> Assignment<'a> {
+        Assignment {
+            share,
+            passes: 1,
+            depth: job.depth,
+            moves: info.moves_bytes(),
+            call: info.title,
+            fold: job.xor.then(fold::widest),
+            timed: Timed::None,
+            clock: Clock::best(),
+            stop,
+            published,
+            cursor: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -226,7 +246,7 @@ impl<'a> Work<'a> {
     #[inline(always)]
     pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
-        let form = self.given.fold.unwrap_or_else(super::fold::widest);
+        let form = self.given.fold.unwrap_or_else(fold::widest);
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or mapped.
         let fold = unsafe { form(data, len as usize) };
         self.folds[usize::from(later_pass)] ^= at_offset(fold, offset);

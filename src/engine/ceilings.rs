@@ -127,29 +127,32 @@ fn better(best: &mut Option<f64>, rate: f64) {
     }
 }
 
-/// The least of several batches of getpid(2): it enters the kernel and returns.
+/// Nanoseconds of one getpid(2): it enters the kernel and returns.
 pub(super) fn syscall() -> f64 {
-    const CALLS: u64 = 2_000;
-    let batch = || {
-        let begin = monotonic_nanos();
-        with_fill!(FILL => for _ in 0..CALLS {
+    least(|count| {
+        with_fill!(FILL => for _ in 0..count {
             std::hint::black_box(calls::getpid::<FILL>());
-        });
-        (monotonic_nanos() - begin) as f64 / CALLS as f64
-    };
-    (0..24).map(|_| batch()).min_by(f64::total_cmp).unwrap_or(0.0)
+        })
+    })
 }
 
-/// The least of several batches of readings.
+/// Nanoseconds of one reading.
 fn clock() -> f64 {
-    const READINGS: u64 = 2_000;
     let clock = Clock::best();
-    let batch = || {
-        let begin = monotonic_nanos();
-        for _ in 0..READINGS {
+    least(|count| {
+        for _ in 0..count {
             std::hint::black_box(clock.now());
         }
-        (monotonic_nanos() - begin) as f64 / READINGS as f64
+    })
+}
+
+/// The least of several batches, nanoseconds of one.
+fn least(run: impl Fn(u64)) -> f64 {
+    const COUNT: u64 = 2_000;
+    let batch = || {
+        let begin = monotonic_nanos();
+        run(COUNT);
+        (monotonic_nanos() - begin) as f64 / COUNT as f64
     };
     (0..24).map(|_| batch()).min_by(f64::total_cmp).unwrap_or(0.0)
 }

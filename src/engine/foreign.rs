@@ -88,9 +88,9 @@ fn load(program: &Path, cut: &dyn Fn() -> Option<Cut>) -> Result<(), Failure> {
 }
 
 fn lanes(spec: &Spec) -> Plan {
-    let shares: Vec<Share> = (0..spec.job.threads).map(|lane| Share::of(&spec.job, lane, spec.count, spec.seed)).collect();
+    let share = |lane| Share::of(&spec.job, lane, spec.count, spec.seed);
     // What has no block has no part: to fio a size of 0 is the whole file.
-    let shares: Vec<Share> = shares.into_iter().filter(|share| share.quota > 0).collect();
+    let shares: Vec<Share> = (0..spec.job.threads).map(share).filter(|share| share.quota > 0).collect();
     let part = |share: &Share| Part { offset: share.range().start, len: share.range().end - share.range().start, ops: share.quota };
     Plan { parts: shares.iter().map(part).collect(), shares }
 }

@@ -2,33 +2,21 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::backend::meter::Timed;
 use crate::backend::order::Share;
 use crate::backend::work::{Assignment, Published};
 use crate::backend::{Target, Work, backend, drive};
 use crate::plan::Job;
-use crate::sys::clock::{Clock, monotonic_nanos};
+use crate::sys::clock::monotonic_nanos;
 
 /// Nanoseconds per operation, the least of several short runs; 0 where it cannot be measured.
 pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
     const OPS: u64 = 20_000;
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let job = Job { block: 1, span: OPS, threads: 1, depth: 1, count: Some(0), ..job.clone() };
+    let job = Job { block: 1, span: OPS, threads: 1, depth: 1, count: Some(0), xor: false, ..job.clone() };
     let once = || {
-        let mut lane = backend("null").ok()?.open(target, &job, 0).ok()?;
-        let mut work = Work::new(Assignment {
-            share: Share::of(&job, 0, OPS, 0),
-            passes: 1,
-            depth: 1,
-            moves: false,
-            call: "null",
-            fold: None,
-            timed: Timed::None,
-            clock: Clock::best(),
-            stop: &stop,
-            published: &published,
-            cursor: None,
-        });
+        let null = backend("null").ok()?;
+        let mut lane = null.open(target, &job, 0).ok()?;
+        let mut work = Work::new(Assignment::of(null.info(), &job, Share::of(&job, 0, OPS, 0), &stop, &published));
         let start = monotonic_nanos();
         drive::run(lane.as_mut(), &mut work).ok()?;
         Some((monotonic_nanos() - start) as f64 / OPS as f64)

@@ -19,7 +19,7 @@ use crate::backend::meter::Timed;
 use crate::backend::order::Share;
 use crate::backend::shared::{Claims, Cursor, is_shared};
 use crate::backend::work::{Assignment, Published, Tally};
-use crate::backend::{Backend, BackendError, Target, Work, drive, fold};
+use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{Job, Op, Sync};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
@@ -206,17 +206,10 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let syncing = if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
     let share = shared.spec.share(lane);
     let mut work = Work::new(Assignment {
-        share,
         passes: *passes,
-        depth: job.depth,
-        moves: backend.info().moves_bytes(),
-        call: backend.info().title,
-        fold: job.xor.then(fold::widest),
         timed: *timed,
-        clock: Clock::best(),
-        stop: &shared.stop,
-        published: &shared.published[lane as usize],
         cursor: shared.cursor.as_ref(),
+        ..Assignment::of(backend.info(), job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
         work.note(Note::SharedDescriptors);

@@ -43,7 +43,7 @@ pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> Tr
     // Calibration costs about 1.5 trials, preparation about a third of one.
     let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * 3.3);
     let time = Duration::from_millis((fits * 1000.0) as u64).clamp(Duration::from_millis(1), TrialTime::default().low);
-    TrialTime { low: time, high: time }
+    TrialTime::of(time)
 }
 
 /// The values of every axis.

@@ -55,6 +55,21 @@ pub struct Info {
 }
 
 impl Info {
+    /// A call that moves nothing and takes no option: what is left to say is its name and what it does.
+    pub const MOVES_NOTHING: Info = Info {
+        id: "",
+        title: "",
+        about: "",
+        doc: "",
+        moves: Moves::Nothing,
+        ops: &[Op::Seek],
+        depth: Depth::Synchronous,
+        direct: false,
+        cached: false,
+        mixes: false,
+        options: &[],
+    };
+
     /// Whether an operation carries bytes at all.
     pub fn moves_bytes(&self) -> bool {
         self.moves != Moves::Nothing

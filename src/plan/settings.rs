@@ -26,7 +26,13 @@ pub struct TrialTime {
 
 impl Default for TrialTime {
     fn default() -> Self {
-        let time = Duration::from_millis(300);
+        TrialTime::of(Duration::from_millis(300))
+    }
+}
+
+impl TrialTime {
+    /// One time, not a range of them.
+    pub fn of(time: Duration) -> TrialTime {
         TrialTime { low: time, high: time }
     }
 }

@@ -111,6 +111,29 @@ impl Plan {
     /// Batches of every probe's cell where no number of trials is said.
     const BATCHES: u32 = 11;
 
+    /// A plan of nothing yet, with the defaults of everything that was not asked for.
+    pub fn plain(experiment: &str, target: TargetSpec) -> Plan {
+        Plan {
+            experiment: experiment.into(),
+            presets: Vec::new(),
+            target,
+            cells: Vec::new(),
+            probes: Vec::new(),
+            trials: None,
+            goal: Plan::GOAL,
+            trial_time: TrialTime::default(),
+            budget: Plan::BUDGET,
+            seed: 0,
+            skipped: Vec::new(),
+            pick: false,
+            ceilings: false,
+            rated: None,
+            cold: Cold::default(),
+            skipped_probes: Vec::new(),
+            remote: None,
+        }
+    }
+
     /// Batches of every probe's cell.
     pub fn probe_rounds(&self) -> u32 {
         self.trials.unwrap_or(Self::BATCHES)

@@ -1,29 +1,12 @@
 //! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are those of a small virtual machine.
 
-use std::time::Duration;
-
 use crate::host::Host;
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec, TrialTime};
+use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{Ceilings, End, Estimate, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor};
 use crate::session::Session;
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job {
-        backend: Choice::parse(backend).unwrap(),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block,
-        count: None,
-        span: 512 << 20,
-        threads: 1,
-        depth: 1,
-        cache,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { block, count: None, span: 512 << 20, cache, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
 }
 
 /// `session` on a machine whose ceilings were measured and a disk whose speed is named.
@@ -39,23 +22,10 @@ pub fn bounded(mut session: Session) -> Session {
 
 pub fn session(cells: Vec<Job>) -> Session {
     let plan = Plan {
-        experiment: "sweep".into(),
         presets: vec!["quick".into()],
-        target: TargetSpec::File { path: "/data/images/ubuntu.iso".into(), size: 512 << 20 },
         cells,
-        trials: None,
-        goal: Plan::GOAL,
-        trial_time: TrialTime { low: Duration::from_millis(300), high: Duration::from_millis(300) },
-        budget: Plan::BUDGET,
         seed: 42,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
+        ..Plan::plain("sweep", TargetSpec::File { path: "/data/images/ubuntu.iso".into(), size: 512 << 20 })
     };
     let mut host = Host { name: "lab-7".into(), kernel: "6.18.44".into(), architecture: "x86_64".into(), ..Host::default() };
     (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);

@@ -1,11 +1,11 @@
-//! A session in memory: how it grows with the engine's events, and what is missing of it.
+//! A session in memory: how it grows with the engine's events.
 
 use std::sync::Arc;
 
 use super::Session;
 use crate::host::Host;
-use crate::plan::{Job, Plan};
-use crate::record::{Event, Grounds, HostSummary, Pick, ProbeFindings, Severity, Trial, Verdict};
+use crate::plan::Plan;
+use crate::record::{Event, Grounds, HostSummary, Pick, ProbeFindings, Severity, Trial};
 
 impl Session {
     /// The other machine of the network probes, by its own word.
@@ -92,18 +92,6 @@ impl Session {
         by_cell
     }
 
-    /// Asks `judge` (index of the cell, job, trials) for each verdict that is missing where there are trials to judge.
-    pub fn complete(&mut self, mut judge: impl FnMut(usize, &Job, &[Arc<Trial>]) -> Verdict) {
-        if self.verdicts.iter().all(Option::is_some) {
-            return;
-        }
-        for (cell, trials) in self.trials_by_cell().into_iter().enumerate() {
-            if let (Some(slot @ None), Some(job), false) = (self.verdicts.get_mut(cell), self.plan.cells.get(cell), trials.is_empty()) {
-                *slot = Some(judge(cell, job, &trials));
-            }
-        }
-    }
-
     /// The gravest warning of all verdicts.
     pub fn worst(&self) -> Option<Severity> {
         let of_probes = self.probe_findings.iter().flat_map(|findings| &findings.warnings);
@@ -120,7 +108,7 @@ impl Session {
 mod tests {
     use super::super::testing;
     use super::*;
-    use crate::record::End;
+    use crate::record::{End, Verdict};
 
     #[test]
     fn grows_with_events_and_ignores_cells_it_does_not_have() {
@@ -136,22 +124,5 @@ mod tests {
         assert_eq!(session.errors, [Some("no 0".into()), Some("no 1".into())]);
         assert!(session.verdicts.iter().all(Option::is_some));
         assert_eq!((session.notes.len(), session.end), (1, Some(End::Goal)));
-    }
-
-    #[test]
-    fn only_missing_verdicts_with_trials_are_asked_for() {
-        let mut session = testing::session(3);
-        session.apply(&testing::trial_event(0, 1, 5));
-        session.apply(&testing::trial_event(1, 1, 5));
-        session.apply(&testing::trial_event(1, 2, 6));
-        session.apply(&Event::Verdict { cell: 0, verdict: Arc::default() });
-        let mut asked = Vec::new();
-        session.complete(|cell, _, trials| {
-            asked.push((cell, trials.len()));
-            Verdict { source_reason: "judged".into(), ..Verdict::default() }
-        });
-        assert_eq!(asked, [(1, 2)]);
-        assert_eq!(session.verdicts[1].as_ref().unwrap().source_reason, "judged");
-        assert_eq!(session.verdicts[2], None);
     }
 }

@@ -5,51 +5,24 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Recorder, Session};
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec, TrialTime};
+use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use crate::record::{End, Event, Sample, Trial};
 
 /// 2026-11-21T09:30:11Z.
 pub const CREATED: Duration = Duration::from_secs(1_795_253_411);
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job {
-        backend: Choice::parse(backend).unwrap(),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block,
-        count: None,
-        span: 1 << 30,
-        threads: 1,
-        depth: 1,
-        cache,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { block, count: None, span: 1 << 30, cache, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
 }
 
 /// A plan of so many cells: `read` at 4 KiB, 8 KiB and so on.
 pub fn plan(cells: u32) -> Plan {
     Plan {
-        experiment: "sweep".into(),
         presets: vec!["quick".into()],
-        target: TargetSpec::File { path: "/data/file".into(), size: 1 << 30 },
         cells: (0..cells).map(|n| job("read", 4096 << (n % 16), Cache::Warm)).collect(),
         trials: Some(5),
-        goal: Plan::GOAL,
-        trial_time: TrialTime::default(),
-        budget: Plan::BUDGET,
         seed: 7,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
+        ..Plan::plain("sweep", TargetSpec::File { path: "/data/file".into(), size: 1 << 30 })
     }
 }
 

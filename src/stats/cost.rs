@@ -62,11 +62,6 @@ impl Cost {
         self.fixed + self.per_byte * bytes
     }
 
-    /// Bytes per second at such blocks.
-    pub fn throughput(&self, bytes: f64) -> f64 {
-        bytes * 1e9 / self.nanos(bytes)
-    }
-
     /// Bytes per second of blocks without end; `None` where a byte costs nothing.
     pub fn bandwidth(&self) -> Option<f64> {
         Some(1e9 / self.per_byte).filter(|rate| rate.is_finite())

@@ -24,7 +24,7 @@ fn a_curve_without_noise_gives_its_parts() {
         assert!(near(cost.nanos(4096.0), fixed + per_byte * 4096.0, 1e-6));
         assert!(near(cost.bandwidth().unwrap(), 1e9 / per_byte, 1e-6));
         let half = cost.half().unwrap();
-        assert!(near(cost.throughput(half), cost.bandwidth().unwrap() / 2.0, 1e-6));
+        assert!(near(half * 1e9 / cost.nanos(half), cost.bandwidth().unwrap() / 2.0, 1e-6));
         assert!(near(cost.fixed_share(half), 0.5, 1e-6));
     }
 }

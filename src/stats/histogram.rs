@@ -148,12 +148,6 @@ impl Histogram {
         histogram
     }
 
-    /// Empties it and keeps its memory.
-    pub fn clear(&mut self) {
-        self.buckets.reset();
-        (self.sum, self.min, self.max) = (0, u64::MAX, 0);
-    }
-
     /// Whether two values fall into the same bucket.
     fn same_bucket(&self, a: u64, b: u64) -> bool {
         let inside = |nanos: u64| nanos.clamp(LOWEST, HIGHEST);

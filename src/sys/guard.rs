@@ -76,12 +76,6 @@ pub struct Guard {
     slot: &'static Slot,
 }
 
-/// A copy of the flag for a worker. Meaningless, but harmless, after the [`Guard`] is gone.
-#[derive(Clone, Copy, Debug)]
-pub struct Watch {
-    slot: &'static Slot,
-}
-
 impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Slot").field("fault", &self.first_fault()).finish_non_exhaustive()
@@ -158,24 +152,6 @@ impl Guard {
     }
 
     /// Offset in the mapping of the access that faulted first, in bytes.
-    pub fn first_fault(&self) -> Option<u64> {
-        self.slot.first_fault()
-    }
-
-    /// A handle that a worker can keep.
-    pub fn watch(&self) -> Watch {
-        Watch { slot: self.slot }
-    }
-}
-
-impl Watch {
-    /// As [`Guard::hit`].
-    #[inline(always)]
-    pub fn hit(&self) -> bool {
-        self.slot.fault.load(Ordering::Relaxed) != 0
-    }
-
-    /// As [`Guard::first_fault`].
     pub fn first_fault(&self) -> Option<u64> {
         self.slot.first_fault()
     }

@@ -16,13 +16,13 @@ fn mapped() -> (File, Mmap) {
 }
 
 /// Reads a byte of each page, as a worker does; stops at the flag. Gives the number of pages read.
-fn read_pages(map: &Mmap, watch: Watch) -> usize {
+fn read_pages(map: &Mmap, guard: &Guard) -> usize {
     let mut read = 0;
     for at in (0..LEN).step_by(4096) {
         // SAFETY: inside the mapping; a raw read, since the data may change.
         unsafe { ptr::read_volatile(map.as_ptr().add(at)) };
         read += 1;
-        if watch.hit() {
+        if guard.hit() {
             break;
         }
     }
@@ -38,10 +38,10 @@ fn truncation_under_readers_is_survived_and_noticed() {
     let passes = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..3 {
-            let (watch, map, passes) = (guard.watch(), &map, &passes);
+            let (guard, map, passes) = (&guard, &map, &passes);
             scope.spawn(move || {
-                while !watch.hit() {
-                    read_pages(map, watch);
+                while !guard.hit() {
+                    read_pages(map, guard);
                     passes.fetch_add(1, Ordering::Relaxed);
                 }
             });

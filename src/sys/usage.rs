@@ -96,11 +96,6 @@ fn steal_ticks(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
 }
 
-/// Microseconds since boot in which some task waited for I/O (/proc/pressure/io). `None` without CONFIG_PSI.
-pub fn io_pressure() -> Option<u64> {
-    pressure_total(&text::read("/proc/pressure/io").ok()?)
-}
-
 /// Microseconds since boot in which some task waited for memory (/proc/pressure/memory). `None` without CONFIG_PSI.
 pub fn memory_pressure() -> Option<u64> {
     pressure_total(&text::read("/proc/pressure/memory").ok()?)

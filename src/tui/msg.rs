@@ -14,7 +14,7 @@ use super::sessions::Preview;
 use super::setup::{Listing, Question, Seen};
 use super::shown::Shown;
 use crate::engine::Proposed;
-use crate::host::{Host, TargetFacts};
+use crate::host::Host;
 use crate::plan::{Plan, Preset};
 use crate::record::{Event, Warning};
 use crate::session::Listed;
@@ -158,6 +158,3 @@ pub enum Effect {
     },
     Remember(Box<Remembered>),
 }
-
-/// Facts that the target pane shows.
-pub type Facts = Option<Box<TargetFacts>>;

@@ -43,13 +43,6 @@ impl Remembered {
         self.save_to(&place().ok_or(io::ErrorKind::NotFound)?)
     }
 
-    /// Puts a target in front of the recent ones.
-    pub fn used(&mut self, target: &Path) {
-        self.recent.retain(|path| path != target);
-        self.recent.insert(0, target.into());
-        self.recent.truncate(MOST_RECENT);
-    }
-
     fn load_from(path: &Path) -> Remembered {
         let mut text = String::new();
         // Opening a pipe would wait for its other end.
@@ -147,17 +140,5 @@ mod tests {
         let found = Remembered::parse(text);
         assert_eq!((found.settings.argv().join(" "), found.recent), ("--op write".into(), vec![PathBuf::from("/a")]));
         assert_eq!((found.theme, found.folder, found.log_y), (None, None, true));
-    }
-
-    #[test]
-    fn recent_targets_are_few_and_each_once() {
-        let mut state = Remembered::default();
-        for n in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 5] {
-            state.used(Path::new(&format!("/{n}")));
-        }
-        assert_eq!(
-            (state.recent.len(), state.recent[0].as_path(), state.recent[1].as_path()),
-            (MOST_RECENT, "/5".as_ref(), "/12".as_ref())
-        );
     }
 }

@@ -11,23 +11,12 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 fn plan(probes: Vec<ProbeCell>, trials: u32) -> Arc<Plan> {
     let time = Duration::from_micros(200);
     Arc::new(Plan {
-        experiment: "lab".into(),
-        presets: vec![],
-        target: TargetSpec::None,
-        cells: vec![],
         probes,
         trials: Some(trials),
-        goal: 0.02,
-        trial_time: TrialTime { low: time, high: time },
+        trial_time: TrialTime::of(time),
         budget: Duration::from_secs(60),
         seed: 1,
-        skipped: vec![],
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        skipped_probes: vec![],
-        pick: false,
-        remote: None,
+        ..Plan::plain("lab", TargetSpec::None)
     })
 }
 

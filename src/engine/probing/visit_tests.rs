@@ -12,6 +12,8 @@ struct Slow {
     opening: Duration,
     most: u64,
     fails: bool,
+    /// It hears no stop while it is made ready.
+    deaf: bool,
     batches: AtomicU64,
 }
 
@@ -28,6 +30,11 @@ impl Probe for Slow {
         None
     }
     fn open(&self, _: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
+        if self.deaf {
+            loop {
+                std::thread::park();
+            }
+        }
         spend(self.opening, site)?;
         let counted: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
         self.batches.store(0, Relaxed);
@@ -75,7 +82,14 @@ fn ask(slow: Slow) -> Ask {
 }
 
 fn slow() -> Slow {
-    Slow { each: Duration::from_micros(100), opening: Duration::ZERO, most: u64::MAX, fails: false, batches: AtomicU64::new(0) }
+    Slow {
+        each: Duration::from_micros(100),
+        opening: Duration::ZERO,
+        most: u64::MAX,
+        fails: false,
+        deaf: false,
+        batches: AtomicU64::new(0),
+    }
 }
 
 fn site() -> Site {
@@ -127,23 +141,6 @@ fn a_refusal_and_a_stop_are_told_apart() {
 
 #[test]
 fn what_does_not_come_back_is_left_behind() {
-    struct Deaf;
-    impl Probe for Deaf {
-        fn info(&self) -> &'static ProbeInfo {
-            &INFO
-        }
-        fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-            Vec::new()
-        }
-        fn estimate(&self, _: &ProbeCell, _: &Site) -> Option<Estimate> {
-            None
-        }
-        fn open(&self, _: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-            loop {
-                std::thread::park();
-            }
-        }
-    }
-    let ask = Ask { probe: &Deaf, ..ask(slow()) };
-    assert!(matches!(visit(&ask, &site(), &|| Some(Cut::End)), Err(Failure::Abandoned)));
+    let deaf = Slow { deaf: true, ..slow() };
+    assert!(matches!(visit(&ask(deaf), &site(), &|| Some(Cut::End)), Err(Failure::Abandoned)));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::faulty::{Act, Faulty, OPENING};
 use super::*;
 use crate::engine::Control;
-use crate::plan::{Cache, Plan, TargetSpec, TrialTime};
+use crate::plan::{Cache, Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Phase, Progress, Trial};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -15,25 +15,12 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// So many cells of `pread` on a cached file, three trials each, long enough to be cut.
 fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
     let job = Job { count: None, xor: false, cache: Cache::Warm, backend: Choice::parse("pread").unwrap(), ..testing::job() };
-    let time = Duration::from_millis(300);
     Plan {
-        experiment: "sweep".into(),
-        presets: vec![],
-        target: TargetSpec::File { path: file.path().into(), size: 65536 },
         cells: (0..cells).map(|n| Job { block: 4096 << n, ..job.clone() }).collect(),
         trials: Some(3),
-        goal: 0.02,
-        trial_time: TrialTime { low: time, high: time },
         budget: Duration::from_secs(600),
         seed: 1,
-        skipped: vec![],
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: vec![],
-        skipped_probes: vec![],
-        remote: None,
+        ..Plan::plain("sweep", TargetSpec::File { path: file.path().into(), size: 65536 })
     }
 }
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::backend::testing;
 use crate::engine::Way;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
-use crate::plan::{Job, TargetSpec, TrialTime};
+use crate::plan::{Job, TargetSpec};
 use crate::stats::Histogram;
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -28,27 +28,8 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
     let bench = Bench::open(&target, 1, &|| false, &mut |_| {}).unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
-    let (experiment, presets, trial_time) = ("sweep".into(), vec![], TrialTime::default());
     let cells = vec![job.clone()];
-    let plan = Plan {
-        experiment,
-        presets,
-        target,
-        cells,
-        trials: Some(1),
-        goal: 0.0,
-        trial_time,
-        budget,
-        seed: 1,
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: vec![],
-        skipped: vec![],
-        skipped_probes: vec![],
-        remote: None,
-    };
+    let plan = Plan { cells, trials: Some(1), goal: 0.0, budget, seed: 1, ..Plan::plain("sweep", target) };
     let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();
     let mut sink = |event| {

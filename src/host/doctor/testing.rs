@@ -1,10 +1,8 @@
 //! What the tests of the doctor share.
 
-use std::time::Duration;
-
 use super::{CHECKS, Facts, Finding};
 use crate::host::{Host, TargetFacts};
-use crate::plan::{Cache, Choice, CpuCache, Job, Op, Pattern, Plan, Sync, TargetSpec, TrialTime};
+use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 
 pub fn facts_of<'a>(host: &'a Host, target: Option<&'a TargetFacts>, plan: Option<&'a Plan>) -> Facts<'a> {
     Facts { host, target, plan }
@@ -25,22 +23,7 @@ pub fn check(id: &str, host: &Host, target: Option<&TargetFacts>, plan: Option<&
 
 /// One cell over 1 GiB that reads 4 KiB blocks cold; `words` change it: a backend, `cold|warm|asis`, `direct`, `write`, `read`.
 pub fn plan(words: &[&str]) -> Plan {
-    let mut job = Job {
-        backend: Choice::parse("read").unwrap(),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block: 4096,
-        count: None,
-        span: 1 << 30,
-        threads: 1,
-        depth: 1,
-        cache: Cache::Cold,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    };
+    let mut job = Job { count: None, span: 1 << 30, cache: Cache::Cold, ..Job::plain(Choice::parse("read").unwrap(), Op::Read) };
     for word in words {
         match *word {
             "direct" => (job.direct, job.cache) = (true, Cache::AsIs),
@@ -49,24 +32,5 @@ pub fn plan(words: &[&str]) -> Plan {
             word => job.backend = Choice::parse(word).unwrap(),
         }
     }
-    let time = Duration::from_millis(300);
-    Plan {
-        experiment: "sweep".into(),
-        presets: Vec::new(),
-        target: TargetSpec::File { path: "f".into(), size: 1 << 30 },
-        cells: vec![job],
-        trials: None,
-        goal: Plan::GOAL,
-        trial_time: TrialTime { low: time, high: time },
-        budget: Plan::BUDGET,
-        seed: 1,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
-    }
+    Plan { cells: vec![job], seed: 1, ..Plan::plain("sweep", TargetSpec::File { path: "f".into(), size: 1 << 30 }) }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{CellEvidence, MachineEvidence, Spread, TargetEvidence};
-use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Job, Moves, Op, Pattern, Sync};
+use crate::plan::{Cache, Choice, Depth, Info, Job, Moves, Op, Sync};
 use crate::record::{Evidence, Latency, Prepared, Residency, Trial, Warning};
 
 pub const MIB: u64 = 1 << 20;
@@ -78,22 +78,7 @@ impl Case {
 }
 
 fn job() -> Job {
-    Job {
-        backend: Choice::plain("pread"),
-        op: Op::Read,
-        pattern: Pattern::Seq,
-        block: MIB,
-        count: Some(0),
-        span: SPAN,
-        threads: 1,
-        depth: 1,
-        cache: Cache::Cold,
-        direct: false,
-        xor: false,
-        sync: Sync::None,
-        mix: None,
-        cpu_cache: CpuCache::Keep,
-    }
+    Job { block: MIB, span: SPAN, cache: Cache::Cold, ..Job::plain(Choice::plain("pread"), Op::Read) }
 }
 
 /// 256 reads of 1 MiB in 300 ms, all of them from the device.

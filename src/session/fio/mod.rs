@@ -121,25 +121,7 @@ fn target(jobs: &[FioJob], global: &Options, cells: &[Job]) -> (TargetSpec, Opti
 fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Session {
     let longest = made.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
     let time = Duration::from_nanos(longest);
-    let plan = Plan {
-        experiment: "fio".into(),
-        presets: Vec::new(),
-        target,
-        cells: made.cells,
-        probes: Vec::new(),
-        trials: None,
-        goal: Plan::GOAL,
-        trial_time: TrialTime { low: time, high: time },
-        budget: Duration::from_nanos(made.trials.iter().fold(0, |sum, trial| sum.max(trial.nanos))),
-        seed: 0,
-        skipped: Vec::new(),
-        skipped_probes: Vec::new(),
-        pick: false,
-        remote: None,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-    };
+    let plan = Plan { cells: made.cells, trial_time: TrialTime::of(time), budget: time, ..Plan::plain("fio", target) };
     // Beyond the year 9999 there is no such text.
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
     let mut session = Session::new(String::new(), String::new(), created, host, plan);

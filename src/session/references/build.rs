@@ -25,25 +25,7 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
         None if file.jobs.is_empty() => TargetSpec::None,
         None => TargetSpec::File { path: "a file of the report's".into(), size: 0 },
     };
-    let mut plan = Plan {
-        experiment: "reported".into(),
-        presets: Vec::new(),
-        target,
-        cells: Vec::new(),
-        probes: Vec::new(),
-        trials: None,
-        goal: Plan::GOAL,
-        trial_time: TrialTime { low: Duration::ZERO, high: Duration::ZERO },
-        budget: Duration::ZERO,
-        seed: 0,
-        skipped: Vec::new(),
-        skipped_probes: Vec::new(),
-        pick: false,
-        remote: None,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-    };
+    let mut plan = Plan { trial_time: TrialTime::of(Duration::ZERO), budget: Duration::ZERO, ..Plan::plain("reported", target) };
     let (mut verdicts, mut trials, mut findings, mut figures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for table in &file.jobs {
         for row in &table.rows {

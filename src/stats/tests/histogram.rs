@@ -76,15 +76,6 @@ fn huge_counts_saturate() {
 }
 
 #[test]
-fn clear_forgets_everything() {
-    let mut h = of(&[1, 50, 100_000]);
-    h.clear();
-    assert_eq!(h, Histogram::new());
-    h.record(7);
-    assert_eq!(h, of(&[7]));
-}
-
-#[test]
 fn file_form() {
     let h = of(&[57, 57, 1_000_003]);
     let text = serde_json::to_string(&h).unwrap();

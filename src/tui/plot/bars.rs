@@ -3,11 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
-use super::axis::Scale;
 use super::canvas::put;
-use super::range::Range;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 
 /// A cell that is filled to so many eighths.
@@ -20,37 +18,23 @@ pub struct Part {
     pub style: Style,
 }
 
-/// A sign on a bar's row: an estimate, another machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mark {
-    pub at: f64,
-    pub symbol: char,
-    pub style: Style,
-}
-
 /// One row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bar<'a> {
     pub label: &'a str,
-    /// One part: a plain bar. Several stand end to end (on a linear scale).
+    /// One part: a plain bar. Several stand end to end.
     pub parts: Vec<Part>,
     pub figure: &'a str,
-    pub marks: Vec<Mark>,
 }
 
 impl<'a> Bar<'a> {
     pub fn new(label: &'a str, value: f64, style: Style, figure: &'a str) -> Bar<'a> {
-        Bar { label, parts: vec![Part { value, style }], figure, marks: Vec::new() }
+        Bar { label, parts: vec![Part { value, style }], figure }
     }
 
     /// A bar of several parts, end to end.
     pub fn stacked(label: &'a str, parts: Vec<Part>, figure: &'a str) -> Bar<'a> {
-        Bar { label, parts, figure, marks: Vec::new() }
-    }
-
-    pub fn mark(mut self, at: f64, symbol: char, style: Style) -> Bar<'a> {
-        self.marks.push(Mark { at, symbol, style });
-        self
+        Bar { label, parts, figure }
     }
 }
 
@@ -58,13 +42,8 @@ impl<'a> Bar<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Bars<'a> {
     pub bars: &'a [Bar<'a>],
-    pub scale: Scale,
-    /// None: 0, or on a logarithmic scale a little below the smallest.
-    pub min: Option<f64>,
     /// None: the largest.
     pub max: Option<f64>,
-    /// The rest of each bar's track is shown.
-    pub track: bool,
     pub look: &'a Look,
 }
 
@@ -77,20 +56,11 @@ struct Columns {
 
 impl<'a> Bars<'a> {
     pub fn new(look: &'a Look, bars: &'a [Bar<'a>]) -> Bars<'a> {
-        Bars { bars, scale: Scale::Linear, min: None, max: None, track: false, look }
+        Bars { bars, max: None, look }
     }
 
     pub fn max(self, max: f64) -> Bars<'a> {
         Bars { max: Some(max), ..self }
-    }
-
-    /// On a logarithmic scale between two values.
-    pub fn log(self, min: f64, max: f64) -> Bars<'a> {
-        Bars { scale: Scale::Log10, min: Some(min), max: Some(max), ..self }
-    }
-
-    pub fn track(self, track: bool) -> Bars<'a> {
-        Bars { track, ..self }
     }
 
     /// One row per bar from the top; what does not fit is left out.
@@ -99,7 +69,7 @@ impl<'a> Bars<'a> {
         if area.is_empty() {
             return;
         }
-        let (columns, range) = (self.columns(area.width), self.range());
+        let (columns, most) = (self.columns(area.width), self.most());
         for (bar, row) in self.bars.iter().zip(area.rows()) {
             if columns.label > 0 {
                 buf.set_stringn(row.x, row.y, bar.label, usize::from(columns.label), self.look.style(Role::Text));
@@ -109,7 +79,7 @@ impl<'a> Bars<'a> {
                 buf.set_stringn(start, row.y, bar.figure, usize::from(columns.figure), self.look.style(Role::Number));
             }
             let left = row.x + columns.label + u16::from(columns.label > 0);
-            self.draw(bar, &range, Rect::new(left, row.y, columns.bar, 1), buf);
+            self.draw(bar, most, Rect::new(left, row.y, columns.bar, 1), buf);
         }
     }
 
@@ -129,27 +99,17 @@ impl<'a> Bars<'a> {
         Columns { label, bar: width.saturating_sub(used), figure }
     }
 
-    fn range(&self) -> Range {
+    /// What the whole width stands for; above 0.
+    fn most(&self) -> f64 {
         let totals = self.bars.iter().map(|bar| bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>());
-        let found = super::range::extremes(self.scale, totals);
-        let even = |end: Option<f64>| end.map(|v| self.scale.forward(v)).filter(|v| v.is_finite());
-        let hi = even(self.max).or(found.map(|f| f.1)).unwrap_or(1.0);
-        let lo = even(self.min).unwrap_or(match self.scale {
-            Scale::Linear => 0.0,
-            _ => found.map_or(0.0, |f| f.0) - 0.5,
-        });
-        Range { scale: self.scale, lo, hi: if hi > lo { hi } else { lo + 1.0 } }
+        let largest = || totals.filter(|total| total.is_finite()).reduce(f64::max);
+        self.max.filter(|max| max.is_finite()).or_else(largest).filter(|most| *most > 0.0).unwrap_or(1.0)
     }
 
-    fn draw(&self, bar: &Bar, range: &Range, area: Rect, buf: &mut Buffer) {
-        if self.track {
-            for column in area.left()..area.right() {
-                buf.set_string(column, area.y, self.look.glyph("·", "."), self.look.style(Role::Border));
-            }
-        }
+    fn draw(&self, bar: &Bar, most: f64, area: Rect, buf: &mut Buffer) {
         // In eighths of a cell.
         let room = u32::from(area.width) * 8;
-        let place = |value: f64| (range.share(value).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
+        let place = |value: f64| ((value / most).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
         let (mut sum, mut end) = (0.0, 0);
         for (index, part) in bar.parts.iter().enumerate() {
             if part.value.is_finite() && part.value > 0.0 {
@@ -161,12 +121,6 @@ impl<'a> Bars<'a> {
                     end += 1;
                 }
                 self.fill(start, end, index, part.style, area, buf);
-            }
-        }
-        for mark in bar.marks.iter().filter(|mark| (-1e-9..=1.0 + 1e-9).contains(&range.share(mark.at))) {
-            let column = (place(mark.at) / 8).min(u32::from(area.width).saturating_sub(1)) as u16;
-            if let Some(cell) = buf.cell_mut((area.x + column, area.y)).filter(|_| area.width > 0) {
-                put(cell, if mark.symbol.width() == Some(1) { mark.symbol } else { '|' }, mark.style);
             }
         }
     }
@@ -222,8 +176,8 @@ mod tests {
         let picture = show(17, 4, |area, buf| Bars::new(&look, &bars).render(area, buf));
         assert_eq!(picture, "read ████████ 8.0\nmmap ██▎      2.3\ntiny ▏        0.0\nnone            -");
         let look = ascii();
-        let picture = show(17, 2, |area, buf| Bars::new(&look, &bars).track(true).render(area, buf));
-        assert_eq!(picture, "read ######## 8.0\nmmap ##...... 2.3");
+        let picture = show(17, 2, |area, buf| Bars::new(&look, &bars).render(area, buf));
+        assert_eq!(picture, "read ######## 8.0\nmmap ##       2.3");
     }
 
     #[test]
@@ -234,12 +188,5 @@ mod tests {
         assert_eq!(show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)), "████▓▓");
         let look = ascii();
         assert_eq!(show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)), "####==");
-    }
-
-    #[test]
-    fn marks_stand_on_a_logarithmic_scale() {
-        let look = Look::default();
-        let bars = [Bar::new("", 100.0, Style::new(), "").mark(1e4, '◆', Style::new()).mark(1e9, '!', Style::new())];
-        assert_eq!(show(12, 1, |area, buf| Bars::new(&look, &bars).log(1.0, 1e6).render(area, buf)), "████    ◆");
     }
 }

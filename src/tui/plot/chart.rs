@@ -75,10 +75,6 @@ impl<'a> Series<'a> {
     pub fn draw(self, draw: Draw) -> Series<'a> {
         Series { draw, ..self }
     }
-
-    pub fn emphasis(self, emphasis: bool) -> Series<'a> {
-        Series { emphasis, ..self }
-    }
 }
 
 /// A horizontal line: a measured ceiling, the mean.
@@ -155,11 +151,6 @@ impl<'a> Chart<'a> {
         let frame = Frame::new(self, area)?;
         let inside = column >= frame.plot.left() && column < frame.plot.right();
         inside.then(|| frame.x.value(frame.share_of(column, self.ascii())))
-    }
-
-    /// The ends of the x axis: what was asked for, or what was fitted. For zooming.
-    pub fn x_range(&self) -> (f64, f64) {
-        Frame::x_range(self).ends()
     }
 
     /// The ends of the y axis, for an axis that is to stay.

@@ -1,7 +1,7 @@
 //! Charts: what a terminal cell can show of a curve.
 //!
 //! A [`Chart`] draws curves with Braille dots (or plain characters), on linear or logarithmic axes, with gaps,
-//! intervals, rules and a cursor. [`Bars`], [`Track`], [`Spark`] and [`Histogram`] are its small relatives. All are pure: they
+//! intervals, rules and a cursor. [`Bars`], [`Track`] and [`Histogram`] are its small relatives. All are pure: they
 //! get values and a [`Look`](super::theme::Look), and draw into a buffer of any size.
 
 mod axis;
@@ -13,16 +13,14 @@ mod frame;
 mod histogram;
 mod overlay;
 mod range;
-mod spark;
 mod ticks;
 mod track;
 
 pub use axis::{Axis, Scale, Step};
-pub use bars::{Bar, Bars, Mark, Part};
+pub use bars::{Bar, Bars, Part};
 pub use chart::{Chart, Draw, Point, Rule, Series};
 pub use histogram::Histogram;
-pub use spark::Spark;
-pub use track::{Track, column};
+pub use track::{Mark, Track, column};
 
 #[cfg(test)]
 mod pictures;

@@ -263,7 +263,7 @@ fn nothing_and_one_point_have_axes() {
 fn the_front_series_has_a_shared_cell() {
     let look = Look::default();
     let line = points(&[(0.0, 2.0), (10.0, 2.0)]);
-    let series = [Series::new(&look, 0, "", &line).emphasis(true), Series::new(&look, 1, "", &line)];
+    let series = [Series { emphasis: true, ..Series::new(&look, 0, "", &line) }, Series::new(&look, 1, "", &line)];
     let area = Rect::new(0, 0, 20, 8);
     let mut buf = Buffer::empty(area);
     let chart = plain(&look, &series, 4.0);

@@ -5,9 +5,17 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthChar;
 
-use super::bars::{EIGHTHS, Mark};
+use super::bars::EIGHTHS;
 use super::canvas::put;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
+
+/// A sign on the row: another machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mark {
+    pub at: f64,
+    pub symbol: char,
+    pub style: Style,
+}
 
 /// Places are shares of the scale, 0 to 1; what is beyond stands at its end.
 #[derive(Debug, Clone, PartialEq, Default)]

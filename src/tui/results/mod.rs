@@ -33,16 +33,12 @@ pub use view::draw;
 use tui_input::Input;
 
 use super::model::Model;
-use super::msg::{Effect, Msg};
+use super::msg::Effect;
 use super::shown::Shown;
 
 /// Shows a session.
 pub fn show(model: &mut Model, shown: Shown) {
     model.results.show(shown);
-}
-
-pub fn told(_: &mut Model, _: Msg) -> Vec<Effect> {
-    Vec::new()
 }
 
 /// The filter, while it is typed.

@@ -7,6 +7,7 @@ use tui_input::Input;
 
 use crate::host::TargetFacts;
 use crate::sys::mounts::Space;
+use crate::tui::remember::MOST_RECENT;
 
 /// What an entry of a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +77,6 @@ pub enum Row {
 
 /// Recent targets that are seen without a filter.
 const FEW: usize = 3;
-/// Recent targets that are kept.
-const MOST: usize = 10;
 /// Files looked at at the same time: one that hangs holds up no other.
 const LOOKS: usize = 3;
 
@@ -120,7 +119,7 @@ impl Browser {
         if has("scratch file") {
             rows.push(Row::Scratch);
         }
-        let most = if filtered { MOST } else { FEW };
+        let most = if filtered { MOST_RECENT } else { FEW };
         let seen = |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
         // A file of this folder stands in the list once.
         let below = |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
@@ -233,7 +232,7 @@ impl Browser {
     pub fn used(&mut self, path: &Path) {
         self.recent.retain(|own| own != path);
         self.recent.insert(0, path.into());
-        self.recent.truncate(MOST);
+        self.recent.truncate(MOST_RECENT);
         self.sort();
     }
 }

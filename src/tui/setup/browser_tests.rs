@@ -57,7 +57,7 @@ fn recent_targets_are_few_and_newest_first() {
         browser.used(Path::new(&format!("/x/{n}")));
     }
     browser.used(Path::new("/x/5"));
-    assert_eq!(browser.recent.len(), MOST);
+    assert_eq!(browser.recent.len(), MOST_RECENT);
     assert_eq!(browser.recent[..2], [PathBuf::from("/x/5"), "/x/11".into()]);
     assert_eq!(browser.rows[1..5], [Row::Recent(0), Row::Recent(1), Row::Recent(2), Row::Parent]);
 }

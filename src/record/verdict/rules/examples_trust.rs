@@ -143,7 +143,7 @@ pub static TRUST: &[Example] = &[
             c.each(|t| (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) = (15_000, 256 * 20_000 - 1, 1))
         },
     ),
-    example("slow-clock", Note, cold, |c| c.trial(0).evidence.notes.push(Noted::SlowClock), |c| c.trials.truncate(5)),
+    example("slow-clock", Note, cold, slow_clock, |c| c.trials.truncate(5)),
     example(
         "shared-descriptors",
         Note,
@@ -158,48 +158,12 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.notes.push(Noted::SmallPages)),
         |c| c.each(|t| t.evidence.notes.push(Noted::SharedDescriptors)),
     ),
-    example(
-        "file-changed",
-        Wrong,
-        cold,
-        |c| c.trial(0).evidence.notes.push(Noted::FileChanged("size 5 -> 6".into())),
-        |c| c.trial(0).evidence.notes.push(Noted::SlowClock),
-    ),
-    example(
-        "helper-uncounted",
-        Note,
-        cold,
-        |c| c.trial(1).evidence.notes.push(Noted::HelperUncounted),
-        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
-    ),
-    example(
-        "cloned",
-        Misleading,
-        cold,
-        |c| c.trial(1).evidence.notes.push(Noted::Cloned),
-        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
-    ),
-    example(
-        "calls-unknown",
-        Note,
-        cold,
-        |c| c.trial(1).evidence.notes.push(Noted::CallsUnknown),
-        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
-    ),
-    example(
-        "coarse-clock",
-        Note,
-        cold,
-        |c| c.each(|t| t.evidence.notes.push(Noted::CoarseClock(t.nanos / 50))),
-        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
-    ),
-    example(
-        "coarse-clock",
-        Misleading,
-        cold,
-        |c| c.trial(1).evidence.notes.push(Noted::CoarseClock(u64::MAX / 2)),
-        |c| c.trial(1).evidence.notes.push(Noted::SlowClock),
-    ),
+    example("file-changed", Wrong, cold, |c| noted(c, Noted::FileChanged("size 5 -> 6".into())), slow_clock),
+    example("helper-uncounted", Note, cold, |c| noted(c, Noted::HelperUncounted), slow_clock),
+    example("cloned", Misleading, cold, |c| noted(c, Noted::Cloned), slow_clock),
+    example("calls-unknown", Note, cold, |c| noted(c, Noted::CallsUnknown), slow_clock),
+    example("coarse-clock", Note, cold, |c| c.each(|t| t.evidence.notes.push(Noted::CoarseClock(t.nanos / 50))), slow_clock),
+    example("coarse-clock", Misleading, cold, |c| noted(c, Noted::CoarseClock(u64::MAX / 2)), slow_clock),
     example(
         "not-flushed",
         Misleading,
@@ -217,6 +181,16 @@ pub static TRUST: &[Example] = &[
     example("not-flushed", Misleading, cold, |c| c.job.cpu_cache = CpuCache::Flush, |c| c.each(|t| t.evidence.cpu_cache = flush(3.0, 3.0))),
     example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 6_000_000, |c| c.trial(0).evidence.skew_nanos = 2_000_000),
 ];
+
+/// The second trial carries the note.
+fn noted(case: &mut Case, note: Noted) {
+    case.trial(1).evidence.notes.push(note);
+}
+
+/// A note that only its own rule is about.
+fn slow_clock(case: &mut Case) {
+    noted(case, Noted::SlowClock);
+}
 
 fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {
     Some(CacheFlush { before_nanos, after_nanos, flushed_bytes: 0 })

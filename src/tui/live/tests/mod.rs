@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::series;
-use crate::plan::{Cache, Choice, Job, Op, Plan, Settings, TargetSpec, TrialTime};
+use crate::plan::{Cache, Choice, Job, Op, Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Trial, Verdict, Warning};
 use crate::tui::keys::Key;
 use crate::tui::model::{Model, Screen};
@@ -28,23 +28,10 @@ fn job(backend: &str, block: u64) -> Job {
 fn plan(trials: Option<u32>) -> Plan {
     let blocks = [4096, 65536, 1 << 20];
     Plan {
-        experiment: "sweep".into(),
-        presets: Vec::new(),
-        target: TargetSpec::Scratch { dir: "/tmp".into(), size: 1 << 30, keep: false },
         cells: ["read", "pread"].iter().flat_map(|backend| blocks.map(|block| job(backend, block))).collect(),
         trials,
-        goal: Plan::GOAL,
-        trial_time: TrialTime::default(),
-        budget: Plan::BUDGET,
         seed: 7,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
+        ..Plan::plain("sweep", TargetSpec::Scratch { dir: "/tmp".into(), size: 1 << 30, keep: false })
     }
 }
 

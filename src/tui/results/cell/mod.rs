@@ -59,17 +59,7 @@ fn stacks<'a>(look: &'a Look, data: &'a Data, index: usize, body: Rect) -> Vec<S
     if inner.width < TWO {
         let area = column(0, inner.width);
         let s = sight(area);
-        let parts = [
-            facts::error(s),
-            facts::figures(s),
-            facts::limit(s),
-            facts::written(s),
-            source::sections(s),
-            facts::warnings(s),
-            latency::sections(s, 8),
-            trials::sections(s, 7),
-            facts::processor(s),
-        ];
+        let parts = brief_parts(s).into_iter().chain([trials::sections(s, 7), facts::processor(s)]);
         return vec![Stack::of(area, parts)];
     }
     let half = inner.width / 2;
@@ -113,7 +103,12 @@ pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect,
 pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
     let Some(result) = data.results().get(index) else { return };
     let s = Sight { look, data, index, result, width: usize::from(area.width) };
-    let parts = [
+    Stack::of(area, brief_parts(s)).draw(0, buf);
+}
+
+/// What stands first where there is one column.
+fn brief_parts(s: Sight<'_>) -> [Vec<Section<'_>>; 7] {
+    [
         facts::error(s),
         facts::figures(s),
         facts::limit(s),
@@ -121,8 +116,7 @@ pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffe
         source::sections(s),
         facts::warnings(s),
         latency::sections(s, 8),
-    ];
-    Stack::of(area, parts).draw(0, buf);
+    ]
 }
 
 /// A section of lines only; none where there are no lines.

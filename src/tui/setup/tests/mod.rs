@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use super::*;
 use crate::engine::Proposed;
 use crate::host::TargetFacts;
-use crate::plan::{Choice, Job, Op, Plan, Preset, Settings, TargetSpec, TrialTime};
+use crate::plan::{Choice, Job, Op, Plan, Preset, Settings, TargetSpec};
 use crate::plan::{PRESETS, preset as built_in};
 use crate::tui::keys::script;
 use crate::tui::model::{Model, Screen};
@@ -62,23 +62,11 @@ fn planned(model: &mut Model) -> Vec<Effect> {
     };
     let cell = Job::plain(Choice::plain("pread"), setup.settings.op.unwrap_or(Op::Read));
     let plan = Plan {
-        experiment: "sweep".into(),
         presets: vec![setup.preset.id.clone()],
-        target,
         cells: vec![cell],
         trials: setup.settings.trials,
-        goal: Plan::GOAL,
-        trial_time: TrialTime::default(),
-        budget: Plan::BUDGET,
         seed: 1,
-        skipped: Vec::new(),
-        pick: false,
-        ceilings: false,
-        rated: None,
-        cold: Default::default(),
-        probes: Vec::new(),
-        skipped_probes: Vec::new(),
-        remote: None,
+        ..Plan::plain("sweep", target)
     };
     let proposed = Proposed {
         plan,
