@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::table::{Table, verdict};
+use iotui::stats::median;
 use iotui::sys::threads::Affinity;
 use serde_json::Value;
 
@@ -77,10 +78,6 @@ fn main() {
         table.add(vec![case.name.into(), show(own), show(loops), show(perf), show(ratios[0]), show(ratios[1]), held]);
     }
     table.print();
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    iotui::stats::Summary::of(values).map(|summary| summary.median)
 }
 
 fn lab() -> Option<Value> {

@@ -194,21 +194,29 @@ struct Copying {
 
 impl Lane for Copying {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.map.prepare(work);
-        let (base, buffer, guard, write) = (self.map.map.as_mut_ptr(), self.buffer.ptr(), &self.map.guard, self.write);
-        let result = each(work, buffer, 0, |request| {
-            let mapped = base.wrapping_add(request.offset as usize);
-            // SAFETY: the schedule stays inside the span, which is mapped; the buffer holds the largest block; no
-            // reference into the mapping exists, and the guard backs pages that a shrinking file takes away.
-            unsafe {
-                if write {
-                    std::ptr::copy_nonoverlapping(buffer.cast_const(), mapped, request.len as usize);
-                } else {
-                    std::ptr::copy_nonoverlapping(mapped.cast_const(), buffer, request.len as usize);
-                }
-            }
-            if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
-        });
-        if guard.hit() { Err(self.map.fault(0)) } else { result }
+        // SAFETY: as `copy_each` hands them over.
+        copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe { std::ptr::copy_nonoverlapping(from, to, len) })
     }
+}
+
+/// Copies each block between the mapping and the buffer by `copy(to, from, len)`, whose ranges are valid for that and apart.
+#[inline(always)]
+pub(super) fn copy_each(
+    map: &Mapping,
+    buffer: &Buffer,
+    write: bool,
+    work: &mut Work,
+    copy: impl Fn(*mut u8, *const u8, usize),
+) -> Result<(), BackendError> {
+    map.prepare(work);
+    let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
+    let result = each(work, buffer, 0, |request| {
+        // The schedule stays inside the span, which is mapped; the buffer holds the largest block; no reference into the
+        // mapping exists, and the guard backs pages that a shrinking file takes away.
+        let mapped = base.wrapping_add(request.offset as usize);
+        let (to, from) = if write { (mapped, buffer) } else { (buffer, mapped) };
+        copy(to, from.cast_const(), request.len as usize);
+        if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
+    });
+    if guard.hit() { Err(map.fault(0)) } else { result }
 }

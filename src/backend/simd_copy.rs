@@ -1,7 +1,6 @@
 //! `simd-copy`: the file as memory, each block copied with the widest loads and stores of this CPU.
 #![allow(unsafe_code)]
 
-use super::drive::each;
 use super::mmap::{self, Mapping};
 use super::wide::{self, CopyFn};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, lane_buffer};
@@ -65,21 +64,8 @@ struct SimdLane {
 
 impl Lane for SimdLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        self.map.prepare(work);
-        let (base, buffer, guard, write, copy) = (self.map.map.as_mut_ptr(), self.buffer.ptr(), &self.map.guard, self.write, self.copy);
-        let result = each(work, buffer, 0, |request| {
-            let mapped = base.wrapping_add(request.offset as usize);
-            // SAFETY: the schedule stays inside the span, which is mapped; the buffer holds the largest block; no
-            // reference into the mapping exists, and the guard backs pages that a shrinking file takes away.
-            unsafe {
-                if write {
-                    copy(mapped, buffer.cast_const(), request.len as usize);
-                } else {
-                    copy(buffer, mapped.cast_const(), request.len as usize);
-                }
-            }
-            if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
-        });
-        if guard.hit() { Err(self.map.fault(0)) } else { result }
+        let copy = self.copy;
+        // SAFETY: as `copy_each` hands them over.
+        mmap::copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe { copy(to, from, len) })
     }
 }

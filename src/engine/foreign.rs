@@ -104,7 +104,7 @@ fn told(peer: &dyn Peer, task: &Task, ended: &Ended) -> Result<Vec<Done>, Failur
     if !ended.status.success() && !interrupted {
         let why = match done {
             Err(error) => error.to_string(),
-            Ok(_) => stderr.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()).take(200).collect(),
+            Ok(_) => peer::first_line(&stderr).unwrap_or_default(),
         };
         return Err(Failure::Cell(format!("{id} failed ({}): {why}", ended.status)));
     }

@@ -136,7 +136,7 @@ pub fn whole_blocks(job: &Job) -> Job {
 }
 
 /// The first line that says something, short enough to show; for messages.
-fn first_line(text: &str) -> Option<String> {
+pub fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect())
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::steers;
 use crate::units;
 
 /// A machine in one line. Sizes in bytes, unknown texts empty.
@@ -29,7 +30,7 @@ impl HostSummary {
     /// The same with nothing in it that a terminal or a page would not show as text.
     pub fn clean(self) -> HostSummary {
         let clean = |text: String| -> String {
-            let shown = |c: char| if c.is_control() || is_direction(c) { '?' } else { c };
+            let shown = |c: char| if steers(c) { '?' } else { c };
             text.trim().chars().take(LONGEST).map(shown).collect()
         };
         HostSummary {
@@ -59,11 +60,6 @@ impl HostSummary {
     }
 }
 
-/// Characters that turn the direction of the text after them (Unicode UAX 9).
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +80,6 @@ mod tests {
         let host =
             HostSummary { name: hostile.clone(), cpu: hostile.clone(), virtualisation: Some(hostile), ..HostSummary::default() }.clean();
         assert_eq!(host.name.chars().count(), LONGEST);
-        assert!(!host.line().chars().any(|c| c.is_control() || is_direction(c)), "{}", host.line());
+        assert!(!host.line().chars().any(steers), "{}", host.line());
     }
 }

@@ -2,22 +2,18 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::record::steers;
+
 /// Columns that `text` takes on a terminal.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
-}
-
-/// Whether a character moves the cursor, hides, or turns the direction of what follows.
-fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// `text` with everything escaped that could do more than stand there: names and paths are not ours.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_unsafe(c) { out.extend(c.escape_default()) } else { out.push(c) }
+        if steers(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }

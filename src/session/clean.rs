@@ -1,9 +1,6 @@
 //! Text from a file or a user, made safe for one line of a terminal.
 
-/// Characters that steer a terminal or reorder a line: control characters, line separators, bidirectional overrides.
-fn steers(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
+use crate::record::steers;
 
 /// The text without control characters: line breaks and tabs become one space, the others go.
 pub fn text(text: &str) -> String {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Bounds, CellResult, Session};
 use crate::plan::{Cache, Job};
 use crate::record::{Pick, Trial, Xor, way_of};
-use crate::stats::Summary;
+use crate::stats::median;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 
 /// The way that was picked, and what it gave.
@@ -60,7 +60,7 @@ fn one(session: &Session, pick: &Pick, result: &CellResult) -> Picked {
     let mut picked = Picked {
         cell: result.cell.clone(),
         xor: result.trials.iter().find_map(|trial| whole(trial)),
-        nanos: Summary::of(&times).map(|summary| summary.median),
+        nanos: median(&times),
         throughput,
         ceiling: throughput.and_then(|rate| ceiling(session, result, rate)),
         tried: tried(session, pick),

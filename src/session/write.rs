@@ -14,7 +14,7 @@ use super::{Session, SessionError, edit, moves_data, store, time};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event, ProbeFindings, Sample, Severity, Trial, Verdict};
-use crate::stats::{Summary, merge_neighbours};
+use crate::stats::{median, merge_neighbours};
 
 /// The verdict of a cell is rewritten at most so often: its histogram is the longest line.
 const VERDICT_EVERY: Duration = Duration::from_secs(10);
@@ -384,7 +384,7 @@ impl Recorder {
         let wrong = |verdict: &Arc<Verdict>| verdict.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
         let trusted =
             self.cells.iter().zip(&self.plan.cells).filter(|(cell, job)| moves_data(job) && !cell.verdict.as_ref().is_some_and(wrong));
-        let medians = trusted.filter_map(|(cell, _)| Summary::of(&cell.rates)).map(|summary| summary.median);
+        let medians = trusted.filter_map(|(cell, _)| median(&cell.rates));
         medians.filter(|median| *median > 0.0).reduce(f64::max)
     }
 

@@ -20,6 +20,7 @@ pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;
 pub use histogram::Histogram;
 pub use knee::Knees;
+pub use order::median;
 pub use outlier::{outliers, two_modes};
 pub use plateau::{Plateau, plateaus};
 pub use series::{merge_neighbours, reduce};

@@ -7,8 +7,13 @@ pub(super) fn finite_sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
+/// The median of the finite values; `None` where there are none.
+pub fn median(values: &[f64]) -> Option<f64> {
+    middle(&finite_sorted(values))
+}
+
 /// The median of ascending values: the middle one, or the midpoint of the middle two. `None` for none.
-pub(super) fn median(sorted: &[f64]) -> Option<f64> {
+pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     if sorted.len() % 2 == 1 {
         return Some(upper);
@@ -22,11 +27,11 @@ mod tests {
 
     #[test]
     fn median_of_odd_even_and_none() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[7.0]), Some(7.0));
-        assert_eq!(median(&[1.0, 2.0]), Some(1.5));
-        assert_eq!(median(&[1.0, 2.0, 9.0]), Some(2.0));
-        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
+        assert_eq!(middle(&[]), None);
+        assert_eq!(middle(&[7.0]), Some(7.0));
+        assert_eq!(middle(&[1.0, 2.0]), Some(1.5));
+        assert_eq!(middle(&[1.0, 2.0, 9.0]), Some(2.0));
+        assert_eq!(middle(&[f64::MAX, f64::MAX]), Some(f64::MAX));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Values that stand apart: single outliers, and two groups instead of one. Flagged, never deleted.
 
-use super::order::{finite_sorted, median};
+use super::order::{finite_sorted, median, middle};
 
 /// A deviation up to this share of the median is jitter, whatever the spread.
 const JITTER: f64 = 0.02;
@@ -42,9 +42,9 @@ fn limit(sorted: &[f64]) -> Option<Limit> {
         6 | 7 => 16.0,
         _ => 14.826,
     };
-    let centre = median(sorted)?;
+    let centre = middle(sorted)?;
     let deviations: Vec<f64> = sorted.iter().map(|value| (value - centre).abs()).collect();
-    let mad = median(&finite_sorted(&deviations))?;
+    let mad = median(&deviations)?;
     let spread = if mad > TIE * centre.abs() {
         multiple * mad
     } else {
@@ -72,8 +72,8 @@ pub fn two_modes(values: &[f64]) -> Option<(f64, f64)> {
     let scaled: Vec<f64> = sorted.iter().map(|value| value / largest).collect();
     let (at, gap, ratio) = widest_split(&scaled)?;
     let limit = 5.5 + 40.0 / ((n - 2) as f64).powi(2);
-    if ratio > limit && gap > WORTH_NOTING * median(&scaled)?.abs() {
-        return Some((median(&sorted[..at])?, median(&sorted[at..])?));
+    if ratio > limit && gap > WORTH_NOTING * middle(&scaled)?.abs() {
+        return Some((middle(&sorted[..at])?, middle(&sorted[at..])?));
     }
     None
 }

@@ -1,5 +1,7 @@
 //! The steps of a staircase: stretches of a rising curve that are level, as the latency of memory over its size is.
 
+use super::order::median;
+
 /// All values of a stretch lie within this factor of each other: the edges of a cache are not sharp.
 const LEVEL: f64 = 1.6;
 /// Two values alone are a stretch where they lie so close, and two stretches in a row are one where their middles do.
@@ -25,12 +27,12 @@ pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
         let last = stretch(values, first);
         let alone = first == last;
         if sound(values[first]) && (!alone || first == 0 || last + 1 == values.len()) {
-            let level = median(&values[first..=last]);
+            let level = middle(&values[first..=last]);
             // A step that noise broke in two.
             match found.last_mut().filter(|before| before.last + 1 == first && within(CLOSE, before.level, level)) {
                 Some(before) => {
                     before.last = last;
-                    before.level = median(&values[before.first..=last]);
+                    before.level = middle(&values[before.first..=last]);
                 }
                 None => found.push(Plateau { first, last, level }),
             }
@@ -57,14 +59,9 @@ fn stretch(values: &[f64], first: usize) -> usize {
     (first + 1..values.len()).take_while(|last| level(*last)).last().unwrap_or(first)
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| sound(*value)).collect();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        len if len % 2 == 1 => sorted[len / 2],
-        len => (sorted[len / 2 - 1] + sorted[len / 2]) / 2.0,
-    }
+fn middle(values: &[f64]) -> f64 {
+    let sound: Vec<f64> = values.iter().copied().filter(|value| sound(*value)).collect();
+    median(&sound).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

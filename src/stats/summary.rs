@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::order::{finite_sorted, median};
+use super::order::{finite_sorted, middle};
 
 /// The confidence that the interval aims at.
 const CONFIDENCE: f64 = 0.95;
@@ -38,7 +38,7 @@ impl Summary {
     /// 4, 1986). Both assume independent values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let sorted = finite_sorted(values);
-        let median = median(&sorted)?;
+        let median = middle(&sorted)?;
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let (mean, stddev) = moments(&sorted);
         let interval = interval(&sorted);

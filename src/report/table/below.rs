@@ -6,7 +6,7 @@ use super::grid::{Style, paint};
 use crate::plan::{Job, Skipped};
 use crate::record::{End, Severity};
 use crate::session::{self, Bounds, CellResult, Limited, Session};
-use crate::stats::Summary;
+use crate::stats::median;
 use crate::units;
 
 /// Lines of text under a table, wrapped and made safe.
@@ -202,5 +202,5 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 fn pass_nanos(row: &CellResult) -> Option<f64> {
     let whole = row.cell.count.is_none() && !row.trials.is_empty() && row.trials.iter().all(|t| t.passes > 0 || t.short);
     let passes: Vec<f64> = row.trials.iter().filter(|t| t.passes > 0).map(|t| t.nanos as f64 / t.passes as f64).collect();
-    Summary::of(&passes).filter(|_| whole).map(|s| s.median)
+    median(&passes).filter(|_| whole)
 }

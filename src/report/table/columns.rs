@@ -8,7 +8,7 @@ use super::grid::{Cell, Column, Style};
 use super::origin;
 use crate::record::Trial;
 use crate::session::{CellResult, SummaryOf};
-use crate::stats::Summary;
+use crate::stats;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
 
 /// All columns of `rows`, the most useful with the lowest rank.
@@ -104,7 +104,7 @@ fn time(rows: &[&CellResult]) -> Option<Column> {
 
 fn middle(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
     let values: Vec<f64> = result.trials.iter().map(|t| value(t)).collect();
-    Summary::of(&values).map(|s| s.median)
+    stats::median(&values)
 }
 
 /// Percentiles in one unit for all of them, so that they can be compared along the row.

@@ -4,7 +4,7 @@ use super::extra::{Extra, figures};
 use super::grid::Column;
 use crate::record::{Dropped, Level, Reading};
 use crate::session::{CellResult, Session};
-use crate::stats::Summary;
+use crate::stats::median;
 use crate::units::column::{RATE, TIME};
 use crate::units::show_bytes;
 
@@ -17,7 +17,7 @@ pub fn levels(session: &Session, _: &[&CellResult]) -> Option<Extra> {
     let of = |part: fn(&Reading) -> u64| -> Vec<Option<f64>> {
         let middle = |level: &&Level| {
             let values: Vec<f64> = level.readings.iter().map(|reading| part(reading) as f64).collect();
-            Summary::of(&values).map(|summary| summary.median)
+            median(&values)
         };
         known.iter().map(middle).collect()
     };

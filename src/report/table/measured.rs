@@ -4,7 +4,7 @@ use super::extra::{Extra, figures, told_apart};
 use super::grid::Column;
 use crate::experiment::MEASURE;
 use crate::session::{CellResult, Session};
-use crate::stats::Summary;
+use crate::stats::median;
 use crate::units::column::TIME;
 use crate::units::{short_bytes, short_time, show_bytes};
 
@@ -57,5 +57,5 @@ fn found(row: &CellResult) -> Option<Found<'_>> {
     let times: Vec<f64> = whole.iter().map(|trial| trial.nanos as f64 / passes(trial) as f64).collect();
     let first = whole.first()?;
     let (count, bytes) = (first.ops / passes(first), first.bytes / passes(first));
-    Some(Found { row, count, bytes, nanos: Summary::of(&times)?.median })
+    Some(Found { row, count, bytes, nanos: median(&times)? })
 }

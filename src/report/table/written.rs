@@ -38,5 +38,5 @@ pub fn written(_: &Session, rows: &[&CellResult]) -> Option<Extra> {
 /// Bytes of the trial in the middle.
 fn middle(row: &CellResult) -> Option<f64> {
     let bytes: Vec<f64> = row.counted().into_iter().map(|index| row.trials[index].bytes as f64).collect();
-    crate::stats::Summary::of(&bytes).map(|summary| summary.median)
+    crate::stats::median(&bytes)
 }

@@ -10,7 +10,7 @@ use crate::plan::Job;
 use crate::record::{Severity, Trial};
 use crate::report::table::{axes, origin};
 use crate::session::CellResult;
-use crate::stats::Summary;
+use crate::stats::median;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
 
 /// What a column is sorted by.
@@ -233,7 +233,7 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
 fn processor(row: &CellResult) -> Option<f64> {
     let share = |t: &Trial| if t.nanos == 0 { 0.0 } else { 100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64 };
     let values: Vec<f64> = row.trials.iter().map(|trial| share(trial)).collect();
-    Summary::of(&values).map(|summary| summary.median)
+    median(&values)
 }
 
 /// Where the bytes came from, and the verdict.

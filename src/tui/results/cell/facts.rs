@@ -9,7 +9,7 @@ use super::stack::Section;
 use super::{Sight, lines};
 use crate::record::{Prepared, Trial};
 use crate::session::SummaryOf;
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 use crate::units::{self, column};
 
 pub fn error(s: Sight) -> Vec<Section<'static>> {
@@ -106,7 +106,7 @@ pub fn processor(s: Sight) -> Vec<Section<'static>> {
     let trials = &s.result.trials;
     let middle = |of: &dyn Fn(&Trial) -> Option<f64>| {
         let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
-        Summary::of(&values).map(|summary| summary.median)
+        median(&values)
     };
     let share = |nanos: u64, trial: &Trial| (trial.nanos > 0).then(|| 100.0 * nanos as f64 / trial.nanos as f64);
     let Some(user) = middle(&|t| share(t.user_nanos, t)) else { return Vec::new() };
