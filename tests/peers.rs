@@ -60,7 +60,9 @@ fn dd_reads_the_same_and_its_bytes_are_traced() {
     }
     let session = document["session"].as_str().unwrap();
     let shown = home.json(&format!("sessions show {session}"));
-    assert_eq!(shown["results"], document["results"]);
+    assert_eq!((&shown["results"], &shown["programs"]), (&document["results"], &document["programs"]));
+    assert_eq!(document["programs"][0].as_str(), Some(concat!("iotui ", env!("CARGO_PKG_VERSION"))));
+    assert!(document["programs"][1].as_str().is_none_or(|named| named.contains("dd")), "{}", document["programs"]);
     for format in ["table", "csv", "markdown", "html", "svg", "gbench", "fio", "jsonl"] {
         assert!(home.stdout(&format!("sessions export {session} --format {format}")).contains("dd"), "{format}");
     }

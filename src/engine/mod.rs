@@ -17,6 +17,7 @@ mod offers;
 pub mod place;
 mod prepare;
 mod probing;
+mod programs;
 mod progress;
 mod propose;
 mod run;

@@ -15,7 +15,7 @@ use super::progress::Pace;
 use super::schedule::order;
 use super::target::Bench;
 use super::trial::{self, Stage};
-use super::{Control, Sink, harness, levels, probing};
+use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::order::mix;
 use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
@@ -41,7 +41,7 @@ pub fn run(
     } else {
         // Where the probes of files look or make theirs; what cannot be looked at is the finding of its probe.
         let target = Bench::probe(&plan.target).map(|bench| bench.facts.evidence(0, None)).unwrap_or_default();
-        let grounds = Arc::new(Grounds { target, ..Grounds::default() });
+        let grounds = Arc::new(Grounds { target, programs: programs::of(plan, control), ..Grounds::default() });
         sink.event(Event::Started { plan: Arc::clone(plan), grounds });
     }
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
@@ -73,7 +73,7 @@ fn jobs(
     if plan.ceilings {
         sink.event(Event::Progress(pace.at(Phase::Machine, None, 0)));
     }
-    let grounds = Arc::new(Grounds { target, machine: machine(), harness_nanos });
+    let grounds = Arc::new(Grounds { target, machine: machine(), harness_nanos, programs: programs::of(plan, control) });
     sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
     if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control)) {
         sink.event(Event::Levels { levels });

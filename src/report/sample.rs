@@ -2,7 +2,9 @@
 
 use crate::host::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
-use crate::record::{Ceilings, End, Estimate, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor};
+use crate::record::{
+    Ceilings, End, Estimate, Grounds, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor,
+};
 use crate::session::Session;
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
@@ -31,6 +33,7 @@ pub fn session(cells: Vec<Job>) -> Session {
     (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);
     host.virtualisation = Some("KVM".into());
     let mut session = Session::new("20261121-093011-ubuntu".into(), "ubuntu".into(), "2026-11-21T09:30:11Z".into(), host, plan);
+    session.grounds = Some(Grounds { programs: vec!["iotui 0.1.0".into(), "fio-3.33".into()], ..Grounds::default() });
     session.end = Some(End::Goal);
     session
 }

@@ -22,6 +22,8 @@ pub struct Document<'a> {
     /// The id; null where the session is not saved.
     pub session: Option<&'a str>,
     pub host: &'a Host,
+    /// What measured, each with its version: iotui, then other programs.
+    pub programs: &'a [String],
     /// The other machine of the network probes, by its own word; null where there is none.
     pub far: Option<&'a HostSummary>,
     pub plan: &'a Plan,
@@ -176,6 +178,7 @@ pub fn document(session: &Session) -> Document<'_> {
         schema: SCHEMA,
         session: Some(session.id.as_str()).filter(|id| !id.is_empty()),
         host: &session.host,
+        programs: session.programs(),
         far: session.far(),
         plan: &session.plan,
         results: results.into_iter().zip(limits).map(job_row).chain(probes.into_iter().map(probe_row)).collect(),

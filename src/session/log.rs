@@ -13,6 +13,11 @@ impl Session {
         self.probe_findings.iter().find_map(|findings| findings.far.as_ref())
     }
 
+    /// What measured, each with its version; none where that was not kept.
+    pub fn programs(&self) -> &[String] {
+        self.grounds.as_ref().map_or(&[], |grounds| &grounds.programs)
+    }
+
     /// A session in which nothing was measured yet. An empty `id` is a session that is not saved.
     pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
         let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);

@@ -81,6 +81,8 @@ pub struct Grounds {
     pub machine: MachineEvidence,
     /// Cost of iotui's own loop per operation, nanoseconds.
     pub harness_nanos: f64,
+    /// What measured, each with its version, iotui first and then the peers: `iotui 0.1.0`, `fio-3.33`. None in older sessions.
+    pub programs: Vec<String>,
 }
 
 /// How the trials of a cell scatter.

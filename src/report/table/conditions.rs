@@ -12,6 +12,7 @@ pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(
         ("target", target(session)),
         ("host", session.host.summary().line()),
         ("far", session.far().map(HostSummary::line).unwrap_or_default()),
+        ("by", session.programs().join(", ")),
         ("run", run(session, rows)),
         ("cells", axes::constants(rows, tight)),
     ]

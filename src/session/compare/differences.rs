@@ -86,6 +86,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         ("trials of a cell", trials(results)),
         ("--trials", asked(plan)),
         ("--cold", plan.cold.to_string()),
+        ("programs", session.programs().join(", ")),
         ("run", ended.into()),
     ];
     facts.into_iter().map(|(what, value)| ("settings", what.into(), value)).collect()

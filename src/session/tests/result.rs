@@ -64,7 +64,10 @@ fn the_document_has_every_key_of_the_contract() {
     session.apply(&trial_event(0, 1, 1 << 20));
     let value = serde_json::to_value(super::super::document(&session)).unwrap();
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(&value), ["answer", "ceilings", "costs", "far", "host", "levels", "plan", "results", "schema", "session", "skipped"]);
+    assert_eq!(
+        keys(&value),
+        ["answer", "ceilings", "costs", "far", "host", "levels", "plan", "programs", "results", "schema", "session", "skipped"]
+    );
     let row = &value["results"][0];
     let expected = "amplification cell cycles error estimate evidence latency limit operations outliers reference source source_reason syscalls throughput trials \
                     value warnings written";
