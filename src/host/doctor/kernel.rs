@@ -38,7 +38,7 @@ pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
 /// (kernel, what an older one cannot do)
 const FEATURES: &[((u32, u32), &str)] = &[
     ((6, 1), "what direct I/O needs is not told: 4 KiB is assumed (STATX_DIOALIGN, Linux 6.1)"),
-    ((6, 5), "what is cached is sampled instead of counted (cachestat, Linux 6.5)"),
+    ((6, 5), "what is cached of a file that you neither own nor may write is sampled instead of counted (cachestat, Linux 6.5)"),
 ];
 
 pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
@@ -51,7 +51,7 @@ pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
         Note,
         missing.join("; "),
         format!("kernel {}", facts.host.kernel),
-        "verdicts on warm and cold are estimates here; a newer kernel counts",
+        "measure a file of your own; a verdict that rests on samples says so, and a newer kernel tells",
     )
 }
 
