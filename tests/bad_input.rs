@@ -220,6 +220,20 @@ fn uring_forbidden() {
     assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("io_uring: EPERM"));
 }
 
+/// Said to be of two processes on one CPU, and measured wherever the scheduler put them.
+#[test]
+fn what_is_measured_on_a_certain_cpu_is_not_where_nothing_can_be_bound_to_one() {
+    if nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0))
+        .is_ok_and(|set| (0..1024).filter(|n| set.is_set(*n).unwrap_or(false)).count() < 2)
+    {
+        return common::skip("one CPU only");
+    }
+    let home = Home::new();
+    let mut command = home.std(&format!("--batch --probe switch-process --no-save {QUICK}"));
+    kernel::forbid(&mut command, libc::SYS_sched_setaffinity);
+    assert_refused(&home, &mut command, 2, &["bound to a CPU", "sched_setaffinity"]);
+}
+
 #[test]
 fn a_file_that_may_not_be_read() {
     let home = Home::new();

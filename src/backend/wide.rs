@@ -24,6 +24,7 @@ pub fn widest_streaming() -> Option<CopyFn> {
 
 /// The forms this CPU can run, from narrow to wide.
 pub fn forms() -> Vec<(&'static str, CopyFn)> {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "only x86-64 adds to it"))]
     let mut forms: Vec<(&'static str, CopyFn)> = vec![("64 bit", portable)];
     #[cfg(target_arch = "x86_64")]
     {

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::backend::fold;
 use crate::record::Ceilings;
+use crate::sys::allowance::free_memory;
 use crate::sys::bandwidth::copy;
 use crate::sys::buffer::Buffer;
 use crate::sys::calls;
 use crate::sys::clock::{Clock, monotonic_nanos};
-use crate::sys::memory::{Memory, cgroup_limit};
 use crate::with_fill;
 
 /// No pass begins later than this; the last one ends some 20 ms after it.
@@ -55,7 +55,7 @@ pub fn measure(last_cache: u64) -> Ceilings {
 }
 
 fn room(last_cache: u64) -> u64 {
-    let free = Memory::now().map_or(LEAST * 4, |m| m.available).min(cgroup_limit().unwrap_or(u64::MAX));
+    let free = free_memory().unwrap_or(LEAST * 4);
     last_cache.saturating_mul(4).clamp(LEAST, LARGEST).min(free / 4).max(1 << 20)
 }
 

@@ -16,8 +16,8 @@ use crate::experiment::{self, Asked, CALLS, Offered, PlanError, asked_probes, sp
 use crate::host::TargetFacts;
 use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes};
 use crate::probe::{self, Probe, Site};
+use crate::sys::allowance::free_memory;
 use crate::sys::cold;
-use crate::sys::memory::{Memory, cgroup_limit};
 
 /// What a front end asks a plan for.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
     }
-    let allowed = allowed_memory();
+    let allowed = free_memory().unwrap_or(u64::MAX);
     let beside = asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
     let (target, bench) = match experiment::needs_file(presets) {
         true => {
@@ -191,12 +191,6 @@ pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
         way.check(target, &job).err().map(|why| (info.id, why))
     };
     Way::all().filter_map(why).collect()
-}
-
-/// What is free, or what a control group leaves of it.
-fn allowed_memory() -> u64 {
-    let available = Memory::now().map_or(u64::MAX, |m| m.available);
-    available.min(cgroup_limit().unwrap_or(u64::MAX))
 }
 
 /// From the clock, below 2^53 so that every JSON reader keeps it.

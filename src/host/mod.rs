@@ -70,7 +70,7 @@ impl Host {
     /// This machine, in a few milliseconds: files of the kernel only, no program, no waiting. What cannot be read stays unknown.
     pub fn collect() -> Host {
         let mut host = Host::read(&Root::system());
-        host.memory.limit = crate::sys::memory::cgroup_limit();
+        host.memory.limit = crate::sys::allowance::cgroup_limit();
         host
     }
 

@@ -30,8 +30,12 @@ impl Place {
 
     /// Whether it can be had, for [`Probe::check`](super::Probe::check).
     pub fn check(self, site: &Site) -> Result<(), String> {
-        match self {
-            Place::Across if site.other_cpu().is_none() => Err("this process may use one CPU only".into()),
+        if self == Place::Across && site.other_cpu().is_none() {
+            return Err("this process may use one CPU only".into());
+        }
+        // Unbound, the two run where the scheduler likes, and the figure would be neither place's.
+        match Affinity::current().and_then(|own| own.apply()) {
+            Err(error) if site.cpus.len() != 1 => Err(format!("nothing can be bound to a CPU here: sched_setaffinity: {error}")),
             _ => Ok(()),
         }
     }

@@ -17,7 +17,7 @@ use crate::sys::clock::Clock;
 use crate::sys::cold::{WARM, make_warm_unless};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::raw;
-use crate::sys::residency::residency_if_known;
+use crate::sys::residency::{Residency, residency_if_known};
 use crate::units::show_bytes;
 use crate::with_fill;
 
@@ -128,12 +128,7 @@ impl Reading {
     fn warm(&self) -> Result<(), ProbeError> {
         let left = make_warm_unless(&self.source.file, self.what.bytes, &|| self.site.stopping());
         self.site.go_on()?;
-        match left.map_err(ProbeError::of("reading the file"))? {
-            Some(left) if left.share() < WARM && left.pages > 0 => {
-                Err(ProbeError::Missing(format!("only {:.0} % of the file stays cached", left.share() * 100.0)))
-            }
-            _ => Ok(()),
-        }
+        stays(left.map_err(ProbeError::of("reading the file"))?, self.source.far).map_err(ProbeError::Missing)
     }
 
     fn kept(&self) -> Option<f64> {
@@ -194,7 +189,8 @@ impl Reading {
     /// `count` passes through what is cached, and stays so; a remote file system may fetch it again all the same.
     fn warm_passes(&mut self, count: u64) -> Result<Took, ProbeError> {
         for _ in 0..TRIES {
-            if !self.is_warm() {
+            // What is gone as soon as it is opened need not be fetched before.
+            if self.kept.is_none_or(|kept| kept >= WARM) && !self.is_warm() {
                 self.warm()?;
             }
             let (before, mut done) = (ProcessIo::thread().ok(), Ok(()));
@@ -211,6 +207,17 @@ impl Reading {
 
     fn charge(&mut self, moved: Option<u64>) {
         self.device_bytes = self.device_bytes.zip(moved).map(|(all, more)| all + more);
+    }
+}
+
+/// Whether a file that was read is as cached as it must be: one on another machine as far as its file system keeps it, for what it
+/// takes without that is the network's price too.
+fn stays(left: Option<Residency>, far: bool) -> Result<(), String> {
+    match left {
+        Some(left) if left.share() < WARM && left.pages > 0 && !far => {
+            Err(format!("only {:.0} % of the file stays cached", left.share() * 100.0))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -242,4 +249,18 @@ impl Gauge for Reading {
 /// The word of a cell's pattern, for estimates.
 pub(super) fn in_order(cell: &ProbeCell) -> &'static str {
     if text(cell, "pattern") == Some("random") { "in random order" } else { "in order" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::residency::Method;
+
+    /// 9p and FUSE without a cache keep nothing: all that was not cold failed there.
+    #[test]
+    fn only_a_local_file_must_stay_cached() {
+        let left = |cached| Some(Residency { pages: 100, cached, dirty: None, writeback: None, evicted: None, method: Method::Mincore });
+        assert!(stays(left(0), false).is_err_and(|why| why.contains("0 %")));
+        assert_eq!((stays(left(0), true), stays(left(100), false), stays(None, false)), (Ok(()), Ok(()), Ok(())));
+    }
 }

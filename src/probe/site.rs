@@ -8,7 +8,7 @@ use super::ProbeError;
 use super::net::Peer;
 use crate::host::Host;
 use crate::plan::Remote;
-use crate::sys::memory::{Memory, cgroup_limit};
+use crate::sys::allowance::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
 
@@ -32,7 +32,7 @@ pub struct Site {
 impl Site {
     /// Looks at this machine.
     pub fn here(dir: Option<PathBuf>, file: Option<PathBuf>) -> Site {
-        let free = Memory::now().map_or(1 << 30, |memory| memory.available).min(cgroup_limit().unwrap_or(u64::MAX));
+        let free = free_memory().unwrap_or(1 << 30);
         let cpus = Affinity::current().map(|set| set.cpus()).unwrap_or_default();
         Site { host: Host::collect(), cpus, memory: free / 4, dir, file, peer: None, stop: Arc::default() }
     }

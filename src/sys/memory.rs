@@ -1,11 +1,10 @@
-//! How much memory there is, how much of it we may have, and which boot this is.
+//! How much memory there is, and which boot this is.
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{mountinfo, text};
+use super::text;
 
 /// From /proc/meminfo, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,45 +45,6 @@ fn parse(meminfo: &str) -> Option<Memory> {
     })
 }
 
-/// The memory limit in bytes that a control group (version 2, else 1) sets for this process: the lowest on the way to the root. `None`: no limit, or none visible.
-pub fn cgroup_limit() -> Option<u64> {
-    let groups = text::read("/proc/self/cgroup").ok()?;
-    let mounts = mountinfo::parse(&text::read("/proc/self/mountinfo").ok()?);
-    let v2 = mounts.iter().find(|m| m.fs == "cgroup2").map(|m| (m, "", "memory.max"));
-    let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.options.iter().any(|o| o == "memory"));
-    let v1 = v1.map(|m| (m, "memory", "memory.limit_in_bytes"));
-    let limits = [v2, v1].into_iter().flatten().filter_map(|(mount, controller, file)| {
-        let group = group_path(&groups, controller)?;
-        lowest(&mount.mount_point, &below_root(&group, &mount.root), file)
-    });
-    limits.min()
-}
-
-/// The path in `4:memory:/some/group`; version 2 has no controller: `0::/some/group`.
-pub(super) fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
-    groups.lines().find_map(|line| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let named = fields.next()?.split(',').any(|c| c == controller);
-        named.then_some(())?;
-        fields.next().map(PathBuf::from)
-    })
-}
-
-/// The group seen from the mount, which may show only a part of the tree; never upwards.
-pub(super) fn below_root(group: &Path, root: &Path) -> PathBuf {
-    let path = group.strip_prefix(root).unwrap_or(group);
-    path.components().filter(|c| matches!(c, Component::Normal(_))).collect()
-}
-
-fn lowest(mount: &Path, group: &Path, file: &str) -> Option<u64> {
-    group.ancestors().filter_map(|dir| limit(&text::line(mount.join(dir).join(file))?)).min()
-}
-
-/// `max` and version 1's number for it are no limit.
-fn limit(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|n| *n < 1 << 62)
-}
-
 /// A word that changes with each boot: a warm cache or a device name of another boot means nothing.
 pub fn boot_id() -> Option<String> {
     text::line("/proc/sys/kernel/random/boot_id")
@@ -106,33 +66,9 @@ mod tests {
     }
 
     #[test]
-    fn groups() {
-        let groups = "9:name=systemd:/\n4:cpu,memory:/a/b:c\n0::/x/y\nodd\n";
-        assert_eq!(group_path(groups, "memory"), Some("/a/b:c".into()));
-        assert_eq!(group_path(groups, ""), Some("/x/y".into()));
-        assert_eq!(group_path(groups, "io"), None);
-        assert_eq!(below_root(Path::new("/x/y/z"), Path::new("/x")), Path::new("y/z"));
-        assert_eq!(below_root(Path::new("/../../y"), Path::new("/")), Path::new("y"));
-        assert_eq!((limit("max"), limit("9223372036854771712"), limit("4096"), limit("")), (None, None, Some(4096), None));
-    }
-
-    #[test]
-    fn the_lowest_limit_on_the_way_up() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
-        for (place, text) in [("a/b", "max"), ("a", "1000"), (".", "2000")] {
-            std::fs::write(dir.path().join(place).join("memory.max"), text).unwrap();
-        }
-        assert_eq!(lowest(dir.path(), Path::new("a/b"), "memory.max"), Some(1000));
-        assert_eq!(lowest(dir.path(), Path::new(""), "memory.max"), Some(2000));
-        assert_eq!(lowest(dir.path(), Path::new("a"), "none"), None);
-    }
-
-    #[test]
     fn this_machine() {
         let now = Memory::now().unwrap();
         assert!(now.total >= now.available && now.available > 0);
-        assert!(cgroup_limit().is_none_or(|n| n > 0));
         assert!(boot_id().is_none_or(|id| id.len() >= 32));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use nix::unistd::geteuid;
 
-use super::memory::{below_root, group_path};
+use super::allowance::{below_root, group_path};
 use super::mountinfo::{self, Entry};
 use super::text;
 
@@ -78,10 +78,13 @@ fn place(groups: &str, mounts: &[Entry], handed_over: &dyn Fn(&Path, bool) -> bo
     for mount in mounts.iter().filter(|mount| mount.fs == "cgroup2") {
         let Some(own) = dir(mount, "") else { continue };
         let above = own.ancestors().take_while(|dir| dir.starts_with(&mount.mount_point));
+        let counts =
+            |dir: &Path, file| text::line(dir.join(file)).is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"));
+        if counts(&mount.mount_point, "cgroup.controllers") {
+            why = "no control group around this process gives control of memory on to groups within it (cgroup.subtree_control)";
+        }
         // The processes of a group keep it from having groups of its own that count memory: it is one further up.
-        let gives = |dir: &&Path| {
-            text::line(dir.join("cgroup.subtree_control")).is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"))
-        };
+        let gives = |dir: &&Path| counts(dir, "cgroup.subtree_control");
         for parent in above.filter(gives) {
             if handed_over(parent, parent == mount.mount_point) {
                 return Ok(Place { parent: parent.into(), limit: "memory.max", swap: Some("memory.swap.max") });
@@ -92,10 +95,13 @@ fn place(groups: &str, mounts: &[Entry], handed_over: &dyn Fn(&Path, bool) -> bo
     for mount in mounts.iter().filter(|mount| mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")) {
         let Some(own) = dir(mount, "memory") else { continue };
         // Without it a group within another would escape the other's limit.
-        if text::line(own.join("memory.use_hierarchy")).is_some_and(|on| on == "1") && handed_over(&own, own == mount.mount_point) {
+        if text::line(own.join("memory.use_hierarchy")).is_none_or(|on| on != "1") {
+            why = "a group within the control group of memory of this process would escape its limit (memory.use_hierarchy)";
+        } else if handed_over(&own, own == mount.mount_point) {
             return Ok(Place { parent: own, limit: "memory.limit_in_bytes", swap: None });
+        } else {
+            why = "the control group of memory of this process is not handed over to it";
         }
-        why = "the control group of memory of this process is not handed over to it";
     }
     Err(why.into())
 }

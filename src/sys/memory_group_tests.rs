@@ -2,6 +2,17 @@
 
 use super::*;
 
+/// Said of a machine that has them mounted, with memory, and gives it on to no group: "no control groups of memory are mounted here".
+#[test]
+fn the_reason_is_the_one_that_keeps_it_from_being_made() {
+    let top = tree(&[("cgroup.controllers", "cpu memory\n"), ("cgroup.subtree_control", "cpu\n"), ("a/memory.use_hierarchy", "0\n")]);
+    let why = |mounts: &[Entry]| place("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err();
+    assert!(why(&mounts("cgroup2", top.path(), "/", "")).contains("cgroup.subtree_control"));
+    assert!(why(&mounts("cgroup", top.path(), "/", "memory")).contains("memory.use_hierarchy"));
+    let hybrid = tree(&[("cgroup.controllers", "\n"), ("cgroup.subtree_control", "\n")]);
+    assert!(why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no control groups of memory"));
+}
+
 /// A mount of `fs` at `at` that shows `root` of it.
 fn mounts(fs: &str, at: &Path, root: &str, options: &str) -> Vec<Entry> {
     mountinfo::parse(&format!("30 1 0:9 {root} {} rw - {fs} none rw,{options}\n", at.display()))

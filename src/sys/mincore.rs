@@ -1,4 +1,5 @@
-//! The page cache through a mapping: the only way on overlays and FUSE, whose own files have no pages when another file holds them.
+//! The page cache through a mapping: where there is no cachestat(2), and the only way on overlays and FUSE, whose own files have no
+//! pages when another file holds them.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -13,7 +14,7 @@ const CHUNK: u64 = 1 << 16;
 /// The folio with the last byte reaches beyond it, but no kernel's is larger than this.
 const LARGEST_FOLIO: u64 = 1 << 30;
 
-/// Number of cached pages among `pages` pages of a regular file from page number `first` on.
+/// Number of cached pages among `pages` pages of a regular file or block device from page number `first` on.
 ///
 /// The kernel refuses mincore(2) on files that one neither owns nor may write by calling every page resident. A page behind the end gives that away.
 ///
@@ -23,9 +24,12 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
     if pages == 0 {
         return Ok(0);
     }
-    let behind = file.metadata()?.len().checked_next_multiple_of(LARGEST_FOLIO);
-    let behind = behind.unwrap_or(0) / fd::page_size();
-    if ask(file, behind, 1)? != 0 {
+    let behind = fd::size(file)?.checked_next_multiple_of(LARGEST_FOLIO);
+    let refused = match behind {
+        Some(behind) => ask(file, behind / fd::page_size(), 1)? != 0,
+        None => true,
+    };
+    if refused {
         return Err(io::Error::from_raw_os_error(libc::EPERM));
     }
     let mut cached = 0;
@@ -78,6 +82,21 @@ mod tests {
             if !allowed {
                 assert_eq!(cached_pages(&file, 0, 1).unwrap_err().raw_os_error(), Some(libc::EPERM));
             }
+        }
+    }
+
+    /// stat(2) says 0 for the length of a device, so its first page would pass for the one behind its end.
+    #[test]
+    fn a_device_has_a_length_too() {
+        let names = std::fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let open = |name| File::open(std::path::Path::new("/dev").join(name)).ok();
+        let read = |file: &File| file.read_at(&mut [0; 1], 0).is_ok_and(|got| got == 1);
+        let Some(device) = names.filter_map(open).find(read) else {
+            return crate::sys::testing::skip("no block device may be read");
+        };
+        match cached_pages(&device, 0, 1) {
+            Ok(cached) => assert_eq!(cached, 1),
+            Err(error) => assert!(!nix::unistd::geteuid().is_root(), "{error}"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Kernel facts and calls.
 
 pub mod aio;
+pub mod allowance;
 pub mod bandwidth;
 pub mod block;
 pub mod buffer;

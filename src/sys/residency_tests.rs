@@ -52,6 +52,18 @@ fn both_methods_see_all_and_nothing() {
     }
 }
 
+/// A sample guesses from 256 pages, and starts reads: a kernel without cachestat (before 6.5) must not be asked so for files of ours.
+#[test]
+fn what_counts_is_asked_before_what_guesses() {
+    let Some(file) = testing::file_on_disk(4096) else {
+        return;
+    };
+    let ways = ways(&file);
+    assert!(ways.first() != Some(&Method::Sampled));
+    let at = |method| ways.iter().position(|way| *way == method).unwrap_or(usize::MAX);
+    assert!(at(Method::Mincore) < at(Method::Sampled), "{ways:?}");
+}
+
 #[test]
 fn sampling_twice_does_not_meet_its_own_pages() {
     let Some(file) = testing::file_on_disk(16 << 20) else {

@@ -16,10 +16,15 @@ use super::skip;
 
 /// The child's io_uring_setup returns EPERM, as under a container's filter.
 pub fn forbid_uring(command: &mut Command) {
+    forbid(command, libc::SYS_io_uring_setup);
+}
+
+/// This system call of the child's returns EPERM.
+pub fn forbid(command: &mut Command, call: libc::c_long) {
     let filter = [
         // The number of the call; then EPERM for that one, and leave to go on for all others.
         libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
-        libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: libc::SYS_io_uring_setup as u32 },
+        libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: call as u32 },
         libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO | libc::EPERM as u32 },
         libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW },
     ];

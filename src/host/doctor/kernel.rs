@@ -37,8 +37,8 @@ pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
 
 /// (kernel, what an older one cannot do)
 const FEATURES: &[((u32, u32), &str)] = &[
-    ((6, 1), "what direct I/O needs is not told: 4 KiB is assumed (STATX_DIOALIGN, Linux 6.1)"),
-    ((6, 5), "what is cached is sampled instead of counted (cachestat, Linux 6.5)"),
+    ((6, 1), "what direct I/O needs is not told: the device's own block is taken for it (STATX_DIOALIGN, Linux 6.1)"),
+    ((6, 5), "what is cached of a file that you neither own nor may write is sampled instead of counted (cachestat, Linux 6.5)"),
 ];
 
 pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
@@ -51,7 +51,7 @@ pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
         Note,
         missing.join("; "),
         format!("kernel {}", facts.host.kernel),
-        "verdicts on warm and cold are estimates here; a newer kernel counts",
+        "measure a file of your own; a verdict that rests on samples says so, and a newer kernel tells",
     )
 }
 
@@ -110,7 +110,7 @@ mod tests {
     fn old_kernels() {
         let host = |kernel: &str| Host { kernel: kernel.into(), ..Host::default() };
         let old = check("old-kernel", &host("5.10.0-21-amd64"), None, None);
-        assert!(old.is_some_and(|f| f.message.contains("STATX_DIOALIGN") && f.message.contains("cachestat")));
+        assert!(old.is_some_and(|f| f.message.contains("device's own block") && f.message.contains("cachestat")));
         assert!(check("old-kernel", &host("6.1.0"), None, None).is_some_and(|f| !f.message.contains("STATX_DIOALIGN")));
         for new in ["6.5.1", "6.18.44", "7.0", "", "odd"] {
             assert_eq!(check("old-kernel", &host(new), None, None), None, "{new}");
