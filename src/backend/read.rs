@@ -57,9 +57,11 @@ fn each_at(
     seek: impl Fn(u64) -> isize,
     mut op: impl FnMut(Request) -> isize,
 ) -> Result<(), BackendError> {
-    each_counted(work, data, |request| {
+    // A variable of this function stays in a register.
+    let mut here = *position;
+    let done = each_counted(work, data, |request| {
         let mut calls = 1;
-        if request.offset != *position {
+        if request.offset != here {
             let to = seek(request.offset);
             if to < 0 {
                 return (to, 1);
@@ -67,9 +69,11 @@ fn each_at(
             calls = 2;
         }
         let result = op(request);
-        *position = request.offset + result.max(0) as u64;
+        here = request.offset + result.max(0) as u64;
         (result, calls)
-    })
+    });
+    *position = here;
+    done
 }
 
 impl ReadLane {

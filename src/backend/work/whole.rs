@@ -22,11 +22,12 @@ impl Work<'_> {
             let offset = order.block(index) * share.block;
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
-            // Costs nothing where the lane does not ask.
+            // Costs nothing where the lane does not ask: what is odd finds it out once more.
             let write = share.writes(self.pass, index);
             index += 1;
             let (result, calls) = op(Request { offset, len, slot: 0, at: 0, write });
             if result != len as isize {
+                let write = share.writes(self.pass, index - 1);
                 self.slots[0] = Slot { offset, start, len, later_pass: self.pass > 0, write, ..Slot::default() };
                 odd = Some((result, calls));
                 break;
