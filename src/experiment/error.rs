@@ -23,6 +23,8 @@ pub enum PlanError {
     Nothing,
     #[error("--sync is for writes: add --op write")]
     SyncRead,
+    #[error("--cold says what the cache state cold drops, which no cell has: add --cache cold")]
+    ColdOfNone,
     #[error("--mix reads and writes: leave out --op")]
     MixRead,
     #[error("{0} only reads: leave out --op and --mix")]
