@@ -86,7 +86,7 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
     const MOST: f64 = 0.9;
     let (bounds, source) = (Bounds::of(session), result.source?);
     let (name, bound) = if source.page_cache + source.hole >= MOST {
-        let threads = bounds.ceilings.threads;
+        let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }), bounds.ceilings.read_by(threads)?)
     } else if source.device >= MOST {
         let names = [("the way to the disk carries", bounds.link), ("the disk's vendor names", bounds.rated)];
