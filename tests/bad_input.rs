@@ -93,7 +93,7 @@ fn numbers_that_make_no_sense() {
         ("-s 1..1000+1 -n 1..100+1", &["100000 combinations", "at most 10000"]),
         ("-n some", &["--count", "'some'"]),
         ("-n -5", &["--count", "'-5'"]),
-        ("--size 0", &["nothing to measure"]),
+        ("--size 0", &["--size of 0"]),
         ("--size 2m", &["2 MiB", "the file's 1 MiB"]),
         ("-t 0", &["--threads", "between 1 and 1024"]),
         ("-t 100000", &["--threads", "between 1 and 1024"]),

@@ -92,8 +92,11 @@ impl Axes {
 
     /// What is wrong in itself, whatever it is combined with.
     fn check(&self, size: u64) -> Result<(), PlanError> {
-        if size == 0 || self.spans.contains(&0) {
+        if size == 0 {
             return Err(PlanError::Empty);
+        }
+        if self.spans.contains(&0) {
+            return Err(PlanError::NoSpan);
         }
         if self.blocks.contains(&0) {
             return Err(PlanError::NoBlock);
