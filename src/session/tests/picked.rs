@@ -69,6 +69,21 @@ fn as_many_threads_as_read_are_what_a_share_is_of() {
 }
 
 #[test]
+fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
+    let mut session = session();
+    for event in events() {
+        if let Event::Verdict { cell, verdict } = event {
+            let source = Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 });
+            session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }) });
+        }
+    }
+    let text = |session: &Session| answer_with(session, &results(session), &[]).text;
+    assert!(text(&session).contains("20.0 GiB/s (what this disk can give is not known: --rated SPEED says it)"), "{}", text(&session));
+    session.plan.rated = Some(42_949_672_960);
+    assert!(text(&session).contains("50 % of the 40.0 GiB/s that the disk's vendor names"), "{}", text(&session));
+}
+
+#[test]
 fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
     let reasons: Vec<String> = skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
     assert_eq!(reasons.len(), 2);

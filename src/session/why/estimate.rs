@@ -41,7 +41,7 @@ impl Basis {
     fn reason(self, bounds: &Bounds, threads: u32) -> String {
         let rate = |rate: Option<f64>| rate.map_or_else(|| "an unknown rate".into(), show_rate);
         let threads = threads.min(bounds.ceilings.threads);
-        let by = |one: Option<f64>, many: Option<f64>| match many.filter(|_| threads > 1) {
+        let by = |one: Option<f64>, many: Option<f64>| match many.filter(|many| threads > 1 && show_rate(*many) != rate(one)) {
             Some(many) => format!("{} by one thread, {} by {threads}", rate(one), show_rate(many)),
             None => rate(one),
         };
@@ -178,16 +178,21 @@ pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
         (told.low, told.high, told.threads) = (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
         told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
+    let memory = |basis: &Basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
+    let granted = told.iter().all(|(basis, told)| memory(basis) && !told.known);
     let part = |(basis, told): (Basis, Told)| {
         let (low, high) = (show_rate(told.low), show_rate(told.high));
         let rates = if low == high { high } else { format!("{low} to {high}") };
-        let memory = matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
-        let where_cached = if memory && !told.known { "where the file is in memory, " } else { "" };
+        let where_cached = if memory(&basis) && !told.known && !granted { IN_MEMORY } else { "" };
         format!("{where_cached}{rates} by {}", basis.reason(bounds, told.threads))
     };
     let parts: Vec<String> = told.into_iter().map(part).collect();
-    if parts.is_empty() { String::new() } else { format!("expected: {}", parts.join("; ")) }
+    let all = if granted { IN_MEMORY } else { "" };
+    if parts.is_empty() { String::new() } else { format!("expected: {all}{}", parts.join("; ")) }
 }
+
+/// What is taken for granted of a file that is read as it is.
+const IN_MEMORY: &str = "where the file is in memory, ";
 
 /// What was foreseen of the jobs with one basis.
 struct Told {
