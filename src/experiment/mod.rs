@@ -96,9 +96,9 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let experiment = experiment(&preset.experiment)?;
         for part in preset.parts() {
             let mut settings = asked.settings.clone().or(&part);
-            // Said of a preset that reads and writes, it is said of its writes.
+            // Said of a preset that reads and writes, it is said of its writes; and what it says of its writes is not of reads.
             if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
-                settings.sync = part.sync;
+                settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
             }
             match experiment.cells(&settings, asked) {
                 Ok((some, left_out)) => {
