@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use crate::plan::{Preset, Presets};
+use crate::plan::{Names, Preset, Presets};
 use crate::session::{self, clean_text};
+use crate::{engine, experiment};
 
 /// A preset is some lines; more is another file that lost its way.
 const LONGEST: u64 = 64 << 10;
@@ -50,7 +51,9 @@ fn preset(id: &str, path: &Path) -> Result<Preset, String> {
     if text.len() as u64 > LONGEST {
         return Err(format!("it has more than {LONGEST} bytes"));
     }
-    let preset = Preset::parse(id, &text).map_err(|error| clean_text(&error.why()))?;
+    let experiments: Vec<&str> = experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
+    let names = Names { experiments: &experiments, infos: &engine::infos() };
+    let preset = Preset::parse_knowing(id, &text, Some(names)).map_err(|error| clean_text(&error.why()))?;
     // A paragraph keeps its lines.
     let doc = preset.doc.lines().map(clean_text).collect::<Vec<_>>().join("\n");
     Ok(Preset { about: clean_text(&preset.about), doc, experiment: clean_text(&preset.experiment), ..preset })

@@ -6,14 +6,11 @@ use std::fs;
 
 use common::Home;
 use common::kernel;
-use common::pty::Terminal;
+use common::pty::{CTRL_C, CTRL_Z, ESC, Terminal, is_braille};
 use nix::sys::signal::Signal;
 use predicates::prelude::*;
 
 const WIDE: (u16, u16) = (120, 40);
-const CTRL_C: &str = "\x03";
-const CTRL_Z: &str = "\x1a";
-const ESC: &str = "\x1b";
 
 /// A run that takes some seconds, and one that goes on until it is stopped.
 const SHORT: &str = "-b pread,mmap -s 4k,64k -c warm --trials 5 --trial-time 20ms --budget 1m";
@@ -29,10 +26,6 @@ fn start(home: &Home, line: &str) -> Terminal {
     let terminal = Terminal::start(home, &format!("some-file.bin {line}"), WIDE, &[]);
     terminal.shows("Setup");
     terminal
-}
-
-fn is_braille(c: char) -> bool {
-    ('\u{2801}'..='\u{28ff}').contains(&c)
 }
 
 /// Starts a run, and waits until both plots have moved.

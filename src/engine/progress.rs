@@ -56,9 +56,14 @@ impl Pace {
         Progress { phase, cell, probe: None, round, share, left: left.as_nanos() as u64 }
     }
 
+    /// The rest of the budget.
+    pub fn budget(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
     /// The rest of the budget, or less where the asked trials end before it.
     fn left(&self) -> Duration {
-        let budget = self.deadline.saturating_duration_since(Instant::now());
+        let budget = self.budget();
         let Some(rounds) = self.rounds.filter(|_| self.trials > 0) else { return budget };
         // The first round calibrates too, so its pace is too slow a guess for the others.
         let (began, before) = self.second_round.filter(|(_, before)| self.trials > *before).unwrap_or((self.begin, 0));

@@ -12,7 +12,7 @@ use super::cells::{Cell, latency};
 use super::control::Cutter;
 use super::error::{EngineError, Failure};
 use super::progress::Pace;
-use super::schedule::order;
+use super::schedule::by_state;
 use super::target::Bench;
 use super::trial::{self, Stage};
 use super::{Control, Sink, harness, levels, probing, programs};
@@ -178,12 +178,7 @@ impl<'a> Run<'a> {
             self.pick()?;
         }
         for round in 1..=self.plan.most_rounds() {
-            for index in order(&self.plan.cells, self.plan.seed, round) {
-                for step in [Self::calibrated, Self::tried] {
-                    self.step(index, round, step)?;
-                }
-                self.pace.tried();
-            }
+            self.round(round)?;
             if self.cells.iter().flatten().all(|c| c.out) {
                 return Ok(End::Finished);
             }
@@ -193,6 +188,32 @@ impl<'a> Run<'a> {
             }
         }
         Ok(End::Finished)
+    }
+
+    /// A trial of every cell. In the first round a cache state that has others after it takes no more than its share of
+    /// the budget: what it did not reach follows at the end, so that a short budget leaves no state without a result.
+    fn round(&mut self, round: u32) -> Result<(), Halt> {
+        let states = by_state(&self.plan.cells, self.plan.seed, round);
+        let mut late = Vec::new();
+        for (after, state) in (0..states.len() as u32).rev().zip(states) {
+            // Of the time that is left, which a pause does not shorten.
+            let others = if round == 1 { self.pace.budget() / (after + 1) * after } else { Duration::ZERO };
+            for index in state {
+                match self.pace.budget() < others {
+                    true => late.push(index),
+                    false => self.turn(index, round)?,
+                }
+            }
+        }
+        late.into_iter().try_for_each(|index| self.turn(index, round))
+    }
+
+    fn turn(&mut self, index: usize, round: u32) -> Result<(), Halt> {
+        for step in [Self::calibrated, Self::tried] {
+            self.step(index, round, step)?;
+        }
+        self.pace.tried();
+        Ok(())
     }
 
     /// Takes a cell through a step, and again where a pause cut it: the time of that does not count.

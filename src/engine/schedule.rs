@@ -6,19 +6,24 @@ use crate::plan::{Cache, Job};
 /// The order of round `round`, a function of the seed alone. Cache states come in the order in which the plan names
 /// them: what ran before changes a cold read (freed memory goes back to the hypervisor), so they are kept apart.
 pub fn order(cells: &[Job], seed: u64, round: u32) -> Vec<usize> {
+    by_state(cells, seed, round).concat()
+}
+
+/// [`order`], each cache state by itself. States of the same jobs have the same order, so that where a budget ends
+/// within each, the same jobs were reached.
+pub(super) fn by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
     let mut states: Vec<Cache> = Vec::new();
     cells.iter().for_each(|c| {
         if !states.contains(&c.cache) {
             states.push(c.cache)
         }
     });
-    let mut order = Vec::with_capacity(cells.len());
-    for state in states {
+    let group = |state| {
         let mut group: Vec<usize> = (0..cells.len()).filter(|i| cells[*i].cache == state).collect();
         shuffle(&mut group, mix(seed ^ mix(u64::from(round))));
-        order.extend(group);
-    }
-    order
+        group
+    };
+    states.into_iter().map(group).collect()
 }
 
 /// The order of `count` probes in round `round`.
@@ -54,6 +59,14 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..20).collect::<Vec<_>>());
         assert!(order[..10].iter().all(|i| cells[*i].cache == Cache::Cold));
+    }
+
+    #[test]
+    fn cache_states_of_the_same_jobs_have_the_same_order() {
+        let cells = cells();
+        let [cold, warm] = by_state(&cells, 7, 1).try_into().unwrap();
+        // Job 2 n is cold, its twin in the order of the plan 2 n + 1.
+        assert_eq!(cold.iter().map(|i| i + 1).collect::<Vec<_>>(), warm);
     }
 
     #[test]

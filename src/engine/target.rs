@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::error::EngineError;
@@ -113,6 +113,14 @@ impl Bench {
         };
         let device = disk::device_of(&file);
         Bench { file, target, facts, extents, device, device_counted: None, cold: Cold::Data, _scratch: scratch }
+    }
+
+    /// Whether lanes, which open the file by its name, would find another one than that which is prepared and watched.
+    pub fn replaced(&self) -> bool {
+        let named = std::fs::metadata(&self.target.path).map(|m| (m.dev(), m.ino()));
+        let held = self.file.metadata().map(|m| (m.dev(), m.ino()));
+        // One that is gone cannot be opened, and that is said.
+        named.is_ok_and(|named| held.is_ok_and(|held| named != held))
     }
 
     /// Reads the first MiB cold and looks whether it was charged to this process: then 0 device bytes mean none.

@@ -56,6 +56,9 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
         None => prepare(bench, job, &|| (stage.cut)().is_some())?,
         Some(_) => Ready { reached: Prepared::AsIs, cached: None },
     };
+    if bench.replaced() {
+        return Err(Failure::Cell("another file was put in its place while it was measured: run again".into()));
+    }
     let prepared = monotonic_nanos();
     let done = match cell.way {
         Way::Backend(_) => job.clone(),

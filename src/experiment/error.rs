@@ -15,6 +15,8 @@ pub enum PlanError {
     NoBlock,
     #[error("a block of {} is more than one system call moves: the largest is {}", show_bytes(*.0), show_bytes(crate::plan::Job::MAX_BLOCK))]
     HugeBlock(u64),
+    #[error("a --size of 0 is nothing of the file: give 1 or more")]
+    NoSpan,
     #[error("the file is empty: there is nothing to measure")]
     Empty,
     #[error("{0} combinations are more than anyone waits for: at most {most}; use shorter ranges", most = super::MOST_CELLS)]
@@ -23,6 +25,8 @@ pub enum PlanError {
     Nothing,
     #[error("--sync is for writes: add --op write")]
     SyncRead,
+    #[error("--cold says what the cache state cold drops, which no cell has: add --cache cold")]
+    ColdOfNone,
     #[error("--mix reads and writes: leave out --op")]
     MixRead,
     #[error("{0} only reads: leave out --op and --mix")]

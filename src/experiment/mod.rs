@@ -21,7 +21,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Info, Job, MeasureCeilings, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, Skipped, TargetSpec, TrialTime, Unknown, nearest,
+    Cache, Cold, Info, Job, MeasureCeilings, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, Skipped, TargetSpec, TrialTime, Unknown,
+    nearest,
 };
 use crate::units::short_bytes;
 
@@ -95,9 +96,9 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let experiment = experiment(&preset.experiment)?;
         for part in preset.parts() {
             let mut settings = asked.settings.clone().or(&part);
-            // Said of a preset that reads and writes, it is said of its writes.
+            // Said of a preset that reads and writes, it is said of its writes; and what it says of its writes is not of reads.
             if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
-                settings.sync = part.sync;
+                settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
             }
             match experiment.cells(&settings, asked) {
                 Ok((some, left_out)) => {
@@ -134,6 +135,11 @@ fn picks(asked: &Asked) -> Result<bool, PlanError> {
     Ok(false)
 }
 
+/// Whether what each level of cold buys is measured, whatever the cells.
+fn levels(asked: &Asked) -> bool {
+    asked.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
+}
+
 /// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
 fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) -> TrialTime {
     // Once to calibrate, and once for a round.
@@ -149,6 +155,11 @@ fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) 
 pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let pick = picks(asked)?;
     let (cells, skipped) = cells(asked)?;
+    let cold = |job: &Job| job.cache == Cache::Cold;
+    let drops = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold) || levels(asked);
+    if asked.settings.cold.is_some_and(|level| level != Cold::Data) && !drops {
+        return Err(PlanError::ColdOfNone);
+    }
     let (probes, skipped_probes) = lab::probes(asked)?;
     let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);

@@ -92,8 +92,11 @@ impl Axes {
 
     /// What is wrong in itself, whatever it is combined with.
     fn check(&self, size: u64) -> Result<(), PlanError> {
-        if size == 0 || self.spans.contains(&0) {
+        if size == 0 {
             return Err(PlanError::Empty);
+        }
+        if self.spans.contains(&0) {
+            return Err(PlanError::NoSpan);
         }
         if self.blocks.contains(&0) {
             return Err(PlanError::NoBlock);
@@ -246,6 +249,10 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
 /// Why this combination makes no sense or cannot be had here.
 fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     let id = info.id;
+    if job.mix.is_some() && !info.mixes {
+        let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
+        return Some(format!("{id} cannot mix reads and writes; {} can", able.join(", ")));
+    }
     if !info.ops.contains(&job.op) {
         return Some(format!("{id} cannot {}; {} can", job.op, able(asked.infos, job.op)));
     }
@@ -259,10 +266,6 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     }
     if job.direct && !info.direct {
         return Some(format!("{id} cannot do direct I/O"));
-    }
-    if job.mix.is_some() && !info.mixes {
-        let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
-        return Some(format!("{id} cannot mix reads and writes; {} can", able.join(", ")));
     }
     if job.mix.is_some() && job.xor {
         return Some("an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix".into());

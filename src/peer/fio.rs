@@ -33,9 +33,10 @@ impl Peer for Fio {
             id: "fio",
             title: "fio(1)",
             about: "another program: the flexible I/O tester, with its cheapest accounting",
-            doc: "fio --thread --gtod_reduce=1 --iomem_align=4096 --invalidate=0 --fadvise_hint=0 ...: the same blocks of the same file, in the \
-                  same number of threads, by the engine that an option names. It counts no latencies so, and reads its clock as seldom as it \
-                  can. The time is the one that fio gives, in whole milliseconds, without its start of a quarter of a second; CPU time, \
+            doc: "fio --output-format=json --readonly --thread --allow_file_create=0 --disk_util=0 --invalidate=0 --fadvise_hint=0 \
+                  --iomem_align=4096 --gtod_reduce=1 --filename --ioengine --rw --bs --direct --iodepth --randseed, for each thread --name \
+                  --offset --size --io_size, and --runtime to calibrate: the same blocks of the same file, in the same number of threads, by \
+                  the engine that an option names. With --gtod_reduce it counts no latencies and reads its clock as seldom as it can. The time is the one that fio gives, in whole milliseconds, without its start of a quarter of a second; CPU time, \
                   faults and switches are those that it tells of its threads. The last block of the file is left out where it is no \
                   whole one.",
             moves: Moves::Elsewhere,

@@ -19,6 +19,18 @@ fn parse(job: &Job, stdout: &str, stderr: &str) -> Result<Vec<Done>, PeerError> 
 }
 
 #[test]
+fn every_switch_is_documented() {
+    let job = job("fio");
+    let limited = Task { limit: Some(Duration::from_secs(1)), ..task(&job, &TWO) };
+    for arg in Fio.command(&limited) {
+        // Of a switch that never varies with its value.
+        let fixed = ["output-format", "create", "util", "invalidate", "fadvise", "align", "gtod"].iter().any(|word| arg.contains(word));
+        let wanted = if fixed { arg.as_str() } else { arg.split('=').next().unwrap() };
+        assert!(Fio.info().doc.contains(wanted), "{wanted}");
+    }
+}
+
+#[test]
 fn a_job_becomes_its_arguments() {
     let plain = job("fio");
     let args = Fio.command(&task(&plain, &TWO));

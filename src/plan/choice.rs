@@ -23,6 +23,10 @@ pub enum ChoiceError {
     Unknown(#[from] Unknown),
     #[error("{backend}+{option} needs a value: {backend}+{option}={value}")]
     NeedsValue { backend: String, option: String, value: &'static str },
+    #[error("{0} has no option '{1}': it has none")]
+    NoOption(String, String),
+    #[error("{0}: +{1} is there twice")]
+    Twice(String, String),
     #[error("{backend}+{option} takes no value")]
     NoValue { backend: String, option: String },
     #[error("{backend}+{option}={value}: {why}")]
@@ -50,16 +54,23 @@ impl Choice {
 
     /// Checks the options against the backend's own list. A value is a size.
     pub fn check(&self, info: &Info) -> Result<(), ChoiceError> {
-        for (name, value) in &self.options {
+        for (at, (name, value)) in self.options.iter().enumerate() {
+            if info.options.is_empty() {
+                return Err(ChoiceError::NoOption(self.id.clone(), name.clone()));
+            }
             let known = info.option(name).ok_or_else(|| nearest("option", name, info.options.iter().map(|o| o.name)))?;
+            if self.options[..at].iter().any(|(before, _)| before == name) {
+                return Err(ChoiceError::Twice(self.to_string(), name.clone()));
+            }
             let (backend, option) = (self.id.clone(), name.clone());
             match (known.value, value) {
                 (Some(what), None) => return Err(ChoiceError::NeedsValue { backend, option, value: what }),
                 (None, Some(_)) => return Err(ChoiceError::NoValue { backend, option }),
                 (Some(_), Some(value)) => {
                     let why = match units::parse_bytes(value) {
-                        Ok(1..=0x4000_0000) => continue,
-                        Ok(_) => "between 1 and 1g".into(),
+                        Ok(size) if (1..=known.most()).contains(&size) => continue,
+                        Ok(_) if known.most() < 1 << 20 => format!("between 1 and {}", known.most()),
+                        Ok(_) => format!("between 1 and {}", units::short_bytes(known.most())),
                         Err(error) => error.to_string(),
                     };
                     return Err(ChoiceError::BadValue { backend, option, value: value.clone(), why });
@@ -75,8 +86,10 @@ impl Choice {
         Choice { id: id.into(), options: Vec::new(), peer: false }
     }
 
-    /// As the registry knows it: a backend, or a peer.
-    pub fn known(self, info: &Info) -> Choice {
+    /// As the registry knows it: a backend or a peer, with its options in the order of the list, so that the same
+    /// choice has one name however it was said.
+    pub fn known(mut self, info: &Info) -> Choice {
+        self.options.sort_by_key(|(name, _)| info.options.iter().position(|option| option.name == name));
         Choice { peer: info.is_peer(), ..self }
     }
 
@@ -156,9 +169,25 @@ mod tests {
         assert_eq!(check("stdio+buf=64k+fast"), Ok(()));
         assert!(check("stdio+buf").unwrap_err().contains("stdio+buf=SIZE"));
         assert!(check("stdio+fast=1").unwrap_err().contains("takes no value"));
-        assert!(check("stdio+buf=0").unwrap_err().contains("between"));
+        assert!(check("stdio+buf=0").unwrap_err().contains("between 1 and 1g"));
+        assert!(check("stdio+fast+fast").unwrap_err().contains("+fast is there twice"));
+        assert!(check("stdio+buf=4k+buf=8k").unwrap_err().contains("+buf is there twice"));
         assert!(check("stdio+buff=1").unwrap_err().contains("did you mean buf"));
         assert!(Choice::parse("+x").is_err() && Choice::parse("read+").is_err());
+    }
+
+    #[test]
+    fn options_have_one_order_however_they_were_said() {
+        let known = |text| Choice::parse(text).unwrap().known(&INFO);
+        assert_eq!(known("stdio+fast+buf=64k"), known("stdio+buf=64k+fast"));
+        assert_eq!(known("stdio+fast+buf=64k").to_string(), "stdio+buf=64k+fast");
+    }
+
+    #[test]
+    fn without_options_none_is_listed() {
+        let info = Info { options: &[], id: "dd", ..INFO };
+        let error = Choice::parse("dd+psync").unwrap().check(&info).unwrap_err().to_string();
+        assert_eq!(error, "dd has no option 'psync': it has none");
     }
 
     proptest! {

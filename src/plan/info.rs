@@ -32,6 +32,13 @@ pub struct Opt {
     pub about: &'static str,
 }
 
+impl Opt {
+    /// The largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a size 1 GiB.
+    pub fn most(&self) -> u64 {
+        if self.value == Some("N") { 1024 } else { 1 << 30 }
+    }
+}
+
 /// The entry of a backend or peer in its registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {

@@ -22,7 +22,7 @@ pub use choice::{Choice, ChoiceError};
 pub use info::{Depth, Info, Moves, Opt};
 pub use job::{Cache, Cold, CpuCache, Job, MeasureCeilings, Op, Pattern, Sync};
 pub use nearest::{Unknown, nearest};
-pub use preset::{PRESETS, Preset, PresetError, preset};
+pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};
 pub use probe::{Param, ProbeCell};
 pub use probe_info::{Group, ProbeInfo, named as named_probes};

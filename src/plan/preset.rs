@@ -1,12 +1,13 @@
 //! Presets: an experiment with its settings, in a TOML file.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::settings::SettingError;
-use super::{Settings, Unknown, nearest};
+use super::{Backends, ChoiceError, Info, Settings, Unknown, nearest};
 
 /// A preset as written.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +75,24 @@ impl PresetError {
     }
 }
 
+/// The names that a preset may use, of registries above this floor.
+#[derive(Debug, Clone, Copy)]
+pub struct Names<'a> {
+    pub experiments: &'a [&'a str],
+    pub infos: &'a [&'static Info],
+}
+
+impl Names<'_> {
+    /// Whether these backends and their options are there.
+    fn check(&self, backends: &Backends) -> Result<(), ChoiceError> {
+        for choice in backends.choices(self.infos) {
+            let info = self.infos.iter().find(|info| info.id == choice.id);
+            choice.check(info.ok_or_else(|| nearest("backend", &choice.id, self.infos.iter().map(|info| info.id)))?)?;
+        }
+        Ok(())
+    }
+}
+
 /// Settings as text, every one with its place in the file.
 type Placed = BTreeMap<String, Spanned<toml::Value>>;
 
@@ -81,8 +100,9 @@ type Placed = BTreeMap<String, Spanned<toml::Value>>;
 #[serde(deny_unknown_fields)]
 struct File {
     about: String,
+    #[serde(default)]
     doc: String,
-    experiment: String,
+    experiment: Spanned<String>,
     #[serde(default)]
     settings: Placed,
     #[serde(default)]
@@ -105,18 +125,33 @@ impl Preset {
     /// # Errors
     /// What is wrong, in one line, with the line of the file.
     pub fn parse(id: &str, text: &str) -> Result<Preset, PresetError> {
-        let file: File = toml::from_str(text)
-            .map_err(|error| PresetError::Syntax { id: id.into(), why: error.to_string().trim_end().replace('\n', " ") })?;
-        let settings = settings(id, text, file.settings)?;
+        Preset::parse_knowing(id, text, None)
+    }
+
+    /// [`Preset::parse`], and its experiment and backends are looked for among these `names`.
+    ///
+    /// # Errors
+    /// As there, and a name that is not known.
+    pub fn parse_knowing(id: &str, text: &str, names: Option<Names>) -> Result<Preset, PresetError> {
+        let syntax = |line: usize, why: &dyn Display| PresetError::Syntax { id: id.into(), why: format!("line {line}: {why}") };
+        let file: File = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            syntax(line_of(text, at), &error.message().trim_end().replace('\n', " "))
+        })?;
+        if let Some(names) = names.filter(|names| !names.experiments.contains(&file.experiment.as_ref().as_str())) {
+            let unknown = nearest("experiment", file.experiment.as_ref(), names.experiments.iter().copied());
+            return Err(syntax(line_of(text, file.experiment.span().start), &unknown));
+        }
+        let settings = settings(id, text, file.settings, names)?;
         let mut sweeps = Vec::new();
         for sweep in file.sweep {
             if let Some((key, value)) = sweep.iter().find(|(key, _)| ONCE.contains(&key.as_str())) {
                 let why = format!("line {}: {key} is of the whole run: it belongs into [settings]", line(text, value));
                 return Err(PresetError::Syntax { id: id.into(), why });
             }
-            sweeps.push(self::settings(id, text, sweep)?);
+            sweeps.push(self::settings(id, text, sweep, names)?);
         }
-        Ok(Preset { id: id.into(), about: file.about, doc: file.doc, experiment: file.experiment, settings, sweeps })
+        Ok(Preset { id: id.into(), about: file.about, doc: file.doc, experiment: file.experiment.into_inner(), settings, sweeps })
     }
 
     /// The text of its file: parsing it gives this preset again.
@@ -147,10 +182,14 @@ impl Preset {
 }
 
 fn line(text: &str, value: &Spanned<toml::Value>) -> usize {
-    text.get(..value.span().start).map_or(0, |before| before.matches('\n').count()) + 1
+    line_of(text, value.span().start)
 }
 
-fn settings(id: &str, file: &str, placed: Placed) -> Result<Settings, PresetError> {
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(0, |before| before.matches('\n').count()) + 1
+}
+
+fn settings(id: &str, file: &str, placed: Placed, names: Option<Names>) -> Result<Settings, PresetError> {
     let mut settings = Settings::default();
     for (key, value) in placed {
         let line = line(file, &value);
@@ -163,7 +202,11 @@ fn settings(id: &str, file: &str, placed: Placed) -> Result<Settings, PresetErro
                 return Err(PresetError::Syntax { id: id.into(), why });
             }
         };
-        settings.set(&key, &text).map_err(|error| PresetError::Setting { id: id.into(), line, key, error: error.into() })?;
+        settings.set(&key, &text).map_err(|error| PresetError::Setting { id: id.into(), line, key: key.clone(), error: error.into() })?;
+        if let (Some(names), Some(backends), "backend") = (names, &settings.backend, key.as_str()) {
+            let wrong = |error| PresetError::Syntax { id: id.into(), why: format!("line {line}: backend: {error}") };
+            names.check(backends).map_err(wrong)?;
+        }
     }
     Ok(settings)
 }
@@ -218,6 +261,18 @@ mod tests {
         assert!(bad("op='read'\ntrials=[1]").contains("line 6: trials is a"));
         assert!(bad("op='read'\n[[sweep]]\nthreads=2\n[[sweep]]\nthreads=0").contains("line 9: threads: '0' is not between"));
         assert!(bad("op='read'\n[[sweep]]\n\nbudget='9s'").contains("line 8: budget is of the whole run"));
-        assert!(Preset::parse("x", "about = ").unwrap_err().to_string().contains("line"));
+        assert!(Preset::parse("x", "about = ").unwrap_err().to_string().contains("line 1: "));
+        let unknown = Preset::parse("x", "about='a'\nexperiment='sweep'\nfoo=1").unwrap_err().why();
+        assert!(unknown.starts_with("line 3: unknown field `foo`") && !unknown.contains('|'), "{unknown}");
+    }
+
+    #[test]
+    fn a_paragraph_is_not_asked_for_but_names_that_are_known_are() {
+        let names = Names { experiments: &["sweep"], infos: &[] };
+        let read = |text: &str| Preset::parse_knowing("x", text, Some(names)).map_err(|error| error.why());
+        assert_eq!(read("about='a'\nexperiment='sweep'").unwrap().doc, "");
+        assert_eq!(read("about='a'\nexperiment='swep'").unwrap_err(), "line 2: unknown experiment 'swep'; did you mean sweep?");
+        let error = read("about='a'\nexperiment='sweep'\n[settings]\nbackend='rread'").unwrap_err();
+        assert!(error.starts_with("line 4: backend: unknown backend 'rread'"), "{error}");
     }
 }

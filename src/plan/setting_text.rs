@@ -42,16 +42,20 @@ pub(super) fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(text: 
 
 /// `70`, `70%`, `0,30,50`, `0..100+25`.
 pub(super) fn percents(text: &str) -> Result<Range, SettingError> {
-    let plain: String = text.chars().filter(|c| *c != '%').collect();
-    let range = Range::parse(&plain, RangeOf::Count)?;
-    if range.values.iter().all(|v| *v <= 100) { Ok(range) } else { bad(text, "a percentage of reads from 0 to 100") }
+    percentages(text, 0..=100, "a percentage of reads from 0 to 100")
 }
 
 /// `50`, `50,100,150`, `50%`; more than ten times the memory is a typing error.
 pub(super) fn shares(text: &str) -> Result<Range, SettingError> {
+    percentages(text, 1..=1000, "a percentage of the memory from 1 to 1000")
+}
+
+fn percentages(text: &str, within: std::ops::RangeInclusive<u64>, wanted: &str) -> Result<Range, SettingError> {
     let plain: String = text.chars().filter(|c| *c != '%').collect();
-    let range = Range::parse(&plain, RangeOf::Count)?;
-    if range.values.iter().all(|v| (1..=1000).contains(v)) { Ok(range) } else { bad(text, "a percentage of the memory from 1 to 1000") }
+    match Range::parse(&plain, RangeOf::Count) {
+        Ok(range) if range.values.iter().all(|value| within.contains(value)) => Ok(range),
+        _ => bad(text, wanted),
+    }
 }
 
 pub(super) fn some_of(text: &str, most: u64) -> Result<Range, SettingError> {

@@ -81,12 +81,14 @@ fn tried(session: &Session, pick: &Pick) -> Vec<Tried> {
     tried
 }
 
+/// From this share of the bytes on, a rate is that of where they came from.
+const MOST: f64 = 0.9;
+
 /// What bounds a read of memory or of a device; of what comes from both nothing is said.
 fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCeiling> {
-    const MOST: f64 = 0.9;
     let (bounds, source) = (Bounds::of(session), result.source?);
     let (name, bound) = if source.page_cache + source.hole >= MOST {
-        let threads = bounds.ceilings.threads;
+        let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }), bounds.ceilings.read_by(threads)?)
     } else if source.device >= MOST {
         let names = [("the way to the disk carries", bounds.link), ("the disk's vendor names", bounds.rated)];
@@ -108,9 +110,13 @@ fn text(picked: &Picked, result: &CellResult) -> String {
     };
     let time = picked.nanos.map_or(String::new(), |nanos| format!(" in {}", show_nanos(nanos)));
     let rate = picked.throughput.map_or(String::new(), |rate| format!(": {}", show_rate(rate)));
-    let share = picked.ceiling.as_ref().map_or(String::new(), |ceiling| {
-        format!(", {} of the {} that {}", show_share(ceiling.share), show_rate(ceiling.bytes_per_second), ceiling.name)
-    });
+    let share = match &picked.ceiling {
+        Some(ceiling) => format!(", {} of the {} that {}", show_share(ceiling.share), show_rate(ceiling.bytes_per_second), ceiling.name),
+        None if result.source.is_some_and(|source| source.device >= MOST) => {
+            " (what this disk can give is not known: --rated SPEED says it)".into()
+        }
+        None => String::new(),
+    };
     let trials = match result.counted().len() {
         1 => String::new(),
         trials => format!(" (median of {trials} trials)"),

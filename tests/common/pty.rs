@@ -23,6 +23,16 @@ struct Shown {
     bytes: u64,
 }
 
+/// Keys as a terminal sends them.
+pub const CTRL_C: &str = "\x03";
+pub const CTRL_Z: &str = "\x1a";
+pub const ESC: &str = "\x1b";
+
+/// A Braille pattern with a dot.
+pub fn is_braille(c: char) -> bool {
+    ('\u{2801}'..='\u{28ff}').contains(&c)
+}
+
 pub struct Terminal {
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,

@@ -30,6 +30,9 @@ const LARGEST: u64 = 64 << 20;
 /// As far as the kernel reads ahead of what was asked for, at most.
 const AHEAD: u64 = 32 << 20;
 
+/// Why a direct way is not tried on a file that is cached.
+const PASSED: &str = "the file is in memory, and direct I/O would go to the device";
+
 /// The ways to do one thing, and what is known of it.
 struct Group {
     ways: Vec<u32>,
@@ -61,7 +64,8 @@ impl Run<'_> {
             for way in ways {
                 self.leave(way, &pick);
             }
-            if let (None, Some(first)) = (pick.cell, pick.left_out.first()) {
+            // A way that was tried and failed says more than one that was not tried.
+            if let (None, Some(first)) = (pick.cell, pick.left_out.iter().find(|out| out.why != PASSED).or(pick.left_out.first())) {
                 self.sink.event(Event::Failed { cell: first.cell, error: first.why.clone() });
             }
             self.sink.event(Event::Picked { pick: Arc::new(pick) });
@@ -109,8 +113,7 @@ impl Run<'_> {
         let mut ways = group.ways.clone();
         if group.found.is_cached() && ways.iter().any(|way| !self.plan.cells[*way as usize].direct) {
             let direct = |way: &u32| self.plan.cells[*way as usize].direct;
-            let why = || "the file is in memory, and direct I/O would go to the device".to_string();
-            left_out.extend(ways.iter().filter(|way| direct(way)).map(|way| LeftOut { cell: *way, why: why() }));
+            left_out.extend(ways.iter().filter(|way| direct(way)).map(|way| LeftOut { cell: *way, why: PASSED.into() }));
             ways.retain(|way| !direct(way));
         }
         // The only one there is needs no proof.

@@ -12,6 +12,12 @@ use crate::stats::Histogram;
 
 static GO: AtomicBool = AtomicBool::new(false);
 
+/// One trial of each cell.
+fn plan_of(cells: Vec<Job>, budget: Duration) -> Plan {
+    let target = TargetSpec::File { path: "/".into(), size: 0 };
+    Plan { cells, trials: Some(1), goal: 0.0, budget, seed: 1, ..Plan::plain("sweep", target) }
+}
+
 /// How a run of one cell ends, whose operations never return, the first of them with a stop; and what was noted.
 fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String>) {
     let hold = Arc::new((Mutex::new(true), Condvar::new()));
@@ -28,8 +34,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
     let bench = Bench::open(&target, 1, &|| false, &mut |_| {}).unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
-    let cells = vec![job.clone()];
-    let plan = Plan { cells, trials: Some(1), goal: 0.0, budget, seed: 1, ..Plan::plain("sweep", target) };
+    let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
     let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();
     let mut sink = |event| {
@@ -66,4 +71,46 @@ fn a_call_that_outlives_the_budget_does_not_make_it_an_interruption() {
 fn a_call_that_outlives_a_stop_is_an_interruption() {
     static STOP: AtomicBool = AtomicBool::new(false);
     assert_eq!(ends(Duration::from_secs(3600), Some(&STOP)).0, End::Interrupted);
+}
+
+#[test]
+fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
+    let (file, _, _) = testing::file(65536, 1);
+    // Each is dropped or filled and calibrated first: thousands of them take longer than a second.
+    let of = |cache: Cache| (1..4000).map(move |block| Job { cache, block, span: 65536, ..testing::job() });
+    let cells: Vec<Job> = of(Cache::Cold).chain(of(Cache::Warm)).collect();
+    let target = TargetSpec::File { path: file.path().into(), size: 65536 };
+    let plan = Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(1)) });
+    let mut reached = [0, 0];
+    let mut sink = |event| {
+        if let Event::Trial { trial, .. } = event {
+            reached[usize::from(cells[trial.cell as usize].cache == Cache::Warm)] += 1;
+        }
+    };
+    let end = crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    assert_eq!(end, End::Budget);
+    assert!(reached.iter().all(|count| *count > 0), "{reached:?}");
+}
+
+#[test]
+fn a_file_that_is_put_in_the_place_of_the_measured_one_is_not_measured() {
+    let (dir, size) = (tempfile::tempdir().unwrap(), 65536);
+    let path = |name| dir.path().join(name);
+    std::fs::write(path("measured"), vec![1; size as usize]).unwrap();
+    let target = TargetSpec::File { path: path("measured"), size };
+    let cells = vec![Job { cache: Cache::AsIs, span: size, count: Some(0), ..testing::job() }];
+    let plan = Arc::new(Plan { target, trials: Some(9), ..plan_of(cells, Duration::from_secs(3600)) });
+    let (mut trials, mut failed) = (0, Vec::new());
+    let mut sink = |event| match event {
+        Event::Trial { .. } => {
+            trials += 1;
+            std::fs::write(path("other"), vec![2; size as usize]).unwrap();
+            std::fs::rename(path("other"), path("measured")).unwrap();
+        }
+        Event::Failed { error, .. } => failed.push(error),
+        _ => {}
+    };
+    crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    assert_eq!(trials, 1);
+    assert!(failed.len() == 1 && failed[0].contains("another file was put in its place"), "{failed:?}");
 }

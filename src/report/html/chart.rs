@@ -91,6 +91,9 @@ impl Line {
 /// Labels across that a narrow page has room for.
 const NARROW: usize = 4;
 
+/// Those that a chart beside another one has room for.
+const HALF: usize = 6;
+
 impl Chart<'_> {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let title = xml(&self.title);
@@ -116,10 +119,11 @@ impl Chart<'_> {
             let strong = if tick.strong { " strong" } else { "" };
             writeln!(out, "<line class=\"grid{strong}\" x1=\"0\" x2=\"100%\" y1=\"{0:.2}%\" y2=\"{0:.2}%\"/>", tick.at)?;
         }
-        let every = self.across.len().div_ceil(NARROW).max(1);
+        let every = |room: usize| self.across.len().div_ceil(room).max(1);
         for (index, tick) in self.across.iter().enumerate() {
-            let class = if index % every == 0 { "across" } else { "across more" };
-            writeln!(out, "<text class=\"{class}\" x=\"{:.2}%\" y=\"100%\" dy=\"20\">{}</text>", tick.at, xml(&tick.label))?;
+            let more = if index % every(NARROW) == 0 { "" } else { " more" };
+            let most = if index % every(HALF) == 0 { "" } else { " most" };
+            writeln!(out, "<text class=\"across{more}{most}\" x=\"{:.2}%\" y=\"100%\" dy=\"20\">{}</text>", tick.at, xml(&tick.label))?;
         }
         Ok(())
     }
@@ -154,5 +158,21 @@ impl Series<'_> {
             )?;
         }
         writeln!(out, "</g>")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beside_another_a_chart_has_room_for_half_of_the_labels() {
+        let across = (0..12).map(|n| Tick { at: f64::from(n) * 8.0, label: format!("{} KiB", 1 << n), strong: false }).collect();
+        let chart = Chart { id: "x", title: String::new(), about: String::new(), across, up: Vec::new(), series: Vec::new(), wide: false };
+        let mut out = Vec::new();
+        chart.grid(&mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let kept = |class: &str| out.lines().filter(|line| !line.contains(class)).count();
+        assert_eq!((out.lines().count(), kept(" most"), kept(" more")), (12, HALF, NARROW), "{out}");
     }
 }

@@ -108,7 +108,11 @@ pub fn order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
     // A curve of two points is no group of its own: then only the first axis separates.
     let curve = ranks.last().and_then(|rank| rank.iter().max()).map_or(0, |last| last + 1);
     let depth = if curve >= 3 { by_order.len().saturating_sub(1) } else { 1.min(by_order.len().saturating_sub(1)) };
-    let breaks = (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
+    let mut breaks: Vec<bool> = (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
+    // Groups of one row are none.
+    if breaks.iter().skip(1).all(|gap| *gap) {
+        breaks.fill(false);
+    }
     (keyed.into_iter().map(|(_, index)| index).collect(), breaks)
 }
 

@@ -140,7 +140,7 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let why = session::why(&results, &Bounds::of(session));
     page.gap();
     for curve in why.costs.iter().take(CURVES) {
-        page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name(), curve.text));
+        page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
     }
     let mut limits: Vec<(&Limited, Vec<&Job>)> = Vec::new();
     for (limit, row) in why.limits.iter().zip(rows) {

@@ -20,7 +20,9 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
         .collect();
     columns.push(throughput(rows, look));
     columns.extend(time(rows));
-    columns.push(numbers("ops", 3, &of(operations), PER_SECOND));
+    // A row that moves no byte has no other figure.
+    let rank = if rows.iter().any(|r| speed(r).is_none() && operations(r).is_some()) { 0 } else { 3 };
+    columns.push(numbers("ops", rank, &of(operations), PER_SECOND));
     if rows.iter().any(|r| calls_differ(r)) {
         columns.push(numbers("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
     }

@@ -44,5 +44,6 @@ pub fn told_apart(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Colum
 /// A column of figures in the unit that fits them.
 pub fn figures(title: &str, units: &[Unit], values: &[Option<f64>]) -> Column {
     let (factor, name) = unit(values.iter().flatten().copied(), units);
+    let name = if values.iter().any(Option::is_some) { name } else { "" };
     Column::numbers(title, name, 0, aligned(values, factor))
 }

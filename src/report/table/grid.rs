@@ -84,11 +84,12 @@ pub fn squeezes(columns: &[Column], width: usize) -> bool {
     total(columns.iter(), 1) <= width
 }
 
-/// The columns that fit `width`: from the highest rank down, all of a rank go together.
+/// The columns that fit `width`: from the highest rank down, all of a rank go together; those of rank 1 only where less
+/// space between columns does not do either.
 pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     loop {
         let highest = columns.iter().map(|c| c.rank).max().unwrap_or(0);
-        if highest == 0 || total(columns.iter(), GAP) <= width {
+        if highest == 0 || total(columns.iter(), if highest == 1 { 1 } else { GAP }) <= width {
             return columns;
         }
         columns.retain(|c| c.rank < highest);

@@ -1,7 +1,7 @@
 //! How a cell is called in a sentence: by what tells it from the others, and by what is not the default.
 
 use super::Axis;
-use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::plan::{Cache, CpuCache, Job, Op, Pattern, Sync};
 use crate::session::moves_data;
 use crate::units;
 
@@ -53,6 +53,14 @@ impl Labels {
         if parts.is_empty() { job.backend.to_string() } else { format!("{} ({})", job.backend, parts.join(", ")) }
     }
 
+    /// A curve over the block size with its cache state: `read cold (CPU caches flushed)`.
+    pub fn curve_of_blocks(&self, job: &Job) -> String {
+        let state = if job.cache == Cache::AsIs { String::new() } else { format!(" {}", job.cache) };
+        let rest = self.rest(job, Some(Axis::Block)).join(", ");
+        let rest = if rest.is_empty() { rest } else { format!(" ({rest})") };
+        format!("{}{state}{rest}", job.backend)
+    }
+
     /// What is not the default, and what differs; the axis of a curve is left out.
     fn rest(&self, job: &Job, axis: Option<Axis>) -> Vec<String> {
         let mut parts = Vec::new();
@@ -69,6 +77,7 @@ impl Labels {
         part(self.direct && !job.direct, &|| "buffered".into());
         part(job.xor, &|| "with XOR".into());
         part(job.sync != Sync::None, &|| format!("sync {}", job.sync));
+        part(job.cpu_cache == CpuCache::Flush, &|| "CPU caches flushed".into());
         part(job.mix.is_some(), &|| format!("{} % reads", job.mix.unwrap_or_default()));
         part(self.span, &|| format!("{} of the file", units::show_bytes(job.span)));
         part(self.count, &|| match job.count {

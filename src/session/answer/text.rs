@@ -155,8 +155,10 @@ fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
     let mut clauses = Vec::new();
     for (index, knee) in settled.iter().enumerate() {
         let size = size(knee);
+        // Where it is the smallest of all, a comma closes what is said of it.
+        let close = if size.contains(',') { "," } else { "" };
         clauses.push(match index {
-            0 => format!("{} needs {size} to come within 5 % of its peak", name(knee)),
+            0 => format!("{} needs {size}{close} to come within 5 % of its peak", name(knee)),
             _ => format!("{} {size}", name(knee)),
         });
     }
@@ -181,7 +183,7 @@ fn size(knee: &Knee) -> String {
     match (knee.least, knee.most) {
         (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
         (Some(_), None) => format!("about {}", show(knee.at)),
-        _ if knee.at == knee.smallest => format!("no more than {}, the smallest tried,", show(knee.at)),
+        _ if knee.at == knee.smallest => format!("no more than {}, the smallest tried", show(knee.at)),
         _ => match knee.confidence.filter(|sure| *sure < SURE) {
             Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),
             None => show(knee.at),

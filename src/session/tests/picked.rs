@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::super::{load, results, skipped, testing};
 use super::*;
+use crate::plan::Job;
 use crate::record::{Ceilings, Event, Found, Grounds, LeftOut, MachineEvidence, Source, Try, Verdict};
 use crate::session::{Recorder, answer_with};
 
@@ -12,7 +13,8 @@ fn tried(cell: u32, millis: u64) -> Try {
 /// Three ways, of which the second was the fastest and ran.
 fn events() -> Vec<Event> {
     let mut plan = testing::plan(3);
-    plan.cells = ["mmap+shared", "pread", "uring"].iter().map(|way| testing::job(way, 2 << 20, Cache::AsIs)).collect();
+    let job = |way: &&str| Job { threads: 2, ..testing::job(way, 2 << 20, Cache::AsIs) };
+    plan.cells = ["mmap+shared", "pread", "uring"].iter().map(job).collect();
     let tries = vec![tried(0, 100), tried(1, 50)];
     let out = vec![LeftOut { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
     let found = Found { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
@@ -45,12 +47,40 @@ fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
     assert_eq!(
         answer.text,
         "XOR 00000abc of 1 GiB in 50.0 ms: 20.0 GiB/s, 49.9 % of the 40.0 GiB/s that 2 threads can read from memory. \
-         Picked: pread 2 MiB; 100 % of 1 GiB in the page cache, 2 MiB mapped by a page fault, 2 CPUs: tried for a moment, \
-         pread 2 MiB 20.0 GiB/s was the fastest, before mmap+shared 2 MiB 10.0 GiB/s."
+         Picked: pread 2 MiB by 2 threads; 100 % of 1 GiB in the page cache, 2 MiB mapped by a page fault, 2 CPUs: tried for a moment, \
+         pread 2 MiB by 2 threads 20.0 GiB/s was the fastest, before mmap+shared 2 MiB by 2 threads 10.0 GiB/s."
     );
     let picked = &answer.picked[0];
     assert_eq!((picked.xor, picked.nanos, picked.tried.len()), (Some(Xor(0xabc)), Some(5e7), 2));
     assert!(picked.tried[0].throughput > picked.tried[1].throughput);
+}
+
+#[test]
+fn as_many_threads_as_read_are_what_a_share_is_of() {
+    let of = |threads: u32| {
+        let mut session = session();
+        session.plan.cells.iter_mut().for_each(|cell| cell.threads = threads);
+        let results = results(&session);
+        answer_with(&session, &results, &[]).picked[0].ceiling.clone().unwrap()
+    };
+    assert_eq!((of(1).name.as_str(), of(1).bytes_per_second), ("1 thread can read from memory", 2e10));
+    // More than there are CPUs are no faster than one on each.
+    assert_eq!((of(20).name.as_str(), of(20).bytes_per_second), ("2 threads can read from memory", 43e9));
+}
+
+#[test]
+fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
+    let mut session = session();
+    for event in events() {
+        if let Event::Verdict { cell, verdict } = event {
+            let source = Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 });
+            session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }) });
+        }
+    }
+    let text = |session: &Session| answer_with(session, &results(session), &[]).text;
+    assert!(text(&session).contains("20.0 GiB/s (what this disk can give is not known: --rated SPEED says it)"), "{}", text(&session));
+    session.plan.rated = Some(42_949_672_960);
+    assert!(text(&session).contains("50 % of the 40.0 GiB/s that the disk's vendor names"), "{}", text(&session));
 }
 
 #[test]

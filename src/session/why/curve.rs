@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::plan::{Cache, Job};
-use crate::session::answer::Axis;
+use crate::plan::Job;
+use crate::session::answer::{Axis, Labels};
 use crate::session::{CellResult, moves_data};
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate};
@@ -25,6 +25,9 @@ pub struct CurveCost {
     pub half: Option<f64>,
     /// `304 ns per operation + 16.1 GiB/s, equal at 5.13 KiB`.
     pub text: String,
+    /// `read warm`, with what tells it from the other curves.
+    #[serde(skip)]
+    pub name: String,
 }
 
 /// The curves that have at least three block sizes, in the order of the plan.
@@ -41,14 +44,17 @@ pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
         let each = 1e9 * f64::from(result.cell.threads.max(1)) / operations;
         points.entry(curve).or_default().push((result.cell.block as f64, each));
     }
-    order.into_iter().filter_map(|cell| curve(&points[&cell], cell)).collect()
+    let labels = Labels::of(order.iter());
+    order.iter().filter_map(|cell| curve(&points[cell], cell, &labels)).collect()
 }
 
-fn curve(points: &[(f64, f64)], cell: Job) -> Option<CurveCost> {
+fn curve(points: &[(f64, f64)], cell: &Job, labels: &Labels) -> Option<CurveCost> {
     let cost = Cost::fit(points)?;
+    // Where the points allow that a byte costs nothing, they tell no bandwidth: blocks of 1 to 8 bytes all take the same.
+    let cost = if cost.per_byte_low > 0.0 { cost } else { Cost { per_byte: 0.0, ..cost } };
     let (bandwidth, half) = (cost.bandwidth(), cost.half());
     let text = text(&cost, cell.threads);
-    Some(CurveCost { cell, cost, bandwidth, half, text })
+    Some(CurveCost { cell: cell.clone(), cost, bandwidth, half, text, name: labels.curve_of_blocks(cell) })
 }
 
 fn text(cost: &Cost, threads: u32) -> String {
@@ -66,19 +72,4 @@ fn text(cost: &Cost, threads: u32) -> String {
         text += &format!(" (a block size is off by {:.0} %: more than these two play a part)", cost.misfit.min(99.0) * 100.0);
     }
     text
-}
-
-impl CurveCost {
-    /// `read, warm` without what all curves share.
-    pub fn name(&self) -> String {
-        let state = if self.cell.cache == Cache::AsIs { String::new() } else { format!(" {}", self.cell.cache) };
-        let mut name = format!("{}{state}", self.cell.backend);
-        if self.cell.threads > 1 {
-            name += &format!(" x{}", self.cell.threads);
-        }
-        if self.cell.depth > 1 {
-            name += &format!(" depth {}", self.cell.depth);
-        }
-        name
-    }
 }

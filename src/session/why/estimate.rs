@@ -37,10 +37,16 @@ impl Basis {
         }
     }
 
-    /// What it was made from, with the figures.
-    fn reason(self, bounds: &Bounds) -> String {
+    /// What it was made from, with the figures of one thread, and of so many where jobs have more.
+    fn reason(self, bounds: &Bounds, threads: u32) -> String {
         let rate = |rate: Option<f64>| rate.map_or_else(|| "an unknown rate".into(), show_rate);
-        let (copy, read) = (rate(bounds.ceilings.copy), rate(bounds.ceilings.read));
+        let threads = threads.min(bounds.ceilings.threads);
+        let by = |one: Option<f64>, many: Option<f64>| match many.filter(|many| threads > 1 && show_rate(*many) != rate(one)) {
+            Some(many) => format!("{} by one thread, {} by {threads}", rate(one), show_rate(many)),
+            None => rate(one),
+        };
+        let copy = by(bounds.ceilings.copy, bounds.ceilings.copy_by(threads));
+        let read = by(bounds.ceilings.read, bounds.ceilings.read_by(threads));
         match self {
             Basis::CallAndCopy => {
                 let call = bounds.ceilings.syscall_nanos.map(show_nanos).unwrap_or_default();
@@ -116,7 +122,7 @@ pub struct Estimated {
 /// The estimates of these jobs along an axis: jobs with the same facts share a line.
 pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &Bounds) -> Vec<Estimated> {
     type Key = (Basis, u64, u32, u32);
-    let mut lines: BTreeMap<Key, BTreeMap<u64, f64>> = BTreeMap::new();
+    let mut lines: BTreeMap<Key, (BTreeMap<u64, f64>, u32)> = BTreeMap::new();
     for job in jobs {
         let Some(Estimate { rate, basis }) = estimate(job, bounds) else { continue };
         // A rate that depends on neither block nor threads is one line, whatever the jobs differ in.
@@ -124,7 +130,9 @@ pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &B
         let memory = !matches!(basis, Basis::Link | Basis::Rated | Basis::Granted);
         let calls = basis == Basis::CallAndCopy;
         let key = (basis, if calls { own.block } else { 0 }, if memory { own.threads } else { 0 }, if calls { own.depth } else { 0 });
-        lines.entry(key).or_default().insert(axis.of(job), rate);
+        let (points, most) = lines.entry(key).or_default();
+        points.insert(axis.of(job), rate);
+        *most = job.threads.max(*most);
     }
     let twins = |basis: Basis| lines.keys().filter(|key| key.0 == basis).count() > 1;
     let name = |(basis, block, threads, depth): &Key| {
@@ -136,9 +144,9 @@ pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &B
         }
         name
     };
-    let line = |(key, points): (&Key, &BTreeMap<u64, f64>)| Estimated {
+    let line = |(key, (points, threads)): (&Key, &(BTreeMap<u64, f64>, u32))| Estimated {
         name: name(key),
-        reason: key.0.reason(bounds),
+        reason: key.0.reason(bounds, *threads),
         points: points.iter().map(|(at, rate)| (*at as f64, *rate)).collect(),
     };
     lines.iter().map(line).collect()
@@ -164,17 +172,36 @@ pub fn expected(session: &Session) -> String {
 }
 
 pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
-    let mut told: BTreeMap<Basis, (f64, f64)> = BTreeMap::new();
-    for Estimate { rate, basis } in plan.cells.iter().filter_map(|job| estimate(job, bounds)) {
-        let (low, high) = told.get(&basis).copied().unwrap_or((rate, rate));
-        told.insert(basis, (low.min(rate), high.max(rate)));
+    let mut told: BTreeMap<Basis, Told> = BTreeMap::new();
+    for (job, Estimate { rate, basis }) in plan.cells.iter().filter_map(|job| Some((job, estimate(job, bounds)?))) {
+        let told = told.entry(basis).or_insert(Told { low: rate, high: rate, threads: 1, known: false });
+        (told.low, told.high, told.threads) = (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
+        told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
-    let part = |(basis, (low, high)): (Basis, (f64, f64))| {
-        let rates = if low == high { show_rate(high) } else { format!("{} to {}", show_rate(low), show_rate(high)) };
-        format!("{rates} by {}", basis.reason(bounds))
+    let memory = |basis: &Basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
+    let granted = told.iter().all(|(basis, told)| memory(basis) && !told.known);
+    let part = |(basis, told): (Basis, Told)| {
+        let (low, high) = (show_rate(told.low), show_rate(told.high));
+        let rates = if low == high { high } else { format!("{low} to {high}") };
+        let where_cached = if memory(&basis) && !told.known && !granted { IN_MEMORY } else { "" };
+        format!("{where_cached}{rates} by {}", basis.reason(bounds, told.threads))
     };
     let parts: Vec<String> = told.into_iter().map(part).collect();
-    if parts.is_empty() { String::new() } else { format!("expected: {}", parts.join("; ")) }
+    let all = if granted { IN_MEMORY } else { "" };
+    if parts.is_empty() { String::new() } else { format!("expected: {all}{}", parts.join("; ")) }
+}
+
+/// What is taken for granted of a file that is read as it is.
+const IN_MEMORY: &str = "where the file is in memory, ";
+
+/// What was foreseen of the jobs with one basis.
+struct Told {
+    low: f64,
+    high: f64,
+    /// The most that any job has.
+    threads: u32,
+    /// For some, iotui sees to it that the bytes are where the estimate has them.
+    known: bool,
 }
 
 /// What the dotted lines are and were made from, in one sentence; empty without any.

@@ -74,6 +74,8 @@ pub struct Device {
     writes: f64,
     /// Bytes per second at which several block sizes are held, reads and writes.
     held: [Option<f64>; 2],
+    /// Cells that it gave to, reads and writes.
+    cells: [usize; 2],
 }
 
 /// Rates of so many block sizes agree within so much, where something holds them.
@@ -88,7 +90,8 @@ impl Device {
             |op: Op| results.iter().filter(move |r| r.cell.op == op && moves_data(&r.cell) && from_device(r.source) && r.wrong().is_none());
         let peak = |op| cells(op).filter_map(throughput).fold(0.0, f64::max);
         let held = |op| held(&cells(op).collect::<Vec<_>>());
-        Device { reads: peak(Op::Read), writes: peak(Op::Write), held: [held(Op::Read), held(Op::Write)] }
+        let [read, write] = [Op::Read, Op::Write];
+        Device { reads: peak(read), writes: peak(write), held: [held(read), held(write)], cells: [read, write].map(|op| cells(op).count()) }
     }
 
     fn peak(&self, op: Op) -> f64 {
@@ -228,6 +231,11 @@ impl<'a> Cell<'a> {
                 Limit::OneCpu,
                 format!("busy for {} of the time; more threads may get more", show_share(self.busy.min(1.0))),
             );
+        }
+        let best = rate >= BEST * peak && device.cells[usize::from(job.op == Op::Write)] > 1;
+        if self.busy >= MOST && !best {
+            let why = format!("busy for {} of the time, longer than it waited for the device", show_share(self.busy));
+            return Limited::new(Limit::OneCpu, why);
         }
         if rate >= BEST * peak {
             return Limited::new(Limit::Device, format!("{}, the most that it gave to any cell", show_rate(rate)));

@@ -69,7 +69,7 @@ fn a_curve_is_told_by_its_two_costs() {
     let why = why(&warm("pread"), &bounds());
     let [curve] = &why.costs[..] else { panic!("{why:?}") };
     assert_eq!(curve.text, "300 ns per operation + 11.6 GiB/s, equal at 3.66 KiB");
-    assert_eq!(curve.name(), "pread warm");
+    assert_eq!(curve.name, "pread warm");
     assert!(curve.cost.misfit < 0.01 && curve.half.is_some_and(|half| (half - 3750.0).abs() < 20.0), "{curve:?}");
 }
 
@@ -121,6 +121,39 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
     assert_eq!(text[0], "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell");
     assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
     assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
+}
+
+#[test]
+fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
+    let cold = |block: u64, nanos: f64, busy: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03);
+    let results = [cold(2, 500.0, 0.6), cold(1 << 20, 400e3, 0.15)];
+    let why = why(&results, &bounds());
+    let text: Vec<&str> = why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
+    assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
+    assert_eq!(text[1], "device: 2.44 GiB/s, the most that it gave to any cell");
+    // Nothing is known of a device's best from one cell that hardly asked for it.
+    assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
+}
+
+#[test]
+fn blocks_of_a_few_bytes_tell_no_bandwidth() {
+    let nanos = [480.0, 470.0, 495.0, 505.0];
+    let results: Vec<CellResult> =
+        (0..4).map(|k| cell(job("pread", 1 << k, Cache::Warm), Op1 { nanos: nanos[k], ..MEMORY }, 0.01)).collect();
+    let curve = &why(&results, &bounds()).costs[0];
+    assert!(curve.text.ends_with("per operation, whatever its size") && curve.bandwidth.is_none(), "{curve:?}");
+}
+
+#[test]
+fn curves_are_told_apart_by_whatever_differs() {
+    let flushed = |cell: Job| Job { cpu_cache: crate::plan::CpuCache::Flush, ..cell };
+    let counted = |cell: Job| Job { count: Some(8192), ..cell };
+    let of = |put: &dyn Fn(Job) -> Job| -> Vec<CellResult> {
+        (0..4).map(|k| cell(put(job("read", 1 << (4 * k), Cache::Warm)), Op1 { nanos: 300.0, ..MEMORY }, 0.01)).collect()
+    };
+    let results = [of(&|job| job), of(&flushed), of(&counted)].concat();
+    let names: Vec<String> = why(&results, &bounds()).costs.into_iter().map(|curve| curve.name).collect();
+    assert_eq!(names, ["read warm (calibrated)", "read warm (CPU caches flushed, calibrated)", "read warm (8.19 k operations)"]);
 }
 
 trait With {
@@ -241,4 +274,18 @@ fn a_plan_is_foreseen_in_a_sentence() {
                   1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
     assert_eq!(text, wanted);
     assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
+}
+
+#[test]
+fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_takes_for_granted() {
+    let mapped = |threads| Job { threads, ..job("mmap", 1 << 20, Cache::Warm) };
+    let foreseen = |cells: Vec<Job>| foreseen_with(&Plan { cells, ..crate::session::testing::plan(0) }, &bounds());
+    assert_eq!(
+        foreseen(vec![mapped(1), mapped(20)]),
+        "expected: 14.0 GiB/s to 23.3 GiB/s by reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"
+    );
+    assert_eq!(
+        foreseen(vec![Job { cache: Cache::AsIs, ..mapped(1) }]),
+        "expected: where the file is in memory, 14.0 GiB/s by reading memory at 14.0 GiB/s"
+    );
 }

@@ -172,9 +172,19 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// [`wrap`], each paragraph on lines of its own.
+pub fn paragraphs(text: &str, columns: usize) -> Vec<String> {
+    text.split("\n\n").flat_map(|paragraph| wrap(paragraph, columns)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_paragraph_begins_on_a_line_of_its_own() {
+        assert_eq!(paragraphs("one two\nthree\n\nfour", 8), ["one two", "three", "four"]);
+    }
 
     #[test]
     fn long_paths_lose_their_front_and_texts_their_end() {

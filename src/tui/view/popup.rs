@@ -119,7 +119,7 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let rows = model.presets.len();
     let doc = model.presets.get(cursor).map_or("", |preset| preset.doc.as_str());
     let inner = opened(look, "Presets", middle(body, 104, (rows as u16 + 16).max(10)), buf);
-    let mut doc = pane::wrap(doc, usize::from(inner.width.saturating_sub(2)));
+    let mut doc = pane::paragraphs(doc, usize::from(inner.width.saturating_sub(2)));
     // A long paragraph leaves some of the list, and says where it was cut.
     let most = usize::from(inner.height.saturating_sub(6)).max(4);
     if doc.len() > most {

@@ -29,7 +29,11 @@ fn few(evidence: &CellEvidence) -> Option<Warning> {
     if count == 0 || count >= Plan::ROUNDS as usize {
         return None;
     }
-    let whole = if count < evidence.trials.len() { " that were not cut" } else { "" };
+    let whole = match count {
+        _ if count == evidence.trials.len() => "",
+        1 => " that was not cut",
+        _ => " that were not cut",
+    };
     FEW.warn(
         Severity::Misleading,
         format!("{}{whole} cannot give a confidence interval", trials(count)),

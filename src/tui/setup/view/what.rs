@@ -64,7 +64,7 @@ fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines: Vec<(String, Role)> =
         pane::wrap(&format!("preset {}: {}", preset.id, preset.about), columns).into_iter().map(|part| (part, Role::Text)).collect();
-    lines.extend(pane::wrap(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
+    lines.extend(pane::paragraphs(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
     for (row, (text, role)) in lines.into_iter().enumerate() {
         pane::line(Line::styled(format!("  {text}"), shown.style(role)), row as u16 + 1, area, buf);
     }
