@@ -1,11 +1,12 @@
 //! What files of the user's say: their presets.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 
 use crate::plan::{Names, Preset, Presets};
 use crate::session::{self, clean_text};
+use crate::sys::fd::open_regular;
 use crate::{engine, experiment};
 
 /// A preset is some lines; more is another file that lost its way.
@@ -42,12 +43,8 @@ fn read(dir: &Path, presets: &mut Presets) {
 /// Reads one; everything in it may end on a terminal.
 fn preset(id: &str, path: &Path) -> Result<Preset, String> {
     let io = |error: std::io::Error| error.to_string();
-    // Opening a pipe would wait for its other end.
-    if !fs::metadata(path).map_err(io)?.is_file() {
-        return Err("it is no regular file".into());
-    }
     let mut text = String::new();
-    File::open(path).map_err(io)?.take(LONGEST + 1).read_to_string(&mut text).map_err(io)?;
+    open_regular(path).map_err(io)?.take(LONGEST + 1).read_to_string(&mut text).map_err(io)?;
     if text.len() as u64 > LONGEST {
         return Err(format!("it has more than {LONGEST} bytes"));
     }

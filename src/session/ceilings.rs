@@ -1,7 +1,7 @@
 //! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache folder.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use super::home::Home;
 use super::store;
 use crate::engine::measure_ceilings;
 use crate::record::Ceilings;
+use crate::sys::fd::open_regular;
 use crate::sys::memory::boot_id;
 
 const FILE: &str = "ceilings.json";
@@ -44,8 +45,13 @@ pub fn known() -> Option<Ceilings> {
     read(&folder.join(FILE), &boot).map(|kept| kept.ceilings)
 }
 
+/// A longer file is another's.
+const LONGEST: u64 = 64 << 10;
+
 fn read(path: &Path, boot: &str) -> Option<Kept> {
-    let kept = serde_json::from_slice::<Kept>(&fs::read(path).ok()?).ok()?;
+    let mut bytes = Vec::new();
+    open_regular(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
+    let kept = serde_json::from_slice::<Kept>(&bytes).ok()?;
     let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus) == (boot, env!("CARGO_PKG_VERSION"), cpus());
     (same && sound(&kept.ceilings)).then_some(kept)
 }
@@ -125,5 +131,21 @@ mod tests {
         let file = home.path().join("file");
         fs::write(&file, "").unwrap();
         assert_eq!(kept_in(&file, "a".into(), one), one());
+    }
+
+    #[test]
+    fn what_is_no_file_of_ours_is_neither_waited_for_nor_read_for_ever() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(FILE);
+        let pipe = || nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let endless = || std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        for make in [&pipe as &dyn Fn(), &endless] {
+            make();
+            let found = kept_in(home.path(), "a".into(), || Ceilings { copy: Some(2.0), ..Ceilings::default() });
+            assert_eq!(found.copy, Some(2.0));
+            // What was there is replaced, and what a link led to stays.
+            assert_eq!(read(&path, "a").map(|kept| kept.runs), Some(1));
+            fs::remove_file(&path).unwrap();
+        }
     }
 }

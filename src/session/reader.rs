@@ -1,13 +1,13 @@
 //! Lines of a file that may be torn, hostile or not text at all, in bounded memory.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use memchr::memchr;
 
 use super::SessionError;
+use crate::sys::fd;
 
 /// The longest line that is read, bytes: a plan of 50,000 cells has about 12 MiB.
 pub const LONGEST: u64 = 16 << 20;
@@ -16,14 +16,12 @@ pub const LARGEST: u64 = 2 << 30;
 
 /// Opens a regular file to read it; a device or a pipe could be endless.
 pub fn open(path: &Path) -> Result<(File, u64), SessionError> {
-    // Non-blocking: to open a pipe that nobody writes would wait for ever.
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
-    let file = file.map_err(|e| SessionError::io("open", path, e))?;
-    let about = file.metadata().map_err(|e| SessionError::io("read", path, e))?;
-    if !about.is_file() {
-        return Err(SessionError::NotAFile(path.into()));
-    }
-    Ok((file, about.len()))
+    let file = fd::open_regular(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput => SessionError::NotAFile(path.into()),
+        _ => SessionError::io("open", path, error),
+    })?;
+    let bytes = file.metadata().map_err(|e| SessionError::io("read", path, e))?.len();
+    Ok((file, bytes))
 }
 
 /// The lines of a session file that is to be loaded whole.

@@ -1,10 +1,10 @@
 //! Small facts about an open descriptor that several files here need.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use nix::unistd::{SysconfVar, sysconf};
 
@@ -32,6 +32,17 @@ pub fn own_path(file: &File) -> PathBuf {
 /// The errno of open(2): EACCES without the right to read, ENOENT without /proc.
 pub fn reopen(file: &File) -> io::Result<File> {
     File::open(own_path(file))
+}
+
+/// Opens a regular file to read it.
+///
+/// # Errors
+/// The errno of open(2) or fstat(2); `InvalidInput` where it is anything else: a pipe would be waited for, a device can be endless.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    // Without waiting for a writer, and without becoming the terminal of anybody.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let regular = file.metadata()?.is_file();
+    if regular { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")) }
 }
 
 /// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat does not tell).

@@ -1,6 +1,5 @@
 //! What the full screen remembers from one start to the next: `$XDG_STATE_HOME/iotui/state.toml`.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use toml::{Table, Value};
 use crate::plan::Settings;
 use crate::report;
 use crate::session::{Home, folder_of_ours};
+use crate::sys::fd::open_regular;
 
 /// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had not been written.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,9 +45,7 @@ impl Remembered {
 
     fn load_from(path: &Path) -> Remembered {
         let mut text = String::new();
-        // Opening a pipe would wait for its other end.
-        let file = || std::fs::metadata(path).is_ok_and(|m| m.is_file()).then(|| File::open(path).ok()).flatten();
-        let read = file().and_then(|file| file.take(LONGEST).read_to_string(&mut text).ok());
+        let read = open_regular(path).ok().and_then(|file| file.take(LONGEST).read_to_string(&mut text).ok());
         read.map(|_| Remembered::parse(&text)).unwrap_or_default()
     }
 
