@@ -120,7 +120,8 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
             assert!(source(&result, part) >= 0.98, "{cell}: {}", result["source"]);
         }
         if !cold {
-            assert!(trial["device_bytes"].as_u64().is_none_or(|bytes| bytes <= LEN as u64 / 1000), "{cell}: {trial}");
+            // Some blocks of a file system's own may have been dropped by another program; of the file there are none.
+            assert!(trial["device_bytes"].as_u64().is_none_or(|bytes| bytes <= 16 << 10), "{cell}: {trial}");
         }
     }
 }
