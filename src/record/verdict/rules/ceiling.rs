@@ -5,6 +5,7 @@ use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::{Severity, Trial, Warning};
+use crate::stats;
 use crate::units::{show_nanos, show_rate, show_share};
 
 pub(super) const CPU_BOUND: Rule = rule(12, "cpu-bound", "folding the data took the CPU's time, so the device waited for it", cpu_bound);
@@ -24,9 +25,8 @@ pub(super) const LAYERS: Rule = rule(29, "layers", "something lies between the f
 
 /// The middle of the rates that the result is made from, bytes per second.
 fn median(evidence: &CellEvidence) -> Option<f64> {
-    let mut rates: Vec<f64> = evidence.counted().into_iter().map(Trial::throughput).filter(|rate| rate.is_finite()).collect();
-    rates.sort_unstable_by(f64::total_cmp);
-    rates.get(rates.len() / 2).copied()
+    let rates: Vec<f64> = evidence.counted().into_iter().map(Trial::throughput).collect();
+    stats::median(&rates)
 }
 
 /// A cell that says it measures the device: cold, or direct.
