@@ -180,9 +180,8 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
         let (user_nanos, system_nanos) = (cpu(|job| job.usr_cpu), cpu(|job| job.sys_cpu));
         let (minor_faults, major_faults) = (faults(|job| job.minf), faults(|job| job.majf));
         let syscalls = calls.then_some(ops).into();
-        let cell = cell as u32;
         made.trials.push(Trial {
-            cell,
+            cell: cell as u32,
             round,
             bytes,
             ops,
@@ -194,7 +193,7 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
             major_faults,
             ..Trial::default()
         });
-        made.judge(cell as usize, &all, calls, round);
+        made.judge(cell, &all, calls, round);
     }
 }
 
