@@ -19,7 +19,7 @@ const FLOORS: &str = "
 3  engine
 2  backend probe peer experiment
 1  host
-0  units sys plan record stats        plan -> units, record -> plan units, stats -> units, sys -> units
+0  units sys plan record stats        plan -> units, record -> plan stats units, stats -> units, sys -> units
 ";
 
 /// Rooms that may hold unsafe code.

@@ -13,7 +13,7 @@ use crate::sys::calls;
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::with_fill;
 
-/// No pass begins later than this; the last one ends some 20 ms after it.
+/// No round of all kinds begins later than this; the last one ends some 100 ms after it.
 const MOST: Duration = Duration::from_millis(400);
 
 /// Passes of each loop, the kinds in turn, so that a disturbance does not meet one of them only.

@@ -115,9 +115,8 @@ fn written_down(
         if let Some(own) = lane.tally.histogram.take() {
             histogram.merge(&own);
         }
-        evidence.notes.extend(std::mem::take(&mut lane.tally.notes));
+        add(&mut evidence.notes, std::mem::take(&mut lane.tally.notes));
     }
-    evidence.notes.dedup();
     let visited = visited(&lanes, spec);
     let mut trial = counted(&lanes, &visited, spec);
     if evidence.notes.contains(&Note::CallsUnknown) {
@@ -144,6 +143,15 @@ fn written_down(
     trial.evidence = evidence;
     let per_op = if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
     Took { trial, histogram, samples, per_op, busy }
+}
+
+/// Each note once: lanes that have several would repeat them in turn.
+fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
+    for note in more {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
 }
 
 /// Empties the CPU caches when every lane is open; `None` where that cannot be shown.
@@ -207,4 +215,18 @@ fn lane_evidence(lanes: &[LaneDone], visited: &[Visited], spec: &Spec, evidence:
 /// The job's count where calibration does not choose it.
 pub(super) fn fixed_count(job: &Job) -> Option<u64> {
     job.count.map(|count| if count == 0 { job.blocks() } else { count.min(job.blocks()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_lanes_note_stands_once() {
+        let mut notes = Vec::new();
+        for step in [7, 7, 9] {
+            add(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);
+        }
+        assert_eq!(notes, [Note::CallsUnknown, Note::CoarseClock(7), Note::CoarseClock(9)]);
+    }
 }

@@ -115,7 +115,7 @@ impl Peer for Fio {
             return Err(strange(format!("{} jobs instead of {}", whole.jobs.len(), task.parts.len())));
         }
         let call_each = chosen(task.job).call_each;
-        whole.jobs.iter().map(|job| job.done(call_each).ok_or_else(|| strange("times below zero".into()))).collect()
+        whole.jobs.iter().map(|job| job.done(call_each).ok_or_else(|| strange("figures that cannot be".into()))).collect()
     }
 
     fn repeats(&self) -> bool {
@@ -170,11 +170,16 @@ struct Direction {
 }
 
 impl Told {
+    /// `None` where a figure is none that a thread can reach; so the sums of 1024 of them are numbers too.
     fn done(&self, call_each: bool) -> Option<Done> {
         const MILLI: u64 = 1_000_000;
+        const MOST: u64 = 1 << 53;
+        if [self.read.io_bytes, self.read.total_ios, self.ctx, self.majf, self.minf].iter().any(|count| *count > MOST) {
+            return None;
+        }
         let cpu = |percent: f64| {
             let nanos = percent / 100.0 * self.job_runtime as f64 * MILLI as f64;
-            (0.0..1e18).contains(&nanos).then_some(nanos as u64)
+            (0.0..MOST as f64).contains(&nanos).then_some(nanos as u64)
         };
         Some(Done {
             bytes: self.read.io_bytes,

@@ -98,7 +98,14 @@ fn a_failure_is_told_in_its_own_words_and_garbage_is_garbage() {
         assert!(said(stdout, "").starts_with("what fio printed is not understood") && said(stdout, "").contains(wanted), "{stdout}");
     }
     let below = REAL.replacen("\"usr_cpu\" : 3", "\"usr_cpu\" : -3", 1);
-    assert!(said(&below, "").contains("below zero"));
+    assert!(said(&below, "").contains("cannot be"));
+    // Two threads of these would overflow a sum.
+    for figure in ["io_bytes", "total_ios", "minf"] {
+        let name = format!("\"{figure}\" : ");
+        let at = REAL.find(&name).unwrap() + name.len();
+        let huge = format!("{}{}{}", &REAL[..at], u64::MAX, REAL[at..].trim_start_matches(|c: char| c.is_ascii_digit()));
+        assert!(said(&huge, "").contains("cannot be"), "{figure}");
+    }
 }
 
 proptest! {

@@ -94,7 +94,9 @@ impl Map {
 
     /// The address of a byte, wrapped into the mapping.
     pub fn at(&self, offset: usize) -> *mut u8 {
-        (self.start + offset % self.len) as *mut u8
+        // Divided only where it must be: that would be 14 to 90 cycles (DIV of 64 bits) of a load or fault that is timed.
+        let offset = if offset < self.len { offset } else { offset % self.len };
+        (self.start + offset) as *mut u8
     }
 
     /// Loads the byte at `offset`.

@@ -65,6 +65,7 @@ impl Process {
     /// The errno of fork(2).
     pub unsafe fn fork(place: Place, site: &Site, body: impl FnOnce()) -> Result<Process, ProbeError> {
         let affinity = place.affinity(site)?;
+        let parent = std::process::id();
         // SAFETY: the child below makes system calls only.
         match unsafe { libc::fork() } {
             -1 => Err(ProbeError::last("fork")),
@@ -72,7 +73,8 @@ impl Process {
                 // SAFETY: both take plain numbers; the child ends here and runs nothing of the parent's.
                 unsafe {
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    let placed = affinity.is_none_or(|affinity| affinity.apply().is_ok());
+                    // The parent may have ended before.
+                    let placed = std::os::unix::process::parent_id() == parent && affinity.is_none_or(|affinity| affinity.apply().is_ok());
                     if placed {
                         body();
                     }

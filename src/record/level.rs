@@ -46,6 +46,6 @@ pub struct Level {
     pub readings: Vec<Reading>,
     /// Bytes of a whole reading.
     pub bytes: u64,
-    /// Why there is no reading.
+    /// Why there is no reading, or no further one.
     pub reason: Option<String>,
 }

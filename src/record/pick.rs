@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Job;
+use crate::stats;
 use crate::units::{show_bytes, show_rate, show_share};
 
 /// One way on one part of the file, or on all of it.
@@ -119,12 +120,12 @@ impl Pick {
     pub fn rate(&self, way: u32) -> Option<f64> {
         let tries = || self.tries.iter().filter(|t| t.cell == way && t.bytes > 0 && t.nanos > 0);
         if !self.found.is_cached() && !self.found.is_cold() {
-            let (bytes, nanos) = tries().fold((0u64, 0u64), |(bytes, nanos), t| (bytes + t.bytes, nanos + t.nanos));
+            let (bytes, nanos) =
+                tries().fold((0u64, 0u64), |(bytes, nanos), t| (bytes.saturating_add(t.bytes), nanos.saturating_add(t.nanos)));
             return (nanos > 0).then(|| bytes as f64 * 1e9 / nanos as f64);
         }
-        let mut rates: Vec<f64> = tries().map(Try::rate).collect();
-        rates.sort_by(f64::total_cmp);
-        rates.get(rates.len() / 2).copied()
+        let rates: Vec<f64> = tries().map(Try::rate).collect();
+        stats::median(&rates)
     }
 
     /// What the tries did to the file's place in memory, where they did something.
@@ -202,6 +203,17 @@ mod tests {
             "100 % of 100 B in the page cache, 64 KiB mapped by a page fault, 2 CPUs: tried for a moment, \
              mmap+shared 2 MiB by 2 threads 200 MiB/s was the fastest, before uring direct 2 MiB depth 8 111 MiB/s, pread 2 MiB 25.0 MiB/s"
         );
+    }
+
+    #[test]
+    fn of_two_tries_neither_is_the_median() {
+        // 200 and 50 MiB/s against twice 167: the faster one of two says little.
+        let tries = [(0, 5), (1, 6), (0, 20), (1, 6)].map(|(cell, ms)| tried(cell, ms));
+        let pick = pick(100, tries.to_vec(), &[]);
+        assert_eq!((pick.cell, pick.rate(0).unwrap() / f64::from(1 << 20)), (Some(1), 125.0));
+        // A damaged session may say anything.
+        let huge = Try { bytes: u64::MAX, nanos: u64::MAX, ..tried(0, 1) };
+        assert!(Pick { found: Found { span: 2, resident: Some(1), cpus: 1 }, tries: vec![huge; 2], ..pick }.rate(0).is_some());
     }
 
     #[test]

@@ -31,14 +31,18 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     said.into_iter().flatten().chain(penalty(probes)).collect()
 }
 
-/// The time of a probe without errors and warnings that it is wrong, whose parameters are those given.
+/// The probes of that name whose times can be taken: without errors and warnings that they are wrong.
+fn times<'a>(probes: &'a [ProbeResult], probe: &str) -> impl Iterator<Item = &'a ProbeResult> {
+    let sound = |of: &&ProbeResult| of.unit == Some(Unit::Nanos) && of.error.is_none() && of.wrong().is_none();
+    probes.iter().filter(move |of| of.cell.probe == probe).filter(sound)
+}
+
+/// The time of the probe whose parameters are those given.
 fn nanos(probes: &[ProbeResult], probe: &str, params: &[(&str, Param)]) -> Option<f64> {
     let is = |of: &&ProbeResult| {
-        of.cell.probe == probe
-            && of.cell.params.len() == params.len()
-            && params.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
+        of.cell.params.len() == params.len() && params.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
     };
-    let found = probes.iter().filter(|of| of.unit == Some(Unit::Nanos) && of.wrong().is_none()).find(is)?;
+    let found = times(probes, probe).find(is)?;
     found.value.map(|value| value.summary.median)
 }
 
@@ -51,8 +55,7 @@ fn along(probes: &[ProbeResult], probe: &str, axis: &str, fixed: &[(&str, Param)
     let others = |of: &&ProbeResult| {
         of.cell.params.len() == fixed.len() + 1 && fixed.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
     };
-    let own = probes.iter().filter(|of| of.cell.probe == probe && of.unit == Some(Unit::Nanos) && of.wrong().is_none());
-    let mut points: Vec<(u64, f64)> = own.filter(others).filter_map(place).collect();
+    let mut points: Vec<(u64, f64)> = times(probes, probe).filter(others).filter_map(place).collect();
     points.sort_by_key(|(at, _)| *at);
     points
 }

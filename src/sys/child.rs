@@ -45,10 +45,20 @@ const TICK: Duration = Duration::from_millis(20);
 /// A process that is not gone so long after SIGKILL waits in the kernel, and is left behind.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The variable with the secret of the network probes: no other program is to see it.
+pub const SECRET: &str = "IOTUI_SECRET";
+
 /// The program of that name in the folders of `path`; relative ones are passed over, so that no file of the current folder is run.
 pub fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let runs = |file: &PathBuf| nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok() && file.is_file();
     std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(runs)
+}
+
+fn command(program: &Path, args: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).env("LC_ALL", "C").env_remove("LANGUAGE").env_remove("POSIXLY_CORRECT").env_remove(SECRET).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command
 }
 
 /// Runs `program` and waits for its end. It runs in a process group of its own, in `/`, without input, in the C locale.
@@ -57,9 +67,7 @@ pub fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
 /// It cannot be started; or (`TimedOut`) it did not end when it was killed.
 pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> Ask) -> io::Result<Ended> {
     let parent = std::process::id();
-    let mut command = Command::new(program);
-    command.args(args).env("LC_ALL", "C").env_remove("LANGUAGE").env_remove("POSIXLY_CORRECT").current_dir("/");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut command = command(program, args);
     // SAFETY: the closure makes a few system calls and touches no memory of the parent's.
     unsafe { command.pre_exec(move || die_with(parent)) };
     let started = monotonic_nanos();
@@ -198,6 +206,11 @@ mod tests {
         assert_eq!((done.stdout.as_slice(), done.stderr.as_slice()), (&b"out\nC /\n"[..], &b"err\n"[..]));
         assert!(done.ended > done.started && done.usage.minor_faults > 0);
         assert!(run(Path::new("/no/such/program"), &[], &mut |_| Ask::GoOn).is_err());
+    }
+
+    #[test]
+    fn it_never_sees_the_secret() {
+        assert!(command(Path::new("/bin/true"), &[]).get_envs().any(|(name, value)| name == SECRET && value.is_none()));
     }
 
     #[test]

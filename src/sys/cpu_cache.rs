@@ -11,6 +11,7 @@ use super::buffer::Buffer;
 use super::clock::Clock;
 use super::fd::page_size;
 use super::guard::Guard;
+use super::memory::{Memory, cgroup_limit};
 use super::random::mix;
 use super::text;
 use crate::units;
@@ -40,7 +41,8 @@ const MOST_LINES: u64 = 2 << 30;
 /// Empties the CPU caches of the first bytes of a file, all of which are in the page cache; of everything where there is no such file.
 ///
 /// A cached file is mapped and each of its lines flushed (clflushopt, clflush, dc civac), which every CPU obeys. Else a buffer of
-/// four times the last cache (at most 512 MiB) is read, which empties what CPUs share and the caller's own.
+/// four times the last cache (at most 512 MiB, and a quarter of the memory that is free) is read, which empties what CPUs share and
+/// the caller's own.
 ///
 /// # Errors
 /// Of mmap(2), or of the memory for the buffer.
@@ -72,7 +74,8 @@ fn flush_lines(file: &File, len: u64) -> io::Result<Flushed> {
 fn push_out() -> io::Result<Flushed> {
     // In its own memory: what is sampled must not be what pushes it out.
     let sampled = Buffer::new(4 * PAGES * CHAINS * page_size() as usize)?;
-    let others = Buffer::new(usize::try_from((4 * last_cache()).min(MOST_PUSHED)).unwrap_or(usize::MAX))?;
+    let free = Memory::now().map_or(MOST_PUSHED, |memory| memory.available).min(cgroup_limit().unwrap_or(u64::MAX));
+    let others = Buffer::new(usize::try_from(pushed(last_cache(), free)).unwrap_or(usize::MAX))?;
     let sample = Sample::of(sampled.ptr(), sampled.len());
     let before = sample.used();
     let read_all = || {
@@ -83,6 +86,12 @@ fn push_out() -> io::Result<Flushed> {
     };
     read_all();
     Ok(Flushed { before, after: sample.nanos(), bytes: 0 })
+}
+
+/// Bytes that are read to push out what a cache of that size holds. Where memory is scarce it is less than that takes, and the loads
+/// that are timed afterwards tell so; nobody is killed for it.
+fn pushed(cache: u64, free: u64) -> u64 {
+    cache.saturating_mul(4).min(MOST_PUSHED).min(free / 4).max(1 << 20)
 }
 
 /// Bytes of the largest cache of the first CPU; 32 MiB where it is not told. At most 256 MiB: a virtual machine may be told of the whole host's.

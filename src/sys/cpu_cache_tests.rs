@@ -56,3 +56,10 @@ fn what_is_not_cached_is_pushed_out_without_touching_the_file() {
 fn the_last_cache_has_a_size_that_can_be_walked() {
     assert!((8 << 20..=256 << 20).contains(&last_cache()));
 }
+
+#[test]
+fn a_small_machine_with_a_large_cache_keeps_most_of_its_memory() {
+    assert_eq!(pushed(32 << 20, 16 << 30), 128 << 20);
+    assert_eq!((pushed(256 << 20, 16 << 30), pushed(u64::MAX, u64::MAX)), (MOST_PUSHED, MOST_PUSHED));
+    assert_eq!((pushed(256 << 20, 400 << 20), pushed(32 << 20, 0)), (100 << 20, 1 << 20));
+}

@@ -117,7 +117,7 @@ impl Run<'_> {
             ways.retain(|way| !direct(way));
         }
         // The only one there is needs no proof.
-        let turns = if ways.len() < 2 { 0 } else { turns(&group.found, ways.len() as u64) };
+        let turns = if ways.len() < 2 { 0 } else { turns(&group.found, ways.len() as u64, self.largest(&ways)) };
         for turn in 0..turns {
             for place in 0..ways.len() as u64 {
                 // Each turn begins with another one.
@@ -133,6 +133,11 @@ impl Run<'_> {
             }
         }
         Ok((tries, left_out))
+    }
+
+    /// The largest block of these ways.
+    fn largest(&self, ways: &[u32]) -> u64 {
+        ways.iter().map(|way| self.plan.cells[*way as usize].block).max().unwrap_or(1)
     }
 
     /// Tries a way on the `nth` part of so many; again where a pause cut it.
@@ -183,20 +188,21 @@ impl Run<'_> {
     }
 }
 
-/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is not as often as it has parts.
-fn turns(found: &Found, ways: u64) -> u64 {
-    if found.is_cached() { TURNS } else { (found.span / LEAST / ways.max(1)).min(TURNS) }
+/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is not as often as it has parts of two
+/// blocks or more.
+fn turns(found: &Found, ways: u64, block: u64) -> u64 {
+    if found.is_cached() { TURNS } else { (found.span / LEAST.max(block.saturating_mul(2)) / ways.max(1)).min(TURNS) }
 }
 
-/// The blocks of the `nth` try of so many: all of a file that is cached, else a part that no other try has.
+/// The blocks of the `nth` try of so many: all of a file that is cached, else a part that no other try has, whatever its block.
 fn part(job: &Job, found: &Found, (nth, of): (u64, u64)) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();
     }
     let slot = job.span / of.max(1);
     let first = (nth * slot).div_ceil(job.block);
-    let len = (slot.min(LARGEST) / job.block).max(1);
-    first..(first + len).min(job.blocks())
+    let most = (LARGEST / job.block).max(1);
+    first..((nth + 1) * slot / job.block).clamp(first, first + most)
 }
 
 #[cfg(test)]

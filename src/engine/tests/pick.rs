@@ -14,23 +14,25 @@ fn job(text: &str, span: u64) -> Job {
 
 #[test]
 fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
-    for (span, block, ways) in [(1 << 30, 1 << 20, 8), (40 << 20, 2 << 20, 9), ((36 << 20) + 4321, 4 << 20, 3)] {
-        let job = Job { block, ..job("pread", span) };
+    for (span, block, ways) in [(1 << 30, 1 << 20, 8), (40 << 20, 2 << 20, 9), ((36 << 20) + 4321, 4 << 20, 3), (90 << 20, 8 << 20, 5)] {
+        // Ways differ in their blocks.
+        let jobs = [block, 3 << 19, 64 << 10].map(|block| Job { block, ..job("pread", span) });
         let cold = Found { span, resident: Some(0), cpus: 2 };
-        let turns = turns(&cold, ways);
+        let turns = turns(&cold, ways, block);
         assert!((1..=TURNS).contains(&turns), "{span} {ways}");
         let mut end = 0;
         for nth in 0..turns * ways {
-            let part = part(&job, &cold, (nth, turns * ways));
-            assert!(part.start >= end && part.end > part.start && part.end <= job.blocks(), "{span} {nth}: {part:?}");
-            assert!((part.end - part.start) * block <= LARGEST);
-            end = part.end;
+            let job = &jobs[nth as usize % jobs.len()];
+            let part = part(job, &cold, (nth, turns * ways));
+            assert!(part.start * job.block >= end && part.end > part.start && part.end <= job.blocks(), "{span} {nth}: {part:?}");
+            assert!((part.end - part.start) * job.block <= LARGEST);
+            end = part.end * job.block;
         }
         let warm = Found { resident: Some(span), ..cold };
-        assert_eq!((super::turns(&warm, ways), part(&job, &warm, (1, 3))), (TURNS, 0..job.blocks()));
+        assert_eq!((super::turns(&warm, ways, block), part(&jobs[0], &warm, (1, 3))), (TURNS, 0..jobs[0].blocks()));
     }
     // Less than a part for each way: nothing is tried.
-    assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8), 0);
+    assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8, 1 << 20), 0);
 }
 
 /// What a run told.

@@ -52,11 +52,11 @@ pub fn serve(stream: &TcpStream, server: &Server, stop: &dyn Fn() -> bool, greet
 fn greet(stream: &TcpStream, server: &Server, patience: &Patience) -> Result<(), Ended> {
     let mut hello = [0; Hello::LEN];
     patience.read(stream, &mut hello)?;
-    let hello = match Hello::decode(&hello) {
-        // One of another version is told which this is.
-        Ok(_) | Err(Wrong::Version(_)) => Hello::decode(&hello),
-        Err(other) => return Err(other.into()),
-    };
+    let hello = Hello::decode(&hello);
+    // One of another version is told which this is.
+    if let Err(other @ (Wrong::Magic | Wrong::Word)) = hello {
+        return Err(other.into());
+    }
     let (secret, nonce) = (server.secret.as_ref(), secret::nonce().map_err(Ended::Nonce)?);
     patience.write(stream, &Challenge { secret: secret.is_some(), nonce }.encode())?;
     let hello = hello?;
@@ -84,6 +84,10 @@ impl Client<'_> {
         loop {
             let mut bytes = [0; FRAME];
             self.patience.read(self.stream, &mut bytes)?;
+            // Reading looks at the clock only where it waits, and who asks without a pause is never waited for.
+            if Instant::now() > self.patience.until {
+                return Err(Lost::Late.into());
+            }
             match Request::decode(&bytes)? {
                 Request::Facts => {
                     let facts = self.server.facts.as_bytes();

@@ -20,7 +20,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Memory: a client has at most 256 KiB. 32 clients are more than any comparison needs.
+    /// Memory: a client has buffers of at most 320 KiB and a stack of 256 KiB. 32 clients are more than any comparison needs.
     fn default() -> Limits {
         Limits {
             clients: 32,

@@ -1,13 +1,12 @@
 //! `ping` as a gauge: the program that everybody knows, beside what iotui measures itself.
 
-use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use super::secret;
 use super::to::{Ip, To};
 use crate::probe::{Gauge, ProbeError, Site, Took};
+use crate::sys::child::{self, Ask};
 
 /// Seconds between two echoes: what newer versions allow everyone, and what all do.
 const SHORT: &str = "0.002";
@@ -21,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(6);
 
 /// Echoes by a process of ping.
 pub struct Ping {
+    program: PathBuf,
     to: IpAddr,
     bytes: u64,
     between: &'static str,
@@ -34,10 +34,12 @@ pub struct Ping {
 /// # Errors
 /// There is none: what to do.
 pub fn check() -> Result<(), String> {
-    let quiet = || Stdio::null();
-    let run = Command::new("ping").arg("-V").env_remove(secret::VARIABLE).stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
-    // An older one that does not know -V is one as well.
-    run.map(drop).map_err(|error| format!("ping cannot be run ({error}): install it, as iputils-ping"))
+    program().map(drop)
+}
+
+fn program() -> Result<PathBuf, String> {
+    let found = child::find("ping", std::env::var_os("PATH").as_deref());
+    found.ok_or_else(|| "ping is not installed: apt-get install iputils-ping".into())
 }
 
 impl Ping {
@@ -52,7 +54,8 @@ impl Ping {
             (false, _, Ip::V4) => Ipv4Addr::LOCALHOST.into(),
             (false, _, Ip::V6) => Ipv6Addr::LOCALHOST.into(),
         };
-        let mut ping = Ping { to, bytes, between: SHORT, site: site.clone(), sent: 0, back: 0 };
+        let program = program().map_err(ProbeError::Missing)?;
+        let mut ping = Ping { program, to, bytes, between: SHORT, site: site.clone(), sent: 0, back: 0 };
         if ping.times(2).is_err() {
             site.go_on()?;
             ping.between = LONG;
@@ -61,41 +64,24 @@ impl Ping {
         Ok(ping)
     }
 
-    /// Milliseconds of the answers to `count` echoes.
+    /// Milliseconds of the answers to `count` echoes; it is ended where the run is to end, or where it does not end by itself.
     fn times(&self, count: u64) -> Result<Vec<f64>, ProbeError> {
-        let mut command = Command::new("ping");
-        command.args(["-n", "-c", &count.to_string(), "-i", self.between, "-W", WAIT, "-w", LONGEST, "-s", &self.bytes.to_string()]);
-        command.arg(self.to.to_string()).env("LC_ALL", "C").env_remove(secret::VARIABLE);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let (said, complained) = self.wait(child.map_err(ProbeError::of("ping"))?)?;
+        let (count, bytes, to) = (count.to_string(), self.bytes.to_string(), self.to.to_string());
+        let args = ["-n", "-c", &count, "-i", self.between, "-W", WAIT, "-w", LONGEST, "-s", &bytes, &to].map(String::from);
+        let mut late = false;
+        let mut watch = |since: Duration| {
+            late |= since > PATIENCE;
+            if late || self.site.stopping() { Ask::Kill } else { Ask::GoOn }
+        };
+        let ended = child::run(&self.program, &args, &mut watch);
+        self.site.go_on()?;
+        if late {
+            return Err(ProbeError::Missing(format!("ping did not end within {} s", PATIENCE.as_secs())));
+        }
+        let ended = ended.map_err(ProbeError::of("ping"))?;
+        let (said, complained) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
         let times = times(&said);
-        match times.is_empty() {
-            false => Ok(times),
-            true => Err(ProbeError::Missing(complaint(&said, &complained))),
-        }
-    }
-
-    /// What it wrote; it is ended where the run is to end, or where it does not end by itself.
-    fn wait(&self, mut child: Child) -> Result<(String, String), ProbeError> {
-        let begin = Instant::now();
-        // It writes less than a pipe holds, so that nobody has to read meanwhile.
-        loop {
-            match child.try_wait() {
-                Ok(Some(_)) => break,
-                Ok(None) if !self.site.stopping() && begin.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(1)),
-                Ok(None) | Err(_) => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    self.site.go_on()?;
-                    return Err(ProbeError::Missing(format!("ping did not end within {} s", PATIENCE.as_secs())));
-                }
-            }
-        }
-        let (mut said, mut complained) = (Vec::new(), Vec::new());
-        let read = |from: Option<&mut dyn Read>, to: &mut Vec<u8>| from.map(|from| from.take(1 << 16).read_to_end(to));
-        read(child.stdout.as_mut().map(|from| from as &mut dyn Read), &mut said);
-        read(child.stderr.as_mut().map(|from| from as &mut dyn Read), &mut complained);
-        Ok((String::from_utf8_lossy(&said).into(), String::from_utf8_lossy(&complained).into()))
+        if times.is_empty() { Err(ProbeError::Missing(complaint(&said, &complained))) } else { Ok(times) }
     }
 }
 

@@ -19,7 +19,7 @@ pub const PROOF: usize = 32;
 pub type Proof = [u8; PROOF];
 
 /// The variable that holds the secret; not an option, as every user of a machine sees what others are called with.
-pub const VARIABLE: &str = "IOTUI_SECRET";
+pub const VARIABLE: &str = crate::sys::child::SECRET;
 /// The fewest characters.
 pub const LEAST: usize = 16;
 /// The most bytes of a file that holds one.

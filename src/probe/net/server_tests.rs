@@ -397,3 +397,24 @@ fn a_stop_is_heeded_by_a_client_that_waits() {
     assert!(matches!(stopped, crate::probe::ProbeError::Stopped), "{stopped}");
     assert!(begin.elapsed() < Duration::from_secs(1));
 }
+
+#[test]
+fn who_asks_without_a_pause_is_left_in_the_end_too() {
+    let far = Far::start(Limits { connection: Duration::from_millis(300), ..Limits::default() });
+    for request in [Request::Accepted, Request::Facts, Request::Sink(1)] {
+        let line = far.line();
+        let begin = Instant::now();
+        // Eight at once: the next one is there before the answer to the last is written.
+        let asked = || {
+            (0..8).try_for_each(|_| line.ask(request).and_then(|()| if request == Request::Sink(1) { line.write(b"a") } else { Ok(()) }))
+        };
+        while asked().is_ok()
+            && (0..8).all(|_| line.reply().is_ok_and(|len| request != Request::Facts || line.read(&mut vec![0; len as usize]).is_ok()))
+        {
+            assert!(begin.elapsed() < Duration::from_secs(10), "{request:?} is served for ever");
+        }
+    }
+    far.has_told("took too long");
+    far.serves();
+    far.end();
+}

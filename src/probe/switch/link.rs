@@ -16,7 +16,7 @@ const TURN: u32 = 1;
 
 /// One side of a conversation in which one waits while the other runs.
 pub(super) trait Link: Send + Sync {
-    /// Wakes the partner and waits until it answers; false: it is gone.
+    /// Wakes the partner and waits until it answers; false: it is gone, which a pipe shows and a futex does not.
     fn ping(&self) -> bool;
     /// The partner: answers until it is told to end. System calls only: it may run after a fork.
     fn answer(&self);
@@ -26,6 +26,8 @@ pub(super) trait Link: Send + Sync {
     fn alone(&self) -> bool;
     /// Called by the partner where it is a process: what only the other side may hold is closed.
     fn split(&self) {}
+    /// Called by the other side then: what only the partner may hold is given up, so that its end is seen.
+    fn leave(&self) {}
 }
 
 /// A byte there and a byte back.
@@ -88,6 +90,14 @@ impl Link for Pipes {
         unsafe {
             libc::close(self.there.1.as_raw_fd());
             libc::close(self.back.0.as_raw_fd());
+        }
+    }
+
+    fn leave(&self) {
+        let Ok(nothing) = File::open("/dev/null") else { return };
+        for end in [&self.there.0, &self.back.1] {
+            // SAFETY: the numbers stay open and this link's own, with nothing behind them; refused, both ends are held as before.
+            unsafe { libc::dup3(nothing.as_raw_fd(), end.as_raw_fd(), libc::O_CLOEXEC) };
         }
     }
 }
@@ -154,5 +164,27 @@ impl Link for Futexes {
         // It is not 0 now, so the kernel looks and returns.
         futex(self.word(2), libc::FUTEX_WAIT, 0);
         wait(self.word(2)) == TURN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Site;
+    use super::super::super::partner::{Place, Process};
+    use super::*;
+
+    #[test]
+    fn a_partner_that_was_killed_is_gone() {
+        let link = Pipes::new().unwrap();
+        let body = || {
+            link.split();
+            link.answer();
+        };
+        // SAFETY: it answers by system calls on descriptors that are there already.
+        let partner = unsafe { Process::fork(Place::Same, &Site::default(), body) }.unwrap();
+        link.leave();
+        assert!(link.ping() && link.alone());
+        drop(partner);
+        assert!(!link.ping(), "nobody answers");
     }
 }

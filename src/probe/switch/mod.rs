@@ -100,7 +100,9 @@ impl Probe for Switch {
                 there.answer();
             };
             // SAFETY: a partner answers by system calls on memory and descriptors that are there already.
-            Partner::Process(unsafe { Process::fork(place, site, body) }?)
+            let partner = unsafe { Process::fork(place, site, body) }?;
+            link.leave();
+            Partner::Process(partner)
         } else {
             Partner::Thread(Thread::spawn(place, site, move || there.answer())?)
         };

@@ -177,3 +177,19 @@ fn a_preset_says_what_was_done() {
     );
     assert!(!show(&sample::quick()).contains("What was done"));
 }
+
+#[test]
+fn a_result_that_failed_and_has_warnings_is_one() {
+    let mut session = sample::every();
+    let results = session::results(&session);
+    let of = |result: &session::CellResult| session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap();
+    let doubtful = |result: &&session::CellResult| result.warnings.iter().any(|warning| warning.severity > Severity::Note);
+    let figure = |session: &Session| {
+        let text = show(session);
+        let rest = text.split("Results without a warning</h3><p class=\"figure\">").nth(1).unwrap();
+        rest.split('<').next().unwrap().to_string()
+    };
+    let (at, before) = (of(results.iter().filter(|result| result.error.is_none()).find(doubtful).unwrap()), figure(&session));
+    session.errors[at] = Some("killed in its third round".into());
+    assert_eq!(figure(&session), before);
+}

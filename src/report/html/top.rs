@@ -7,7 +7,7 @@ use super::super::text::xml;
 use super::Page;
 use crate::host::{self, Item};
 use crate::record::Severity;
-use crate::session::{Best, SummaryOf, times};
+use crate::session::{Best, CellResult, SummaryOf, times};
 use crate::units::{show_count, show_rate};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
@@ -53,11 +53,12 @@ fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
 
 /// How many results can be taken as they are.
 fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let worst = |severity| page.rows.iter().filter(|row| row.warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
-    let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
-    let failed = page.rows.iter().filter(|row| row.error.is_some()).count();
+    // What failed after its first trials has warnings too, and is one result all the same.
+    let (failed, whole): (Vec<&CellResult>, Vec<&CellResult>) = page.rows.iter().partition(|row| row.error.is_some());
+    let worst = |severity| whole.iter().filter(|row| row.warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
+    let (wrong, misleading, failed) = (worst(Severity::Wrong), worst(Severity::Misleading), failed.len());
     let all = page.rows.len();
-    let sound = all.saturating_sub(wrong + misleading + failed);
+    let sound = whole.len() - wrong - misleading;
     let parts = [
         (wrong, "✖", "not what the number says it is"),
         (misleading, "▲", "easily misread"),

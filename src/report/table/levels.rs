@@ -55,8 +55,25 @@ fn text(session: &Session, known: &[&Level]) -> String {
     );
     for level in &session.levels {
         if let Some(reason) = &level.reason {
-            text += &format!(". Left out: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
+            let what = if level.readings.is_empty() { "Left out" } else { "Not read again" };
+            text += &format!(". {what}: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn a_level_with_readings_is_not_left_out() {
+        let level = |dropped, readings| Level { dropped, readings, bytes: 4096, reason: Some("EIO.".into()) };
+        let reading = Reading { open: 1, first: 1, whole: 4 };
+        let mut session = sample::quick();
+        session.levels = vec![level(Dropped::Data, vec![reading]), level(Dropped::Meta, Vec::new())];
+        let extra = levels(&session, &[]).unwrap();
+        assert!(extra.rows == 1 && extra.text.ends_with("Not read again: data: EIO. Left out: meta: EIO"), "{}", extra.text);
+    }
 }

@@ -65,6 +65,8 @@ struct Made {
     verdicts: Vec<Verdict>,
     trials: Vec<Trial>,
     notes: Vec<String>,
+    /// How long the jobs took one after the other.
+    nanos: u64,
     bins: Vec<std::collections::BTreeMap<u64, u64>>,
 }
 
@@ -120,8 +122,8 @@ fn target(jobs: &[FioJob], global: &Options, cells: &[Job]) -> (TargetSpec, Opti
 
 fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Session {
     let longest = made.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
-    let time = Duration::from_nanos(longest);
-    let plan = Plan { cells: made.cells, trial_time: TrialTime::of(time), budget: time, ..Plan::plain("fio", target) };
+    let (time, budget) = (TrialTime::of(Duration::from_nanos(longest)), Duration::from_nanos(made.nanos));
+    let plan = Plan { cells: made.cells, trial_time: time, budget, ..Plan::plain("fio", target) };
     // Beyond the year 9999 there is no such text.
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
     let mut session = Session::new(String::new(), String::new(), created, host, plan);
@@ -156,6 +158,9 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
         made.errors[cell] = Some(error.clone().unwrap_or_else(|| "fio did no operation".into()));
     }
     let alone = moved.len() == 1;
+    // Both directions of a mix go on at once.
+    let took = moved.iter().flat_map(|(_, all)| all).map(|of| nanos(of)).max().unwrap_or(0);
+    made.nanos = made.nanos.saturating_add(took);
     for (op, all) in moved {
         let sum = |of: fn(&Direction) -> u64| all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)));
         let (bytes, ops) = (sum(|of| of.io_bytes), sum(|of| of.total_ios));
@@ -175,9 +180,8 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
         let (user_nanos, system_nanos) = (cpu(|job| job.usr_cpu), cpu(|job| job.sys_cpu));
         let (minor_faults, major_faults) = (faults(|job| job.minf), faults(|job| job.majf));
         let syscalls = calls.then_some(ops).into();
-        let cell = cell as u32;
         made.trials.push(Trial {
-            cell,
+            cell: cell as u32,
             round,
             bytes,
             ops,
@@ -189,7 +193,7 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
             major_faults,
             ..Trial::default()
         });
-        made.judge(cell as usize, &all, calls, round);
+        made.judge(cell, &all, calls, round);
     }
 }
 

@@ -66,10 +66,15 @@ fn reads_and_writes_of_a_mix_are_cells_with_their_bins() {
 
 #[test]
 fn jobs_at_once_are_threads_and_one_after_the_other_are_trials() {
-    let together = results(&imported("two.json"));
+    let both = imported("two.json");
+    let together = results(&both);
+    assert_eq!(both.plan.budget, Duration::from_millis(225));
     assert_eq!((together.len(), together[0].cell.threads, together[0].trials.len()), (1, 2, 1));
     assert_eq!((together[0].trials[0].bytes, together[0].trials[0].nanos, together[0].latency), (8 << 20, 225_000_000, None));
-    let repeated = results(&imported("repeat.json"));
+    let one_by_one = imported("repeat.json");
+    let repeated = results(&one_by_one);
+    // All of it, or a run of that plan would end after the longest of its trials.
+    assert_eq!(one_by_one.plan.budget, Duration::from_nanos(repeated[0].trials.iter().map(|trial| trial.nanos).sum()));
     assert_eq!((repeated.len(), repeated[0].trials.len(), repeated[0].trials[2].round), (1, 3, 3));
 }
 

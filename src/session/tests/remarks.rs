@@ -37,6 +37,14 @@ fn a_system_call_is_worth_its_procedure_calls() {
 }
 
 #[test]
+fn what_failed_says_nothing() {
+    let getpid = probe("syscall", &[("call", "getpid".into()), ("path", "inline".into())], 150.0);
+    let failed = |of: ProbeResult| ProbeResult { error: Some("killed in its third round".into()), ..of };
+    assert!(said(&[getpid, failed(probe("call", &[("arguments", 0.into())], 1.5))]).is_empty());
+    assert!(said(&calls(|n| 1.0 + n as f64).into_iter().map(failed).collect::<Vec<_>>()).is_empty());
+}
+
+#[test]
 fn the_price_of_an_argument_is_the_slope_where_it_is_sure() {
     assert_eq!(said(&calls(|n| 1.0 + 0.25 * n as f64)), ["Each argument of a call adds 0.25 ns."]);
     assert_eq!(said(&calls(|n| if n % 2 == 0 { 1.0 } else { 2.0 })), ["An argument of a call adds nothing that can be told from noise."]);

@@ -87,8 +87,7 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     }
     let flushed = job.op == Op::Write && job.sync != Sync::None;
     if job.direct || flushed || job.cache == Cache::Cold {
-        let granted = bounds.granted[usize::from(job.op == Op::Write)];
-        let facts = [(bounds.link, Basis::Link), (bounds.rated, Basis::Rated), (granted, Basis::Granted)];
+        let facts = [(bounds.link, Basis::Link), (bounds.rated, Basis::Rated), (bounds.granted_to(job), Basis::Granted)];
         let least = facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
         return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }

@@ -216,8 +216,7 @@ impl<'a> Cell<'a> {
                 format!("several block sizes are held at {}, and single operations wait for their turn", show_rate(held)),
             );
         }
-        let granted = bounds.granted[usize::from(job.op == Op::Write)];
-        if let Some(granted) = granted.filter(|granted| rate >= AT * granted) {
+        if let Some(granted) = bounds.granted_to(job).filter(|granted| rate >= AT * granted) {
             return Limited::new(Limit::RateLimit, format!("{} that the control group lets through (io.max)", of(granted)));
         }
         if let Some(link) = bounds.link.filter(|link| rate >= AT * link) {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::answer::Axis;
 use super::{CellResult, Session};
-use crate::plan::Job;
+use crate::plan::{Job, Op};
 use crate::record::{Ceilings, Source};
 use crate::stats::Cost;
 
@@ -49,6 +49,16 @@ impl Bounds {
     fn new(ceilings: Ceilings, link: Option<f64>, rated: Option<u64>) -> Bounds {
         let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
         Bounds { ceilings, link: link.filter(positive), rated: rated.map(|rate| rate as f64).filter(positive), granted: [None; 2] }
+    }
+
+    /// Bytes per second that control groups let a job move: of a mix as much as its scarcer part allows.
+    pub fn granted_to(&self, job: &Job) -> Option<f64> {
+        let written = match job.mix {
+            None => f64::from(u8::from(job.op == Op::Write)),
+            Some(read) => 1.0 - f64::from(read.min(100)) / 100.0,
+        };
+        let parts = self.granted.into_iter().zip([1.0 - written, written]).filter(|(_, share)| *share > 0.0);
+        parts.filter_map(|(granted, share)| Some(granted? / share)).min_by(f64::total_cmp)
     }
 
     /// The lines that hold for every cell of a chart of throughputs: name and bytes per second.

@@ -186,6 +186,16 @@ fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
 }
 
 #[test]
+fn a_mix_is_granted_what_its_scarcer_part_is() {
+    let bounds = Bounds { granted: [Some(1e9), Some(90e6)], ..bounds() };
+    let mixed = |reads| Job { mix: Some(reads), direct: true, ..job("pread", 1 << 20, Cache::AsIs) };
+    for (job, rate) in [(mixed(70), 300e6), (mixed(100), 1e9), (mixed(0), 90e6), (Job { mix: None, ..mixed(70) }, 1e9)] {
+        let found = estimate(&job, &bounds).filter(|of| of.basis == Basis::Granted).unwrap().rate;
+        assert!((found / rate - 1.0).abs() < 1e-9, "{:?}: {found}", job.mix);
+    }
+}
+
+#[test]
 fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
     let cells = |waits: f64, spread: f64| -> Vec<CellResult> {
         let blocks = [64 << 10, 256 << 10, 1 << 20];

@@ -5,6 +5,7 @@ use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::{Severity, Trial, Warning};
+use crate::stats;
 use crate::units::{show_nanos, show_rate, show_share};
 
 pub(super) const CPU_BOUND: Rule = rule(12, "cpu-bound", "folding the data took the CPU's time, so the device waited for it", cpu_bound);
@@ -24,9 +25,8 @@ pub(super) const LAYERS: Rule = rule(29, "layers", "something lies between the f
 
 /// The middle of the rates that the result is made from, bytes per second.
 fn median(evidence: &CellEvidence) -> Option<f64> {
-    let mut rates: Vec<f64> = evidence.counted().into_iter().map(Trial::throughput).filter(|rate| rate.is_finite()).collect();
-    rates.sort_unstable_by(f64::total_cmp);
-    rates.get(rates.len() / 2).copied()
+    let rates: Vec<f64> = evidence.counted().into_iter().map(Trial::throughput).collect();
+    stats::median(&rates)
 }
 
 /// A cell that says it measures the device: cold, or direct.
@@ -135,22 +135,36 @@ const LIMITED: f64 = 0.9;
 /// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells tells (see `session::why`).
 fn rate_limited(evidence: &CellEvidence) -> Option<Warning> {
     let throttle = evidence.target.throttle.as_ref().filter(|_| is_of_device(evidence) || evidence.writes())?;
-    let (bytes, operations) = throttle.of(evidence.writes());
-    let rate = median(evidence)?;
-    // A buffered request is of any size, so that operations are the disk's only with direct I/O.
-    let each = rate / evidence.job.block.max(1) as f64;
+    let (rate, written) = (median(evidence)?, written(evidence)?);
     let at = |limit: Option<u64>, rate: f64| limit.filter(|limit| rate >= *limit as f64 * LIMITED);
-    let granted = match (at(bytes, rate), at(operations, each).filter(|_| evidence.job.direct)) {
-        (Some(bytes), _) => show_rate(bytes as f64),
-        (None, Some(operations)) => format!("{operations} operations per second"),
-        (None, None) => return None,
+    // Reads and writes have limits of their own.
+    let held = |(writes, rate): (bool, f64)| {
+        let (bytes, operations) = throttle.of(writes);
+        // A buffered request is of any size, so that operations are the disk's only with direct I/O.
+        let each = rate / evidence.job.block.max(1) as f64;
+        let granted = match (at(bytes, rate), at(operations, each).filter(|_| evidence.job.direct)) {
+            (Some(bytes), _) => show_rate(bytes as f64),
+            (None, Some(operations)) => format!("{operations} operations per second"),
+            (None, None) => return None,
+        };
+        let of = evidence.job.mix.map_or("", |_| if writes { " of writes" } else { " of reads" });
+        Some((format!("{}{of}", show_rate(rate)), granted))
     };
+    let parts = [(false, rate * (1.0 - written)), (true, rate * written)];
+    let (rate, granted) = parts.into_iter().filter(|(_, rate)| *rate > 0.0).find_map(held)?;
     RATE_LIMITED.warn(
         Severity::Misleading,
-        format!("{} is what the control group lets through: not the disk's limit", show_rate(rate)),
+        format!("{rate} is what the control group lets through: not the disk's limit"),
         format!("{} of this process's control group grants {granted}", throttle.by),
         "run outside of the container or slice, or raise its limit",
     )
+}
+
+/// Share of the bytes that were written; `None` where a mixed trial does not tell them apart.
+fn written(evidence: &CellEvidence) -> Option<f64> {
+    let splits: Vec<(u64, u64)> = evidence.trials().map(|trial| evidence.split(trial)).collect::<Option<_>>()?;
+    let sum = |of: fn(&(u64, u64)) -> u64| splits.iter().map(|split| u128::from(of(split))).sum::<u128>();
+    Some(share(sum(|split| split.1), sum(|split| split.0.saturating_add(split.1))))
 }
 
 /// File systems that do more with the data than to find it.

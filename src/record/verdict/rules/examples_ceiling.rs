@@ -19,6 +19,13 @@ fn throttle(case: &mut Case, bytes: u64, reads: u64) {
     case.target.throttle = Some(Throttle { by: "io.max".into(), read_bytes: Some(bytes), reads: Some(reads), ..Throttle::default() });
 }
 
+/// Half of the bytes are written, to where so much is granted.
+fn mixed(case: &mut Case, bytes: u64) {
+    (case.job.mix, case.info.mixes) = (Some(50), true);
+    case.target.throttle = Some(Throttle { by: "io.max".into(), write_bytes: Some(bytes), ..Throttle::default() });
+    case.each(|t| t.evidence.written = Some(SPAN / 2));
+}
+
 /// Of the 300 ms the workers were on the CPU for so many, and for so many in the XOR.
 fn folded(case: &mut Case, busy: u64, xor: u64) {
     case.job.xor = true;
@@ -39,6 +46,7 @@ pub static CEILING: &[Example] = &[
     example("above-memory", Note, warm, |c| memory(c, 600e6), |c| memory(c, 800e6)),
     example("rate-limited", Misleading, cold, |c| throttle(c, 900_000_000, 9), |c| throttle(c, 2_000_000_000, 1)),
     example("rate-limited", Misleading, direct, |c| throttle(c, u64::MAX, 300), |c| throttle(c, u64::MAX, 1_000_000)),
+    example("rate-limited", Misleading, direct, |c| mixed(c, 450_000_000), |c| mixed(c, 900_000_000)),
     example("layers", Note, cold, |c| c.target.device = "dm-0 on vda".into(), |c| c.target.device = "vda".into()),
     example("layers", Note, direct, |c| c.target.fs = "btrfs".into(), |c| c.target.fs = "xfs".into()),
     example("layers", Note, cold, |c| (c.target.remote, c.target.fs) = (true, "nfs4".into()), |c| c.target.remote = false),

@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::trials;
 use crate::record::{Latency, Severity, Warning};
+use crate::stats;
 use crate::units::{show_count, show_nanos, show_rate, show_share};
 
 pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", few);
@@ -62,15 +63,14 @@ fn cut(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 fn short_trial(evidence: &CellEvidence) -> Option<Warning> {
-    let mut times: Vec<u64> = evidence.counted().iter().map(|t| t.nanos).collect();
-    times.sort_unstable();
-    let median = *times.get(times.len() / 2)?;
-    if median >= SHORT {
+    let times: Vec<f64> = evidence.counted().iter().map(|t| t.nanos as f64).collect();
+    let median = stats::median(&times)?;
+    if median >= SHORT as f64 {
         return None;
     }
     SHORT_TRIAL.warn(
         Severity::Misleading,
-        format!("a trial took {}: one interruption by the scheduler decides it", show_nanos(median as f64)),
+        format!("a trial took {}: one interruption by the scheduler decides it", show_nanos(median)),
         format!("{} or more is wanted", show_nanos(SHORT as f64)),
         "use a longer --trial-time, a larger --count or a larger --size",
     )

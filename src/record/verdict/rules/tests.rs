@@ -2,6 +2,7 @@ use super::RULES;
 use super::examples::{CACHE, Example, TARGET, WORK};
 use super::examples_ceiling::CEILING;
 use super::examples_trust::TRUST;
+use crate::record::LinkCeiling;
 use crate::record::verdict::testing::*;
 
 fn examples() -> impl Iterator<Item = &'static Example> {
@@ -94,5 +95,19 @@ fn what_users_read_names_existing_options_only() {
                 assert!(OPTIONS.contains(&word), "{}: {word}", w.id);
             }
         }
+    }
+}
+
+#[test]
+fn the_rate_of_two_trials_is_between_them() {
+    let mut case = direct();
+    case.trials.truncate(2);
+    let link = |rate: f64| LinkCeiling { name: "SATA 6.0 Gbps".into(), bytes_per_second: rate };
+    let [slow, fast] = [400_000_000, 200_000_000];
+    (case.trial(0).nanos, case.trial(1).nanos) = (slow, fast);
+    // 671 and 1342 MB/s: 1007 in the middle.
+    for (rate, above) in [(1.1e9, false), (0.9e9, true)] {
+        case.target.link = Some(link(rate));
+        assert_eq!(case.warnings().iter().any(|warning| warning.id == "above-link"), above, "{rate}");
     }
 }

@@ -20,16 +20,22 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let title = lab.info(&curves.probe).map_or(curves.probe.clone(), |info| format!("{}: {}", curves.probe, info.title));
     let by = if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
     let inner = inside(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
-    let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
-    let plot = Rect::new(inner.x, inner.y, inner.width, inner.height - below);
+    let (plot, below) = parts(inner, &curves);
     with_chart(model, &curves, |chart| chart.render(plot, buf));
-    read_out(model, &curves, Rect::new(inner.x, plot.bottom(), inner.width, below), buf);
+    read_out(model, &curves, below, buf);
+}
+
+/// The plot, and the values at the cursor below it.
+fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
+    let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
+    let plot = Rect { height: inner.height - below, ..inner };
+    (plot, Rect::new(inner.x, plot.bottom(), inner.width, below))
 }
 
 pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
     let curves = model.lab.curves()?;
-    let inner = inside(within(area));
-    with_chart(model, &curves, |chart| chart.x_at(inner, at.x)).map(Hit::X)
+    let (plot, _) = parts(inside(within(area)), &curves);
+    plot.contains(at).then(|| with_chart(model, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
 }
 
 fn place(axis: &str, x: f64) -> String {
