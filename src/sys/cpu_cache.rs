@@ -7,11 +7,11 @@ use std::io;
 
 use memmap2::{Advice, MmapOptions};
 
+use super::allowance::free_memory;
 use super::buffer::Buffer;
 use super::clock::Clock;
 use super::fd::page_size;
 use super::guard::Guard;
-use super::memory::{Memory, cgroup_limit};
 use super::random::mix;
 use super::text;
 use crate::units;
@@ -74,7 +74,7 @@ fn flush_lines(file: &File, len: u64) -> io::Result<Flushed> {
 fn push_out() -> io::Result<Flushed> {
     // In its own memory: what is sampled must not be what pushes it out.
     let sampled = Buffer::new(4 * PAGES * CHAINS * page_size() as usize)?;
-    let free = Memory::now().map_or(MOST_PUSHED, |memory| memory.available).min(cgroup_limit().unwrap_or(u64::MAX));
+    let free = free_memory().unwrap_or(MOST_PUSHED);
     let others = Buffer::new(usize::try_from(pushed(last_cache(), free)).unwrap_or(usize::MAX))?;
     let sample = Sample::of(sampled.ptr(), sampled.len());
     let before = sample.used();
