@@ -41,7 +41,7 @@ fn lab(home: &Home) {
     terminal.until("some bars", |screen| !screen.contents().contains("arguments 7"));
     terminal.press("\x1b");
     // A frame is read in pieces: it is whole when its last row is there.
-    let rows = ["arguments 7", "read, libc", "stat, libc", "open-close, inline"];
+    let rows = ["arguments 7", "read, libc", "write, libc", "stat, inline"];
     terminal.until("all bars", |screen| rows.iter().all(|row| screen.contents().contains(row)));
     keep(&terminal, "lab");
     terminal.press("tt");
@@ -54,11 +54,12 @@ fn files(home: &Home, file: &OsStr) {
     let link = home.path(&Path::new(file).file_name().unwrap().to_string_lossy());
     std::os::unix::fs::symlink(fs::canonicalize(file).expect("the file is there"), &link).expect("link it");
     let name = link.file_name().unwrap().to_string_lossy().into_owned();
-    let line = format!("{name} -b read,mmap,uring -s 4k..4m*4 -c cold,warm --trial-time 150ms --budget 50s");
+    let line = format!("{name} -b read,mmap,uring -s 4k..4m*4 -c cold,warm --trial-time 400ms --budget 80s");
     let mut terminal = Terminal::start(home, &line, SIZE, &COLOURS);
     terminal.shows("q quit");
     terminal.press("t");
-    terminal.until("the plan", |screen| screen.contents().contains("--batch") && !screen.contents().contains("theme:"));
+    let planned = |text: &str| !text.contains("planning...") && !text.contains("theme:") && !text.contains("reading the folder");
+    terminal.until("the plan", |screen| planned(&screen.contents()));
     keep(&terminal, "setup");
     terminal.press("r");
     terminal.shows("round 2");
