@@ -97,6 +97,6 @@ fn row(of: &Match, cells: &Cells, value: u64, target: f64) -> Vec<String> {
     row.extend([ratio, at(&pairs, 0.0), at(&pairs, 0.5), at(&pairs, 1.0)].map(|ratio| format!("{ratio:.3}")));
     // What a busy machine disturbs least.
     row.push(format!("{:.3}", at(&peer_cpu, 0.5) / at(&own_cpu, 0.5)));
-    row.extend([format!(">= {target}"), verdict(at(&pairs, 0.5) >= target)]);
+    row.extend([format!(">= {target}"), verdict(ratio >= target)]);
     row
 }

@@ -49,7 +49,7 @@ fn a_cold_file_is_tried_in_parts_and_read_cold() {
     if !home.on_disk() {
         return;
     }
-    let len = 96 << 20;
+    let len = 48 << 20;
     home.file("file", len);
     let content = data::random(len, len as u64);
     let result = fast(&home, "-c cold file", &content);

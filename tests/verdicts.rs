@@ -120,8 +120,10 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
             assert!(source(&result, part) >= 0.98, "{cell}: {}", result["source"]);
         }
         if !cold {
-            // Some blocks of a file system's own may have been dropped by another program; of the file there are none.
-            assert!(trial["device_bytes"].as_u64().is_none_or(|bytes| bytes <= 16 << 10), "{cell}: {trial}");
+            // Blocks of a file system's own, which another program may drop, are some 0.1 % of so small a file: then it is told.
+            let warm = trial["device_bytes"].as_u64().is_none_or(|bytes| bytes <= LEN as u64 / 1000);
+            assert!(warm || warnings(&result).contains(&"not-warm"), "{cell}: {trial}");
+            assert!(trial["device_bytes"].as_u64().is_none_or(|bytes| bytes < 64 << 10), "{cell}: a block of the file: {trial}");
         }
     }
 }

@@ -97,7 +97,6 @@ static void loads(int bits) {
 int main(void) {
     calls();
     turns();
-    // In the first, the second and, in a small part, the last cache, and in memory.
-    int sizes[] = {13, 18, 21, 28};
-    for (int i = 0; i < 4; i++) loads(sizes[i]);
+    int sizes[] = {13, 18, 21, 23, 28};
+    for (int i = 0; i < 5; i++) loads(sizes[i]);
 }

@@ -1,6 +1,6 @@
 //! What must hold of any bytes in the place of a session or preset: the bodies of the fuzz targets in `fuzz/`, and of the test
 //! that runs their corpus.
-#![allow(dead_code)] // a target uses its part
+#![allow(dead_code, reason = "a target uses its part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

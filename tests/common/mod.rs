@@ -1,5 +1,5 @@
 //! What the whole-program tests share: a home of their own on a real disk, and the binary run in it.
-#![allow(dead_code, unused_imports)] // every test file uses a part of it
+#![allow(dead_code, unused_imports, reason = "every test file uses a part of it")]
 
 pub mod browser;
 pub mod child;

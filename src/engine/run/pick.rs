@@ -117,7 +117,8 @@ impl Run<'_> {
             ways.retain(|way| !direct(way));
         }
         // The only one there is needs no proof.
-        let turns = if ways.len() < 2 { 0 } else { turns(&group.found, ways.len() as u64, self.largest(&ways)) };
+        let unit = self.unit(&ways);
+        let turns = if ways.len() < 2 { 0 } else { turns(&group.found, ways.len() as u64, unit) };
         for turn in 0..turns {
             for place in 0..ways.len() as u64 {
                 // Each turn begins with another one.
@@ -125,7 +126,7 @@ impl Run<'_> {
                 if left_out.iter().any(|out: &LeftOut| out.cell == way) {
                     continue;
                 }
-                let nth = (turn * ways.len() as u64 + place, turns * ways.len() as u64);
+                let nth = Nth { place: turn * ways.len() as u64 + place, of: turns * ways.len() as u64, unit };
                 match self.attempt(way, &group, nth)? {
                     Ok(tried) => tries.push(tried),
                     Err(why) => left_out.push(LeftOut { cell: way, why }),
@@ -135,13 +136,13 @@ impl Run<'_> {
         Ok((tries, left_out))
     }
 
-    /// The largest block of these ways.
-    fn largest(&self, ways: &[u32]) -> u64 {
-        ways.iter().map(|way| self.plan.cells[*way as usize].block).max().unwrap_or(1)
+    /// What a part of a cold file is a multiple of, so that each of these ways has a whole block in it.
+    fn unit(&self, ways: &[u32]) -> u64 {
+        unit(ways.iter().map(|way| self.plan.cells[*way as usize].block))
     }
 
     /// Tries a way on the `nth` part of so many; again where a pause cut it.
-    fn attempt(&mut self, way: u32, group: &Group, nth: (u64, u64)) -> Result<Result<Try, String>, Halt> {
+    fn attempt(&mut self, way: u32, group: &Group, nth: Nth) -> Result<Result<Try, String>, Halt> {
         loop {
             self.pause(way as usize, 1);
             self.halted()?;
@@ -168,12 +169,12 @@ impl Run<'_> {
         cell: &Cell,
         way: u32,
         group: &Group,
-        nth: (u64, u64),
+        nth: Nth,
         cut: &dyn Fn() -> Option<super::super::control::Cut>,
     ) -> Result<Try, Failure> {
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(way), 1)));
         let part = part(&cell.job, &group.found, nth);
-        let seed = mix(self.plan.seed ^ nth.0);
+        let seed = mix(self.plan.seed ^ nth.place);
         let stage = Stage { bench: &self.bench, origin: self.origin, seed, cut, limit: Some(MOMENT), part: Some(part.clone()) };
         let amount = Amount { count: part.end - part.start, passes: 1, timed: Timed::None, nanos: 0 };
         let took = trial::run(&stage, cell, &amount, &mut |_, _| {});
@@ -188,21 +189,34 @@ impl Run<'_> {
     }
 }
 
-/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is not as often as it has parts of two
-/// blocks or more.
-fn turns(found: &Found, ways: u64, block: u64) -> u64 {
-    if found.is_cached() { TURNS } else { (found.span / LEAST.max(block.saturating_mul(2)) / ways.max(1)).min(TURNS) }
+/// Which try it is of how many, and what their parts are multiples of.
+#[derive(Debug, Clone, Copy)]
+struct Nth {
+    place: u64,
+    of: u64,
+    unit: u64,
 }
 
-/// The blocks of the `nth` try of so many: all of a file that is cached, else a part that no other try has, whatever its block.
-fn part(job: &Job, found: &Found, (nth, of): (u64, u64)) -> Range<u64> {
+/// The largest of these blocks; twice that where another one does not divide it, and so begins within a part.
+fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
+    let largest = blocks.clone().max().unwrap_or(1).max(1);
+    if blocks.into_iter().all(|block| largest.is_multiple_of(block.max(1))) { largest } else { largest.saturating_mul(2) }
+}
+
+/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is not as often as it has parts.
+fn turns(found: &Found, ways: u64, unit: u64) -> u64 {
+    if found.is_cached() { TURNS } else { (found.span / LEAST.next_multiple_of(unit) / ways.max(1)).min(TURNS) }
+}
+
+/// The blocks of a try: all of a file that is cached, else a part that no other try has, whatever its block.
+fn part(job: &Job, found: &Found, nth: Nth) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();
     }
-    let slot = job.span / of.max(1);
-    let first = (nth * slot).div_ceil(job.block);
+    let slot = job.span / nth.of.max(1) / nth.unit * nth.unit;
+    let first = (nth.place * slot).div_ceil(job.block);
     let most = (LARGEST / job.block).max(1);
-    first..((nth + 1) * slot / job.block).clamp(first, first + most)
+    first..((nth.place + 1) * slot / job.block).clamp(first, first + most)
 }
 
 #[cfg(test)]

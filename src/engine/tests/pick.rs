@@ -18,18 +18,19 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         // Ways differ in their blocks.
         let jobs = [block, 3 << 19, 64 << 10].map(|block| Job { block, ..job("pread", span) });
         let cold = Found { span, resident: Some(0), cpus: 2 };
-        let turns = turns(&cold, ways, block);
+        let unit = unit(jobs.iter().map(|job| job.block));
+        let turns = turns(&cold, ways, unit);
         assert!((1..=TURNS).contains(&turns), "{span} {ways}");
         let mut end = 0;
         for nth in 0..turns * ways {
             let job = &jobs[nth as usize % jobs.len()];
-            let part = part(job, &cold, (nth, turns * ways));
+            let part = part(job, &cold, Nth { place: nth, of: turns * ways, unit });
             assert!(part.start * job.block >= end && part.end > part.start && part.end <= job.blocks(), "{span} {nth}: {part:?}");
             assert!((part.end - part.start) * job.block <= LARGEST);
             end = part.end * job.block;
         }
         let warm = Found { resident: Some(span), ..cold };
-        assert_eq!((super::turns(&warm, ways, block), part(&jobs[0], &warm, (1, 3))), (TURNS, 0..jobs[0].blocks()));
+        assert_eq!((super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })), (TURNS, 0..jobs[0].blocks()));
     }
     // Less than a part for each way: nothing is tried.
     assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8, 1 << 20), 0);
