@@ -26,7 +26,7 @@ struct Case {
     perf: Option<&'static str>,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 8] = [
     Case { name: "getpid, libc", probe: "syscall", params: &[("call", "getpid"), ("path", "libc")], bare: "getpid", perf: None },
     Case {
         name: "getppid, libc",

@@ -6,7 +6,7 @@ use super::files::{cold, filled, folder, ground, has_room};
 use super::reader::{Part, Reader};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
-use crate::record::{Estimate, Unit};
+use crate::record::{Estimate, Severity, Unit, Warning};
 use crate::sys::fd::page_size;
 use crate::sys::memory::Memory;
 use crate::sys::memory_group::MemoryGroup;
@@ -210,6 +210,20 @@ impl Gauge for Cache {
         );
         let scarce = seen.scarce.then(|| "ended early, as memory got scarce: at least".to_string());
         [bounds].into_iter().chain(scarce).chain([read]).chain(ground(self.file.file())).collect()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let scarce = self.seen.filter(|seen| seen.scarce).map(|_| "memory got scarce before the file ended".to_string());
+        let tried = |why: &String| format!("{} were tried, and no control group bounds it: {why}", show_bytes(self.bytes));
+        let evidence = scarce.or_else(|| self.group.as_ref().err().map(tried));
+        let warning = |evidence| Warning {
+            id: "at-least".into(),
+            severity: Severity::Misleading,
+            message: "the file cache holds so much at least: its size was not reached".into(),
+            evidence,
+            remedy: "run it where this process may make a control group of memory (systemd: Delegate=memory)".into(),
+        };
+        evidence.map(warning).into_iter().collect()
     }
 
     fn most(&self) -> u64 {

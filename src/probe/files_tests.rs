@@ -98,6 +98,8 @@ fn a_small_file_stays_cached_whole() {
     }
     // 16 MiB are less than a control group needs, so it is a lower bound.
     assert!(gauge.evidence()[0].contains("at least") && gauge.evidence().iter().any(|line| line.contains("read again, 0 B")));
+    // Not only for who reads the evidence.
+    assert_eq!(gauge.warnings().iter().map(|warning| warning.id.as_ref()).collect::<Vec<_>>(), ["at-least"]);
 }
 
 #[test]

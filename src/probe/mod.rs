@@ -45,7 +45,7 @@ pub use site::Site;
 pub use took::Took;
 
 use crate::plan::{ProbeCell, ProbeInfo, Unknown, nearest};
-use crate::record::{Estimate, HostSummary, Unit};
+use crate::record::{Estimate, HostSummary, Unit, Warning};
 
 /// One kind of measurement.
 pub trait Probe: Sync {
@@ -93,6 +93,11 @@ pub trait Gauge {
 
     /// What its counters prove of the operations so far, for people: `1.00 minor faults each`.
     fn evidence(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How the value can be misread; asked after the operations.
+    fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
 

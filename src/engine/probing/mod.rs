@@ -208,6 +208,7 @@ impl Run<'_> {
         }
         cell.counted.add(visit);
         cell.findings.evidence = cell.counted.evidence(visit);
+        cell.findings.warnings = visit.warnings.clone();
         if told.is_empty() {
             cell.out = true;
             cell.findings.error = Some("clock and loop took longer than what is measured: no value is left".into());

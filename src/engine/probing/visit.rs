@@ -12,6 +12,7 @@ use crate::engine::control::Cut;
 use crate::engine::error::Failure;
 use crate::plan::ProbeCell;
 use crate::probe::{Costs, Gauge, Probe, ProbeError, Site, Took};
+use crate::record::Warning;
 use crate::sys::threads::{Affinity, unshare_files};
 use crate::sys::usage::Usage;
 
@@ -38,6 +39,7 @@ pub(super) struct Visit {
     /// Of the thread, over all batches.
     pub usage: Usage,
     pub evidence: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// How often the waiting thread looks at the flags, and how long a gauge has to end after a stop.
@@ -115,7 +117,7 @@ fn measure(ask: &Ask, site: &Site) -> Done {
     }
     let usage = Usage::thread().unwrap_or_default() - before;
     site.go_on()?;
-    Ok(Visit { count, batches, costs, cpu, usage, evidence: gauge.evidence() })
+    Ok(Visit { count, batches, costs, cpu, usage, evidence: gauge.evidence(), warnings: gauge.warnings() })
 }
 
 /// The number of operations that takes about `time`, preparation within a batch included; the runs are a warm-up too.
