@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::place::scratch_dir;
-use crate::plan::ProbeCell;
-use crate::probe::{PROBES, Site};
+use super::probing;
+use crate::plan::{ProbeCell, Remote, TargetSpec};
+use crate::probe::PROBES;
 use crate::record::{Estimate, Unit};
 
 /// A cell of a probe that this machine offers.
@@ -17,10 +18,14 @@ pub struct Offer {
     pub refused: Option<String>,
 }
 
-/// Every cell of every probe, with the user's file where there is one, else with a folder for files of their own.
-pub fn offers(file: Option<&Path>, dir: Option<&Path>) -> Vec<Offer> {
-    let dir = scratch_dir(dir).ok().filter(|_| file.is_none());
-    let site = Site::here(dir, file.map(Path::to_path_buf));
+/// Every cell of every probe, as a run finds them with the user's file where there is one, else with a folder for files of their
+/// own, and with the other machine that was named.
+pub fn offers(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>) -> Vec<Offer> {
+    let target = match file {
+        Some(path) => TargetSpec::File { path: path.into(), size: 0 },
+        None => scratch_dir(dir).map_or(TargetSpec::None, |dir| TargetSpec::Scratch { dir, size: 0, keep: false }),
+    };
+    let site = probing::site(&target, remote);
     let of = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
         let refused = probe.check(&cell, &site).err();
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };
@@ -35,12 +40,32 @@ mod tests {
 
     #[test]
     fn every_probe_offers_what_it_would_measure() {
-        let offers = offers(None, None);
+        let offers = offers(None, None, None);
         for probe in PROBES {
             let id = probe.info().id;
             let own: Vec<&Offer> = offers.iter().filter(|offer| offer.cell.probe == id).collect();
             assert!(!own.is_empty(), "{id}");
             assert!(own.iter().all(|offer| offer.refused.is_none() || offer.estimate.is_none()), "{id}");
         }
+    }
+
+    #[test]
+    fn a_named_file_takes_no_folder_from_the_probes_that_make_their_own() {
+        let without = offers(None, None, None);
+        let file = std::env::current_exe().unwrap();
+        let with = offers(Some(&file), None, None);
+        let refused = |offers: &[Offer], id: &str| offers.iter().filter(|o| o.cell.probe == id && o.refused.is_some()).count();
+        for id in ["file-read", "fsync", "metadata"] {
+            assert_eq!(refused(&with, id), refused(&without, id), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_machine_that_was_named_is_asked() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let offers = offers(None, None, Some(&free.parse().unwrap()));
+        let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.label().contains("remote");
+        let why = offers.iter().filter(far).find_map(|offer| offer.refused.clone()).unwrap();
+        assert!(why.starts_with(&free), "{why}");
     }
 }

@@ -15,7 +15,7 @@ use super::setup::{Listing, Question, Seen};
 use super::shown::Shown;
 use crate::engine::Proposed;
 use crate::host::Host;
-use crate::plan::{Plan, Preset};
+use crate::plan::{Plan, Preset, Remote};
 use crate::record::{Event, Warning};
 use crate::session::Listed;
 
@@ -138,10 +138,11 @@ pub enum Effect {
     },
     Import(String),
     Export(Box<Export>),
-    /// What probes can be measured on this target, or without one.
+    /// What probes can be measured on this target, or without one, and with another machine.
     Lab {
         file: Option<PathBuf>,
         dir: Option<PathBuf>,
+        remote: Option<Remote>,
     },
     PlanLab(Box<Question>),
     MarkOnLab(String),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{Group, Preset, ProbeInfo, Settings, named_probes};
+use crate::plan::{Group, Preset, ProbeInfo, Remote, Settings, named_probes};
 
 /// A preset with what was said over it, and the probes that these name.
 #[derive(Debug, Clone)]
@@ -20,6 +20,11 @@ impl Choice {
         let mut choice = Choice { preset, said, on: BTreeSet::new() };
         choice.on = ids(&words, infos).unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
         choice
+    }
+
+    /// The other machine of the network probes.
+    pub fn remote(&self) -> Option<&Remote> {
+        self.said.remote.as_ref().or(self.preset.settings.remote.as_ref())
     }
 
     pub fn is_on(&self, id: &str) -> bool {

@@ -64,7 +64,11 @@ pub fn take_preset(model: &mut Model, preset: Preset) -> Vec<Effect> {
 
 /// What is asked for when the screen is shown: nothing while something is measured, which it would disturb.
 pub fn shown(model: &Model) -> Vec<Effect> {
-    if model.running() { Vec::new() } else { vec![Effect::Lab { file: model.setup.file.clone(), dir: model.setup.dir.clone() }] }
+    if model.running() {
+        return Vec::new();
+    }
+    let (setup, choice) = (&model.setup, &model.lab.choice);
+    vec![Effect::Lab { file: setup.file.clone(), dir: setup.dir.clone(), remote: choice.remote().cloned() }]
 }
 
 /// The filter, while it is typed.

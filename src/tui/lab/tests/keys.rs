@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{opened, plan, session, stage, trial};
+use crate::plan::Settings;
 use crate::record::{Event, Grounds, Phase, Progress};
 use crate::tui::lab::state::Pane;
 use crate::tui::model::Screen;
@@ -147,6 +148,16 @@ fn a_run_that_is_over_stays_here_whole() {
     let mut stage = running();
     stage.keys("6").tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Host);
+}
+
+#[test]
+fn what_is_offered_is_asked_of_the_machine_that_was_named() {
+    let mut stage = stage();
+    let said = Settings { remote: Some("lab-7:80".parse().unwrap()), ..Settings::default() };
+    stage.model.lab.choose(crate::plan::preset("lab").unwrap(), said);
+    let asked = stage.keys("15").take();
+    let named = |effect: &Effect| matches!(effect, Effect::Lab { remote: Some(remote), .. } if remote.host == "lab-7");
+    assert!(asked.iter().any(named), "{asked:?}");
 }
 
 #[test]
