@@ -11,7 +11,7 @@ use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{Depth, Info, Job, Moves, Op};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;
-use crate::sys::{calls, clone};
+use crate::sys::{calls, clone, fd};
 use crate::units::show_bytes;
 use crate::with_fill;
 
@@ -55,7 +55,7 @@ impl Backend for CopyRange {
             )));
         }
         let copy = copy_in(&dir)?;
-        let from = File::open(&target.path).map_err(|error| Unsupported(error.to_string()))?;
+        let from = fd::open_named(&target.path).map_err(|error| Unsupported(error.to_string()))?;
         match calls::copy_range::<false>(from.as_raw_fd(), copy.file().as_raw_fd(), 0, 1) {
             0.. => Ok(()),
             errno => Err(Unsupported(format!("copy_file_range: {}", std::io::Error::from_raw_os_error(-errno as i32)))),

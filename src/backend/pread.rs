@@ -5,6 +5,7 @@ use std::os::fd::AsRawFd;
 
 use super::drive::each;
 use super::one_block::OneBlock;
+use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
@@ -31,7 +32,7 @@ impl Backend for Pread {
             direct: true,
             cached: true,
             mixes: true,
-            options: &[LIBC, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            options: &[LIBC, ATIME, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 

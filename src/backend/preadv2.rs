@@ -1,17 +1,16 @@
 //! `preadv2`: preadv2(2) and pwritev2(2), the calls that take a flag for each operation.
 #![allow(unsafe_code)]
 
-use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 
 use super::drive::{each, each_counted};
 use super::one_block::OneBlock;
+use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_NOWAIT};
-use crate::sys::raw;
+use crate::sys::{fd, raw};
 use crate::with_fill;
 
 pub struct Preadv2;
@@ -36,6 +35,7 @@ impl Backend for Preadv2 {
             options: &[
                 Opt { name: "nowait", value: None, about: "first only what is cached (RWF_NOWAIT), then a pread of what is missing" },
                 Opt { name: "dontcache", value: None, about: "leaves nothing behind in the page cache (RWF_DONTCACHE, Linux 6.14)" },
+                ATIME,
                 advice::SEQUENTIAL,
                 advice::RANDOM,
                 advice::WILL_NEED,
@@ -71,8 +71,8 @@ fn flags(job: &Job) -> u32 {
 
 /// Asks the kernel itself, at the end of the file, where there is nothing to read: file systems differ.
 fn probe(target: &Target, flag: u32) -> io::Result<()> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&target.path)?;
-    let (mut byte, end) = (0u8, crate::sys::fd::size(&file)?);
+    let file = fd::open_named(&target.path)?;
+    let (mut byte, end) = (0u8, fd::size(&file)?);
     // SAFETY: one byte, which is ours.
     match unsafe { calls::preadv2::<false>(file.as_raw_fd(), &raw mut byte, 1, end, flag) } {
         errno @ ..0 if errno != -(libc::EAGAIN as isize) => Err(io::Error::from_raw_os_error(-errno as i32)),

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use super::drive::each_counted;
 use super::one_block::OneBlock;
 use super::pread::{LIBC, or_errno};
+use super::target::ATIME;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{Depth, Info, Job, Moves, Op};
@@ -28,7 +29,7 @@ impl Backend for Read {
             direct: true,
             cached: true,
             mixes: false,
-            options: &[LIBC, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            options: &[LIBC, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }
 

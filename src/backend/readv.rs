@@ -5,6 +5,7 @@ use std::os::fd::AsRawFd;
 
 use super::drive::each;
 use super::one_block::OneBlock;
+use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::calls;
@@ -35,6 +36,7 @@ impl Backend for Readv {
             mixes: false,
             options: &[
                 Opt { name: "parts", value: Some("N"), about: "so many vectors, 1 to 1024" },
+                ATIME,
                 advice::SEQUENTIAL,
                 advice::RANDOM,
                 advice::WILL_NEED,

@@ -1,12 +1,21 @@
 //! The file as lanes open it.
 #![allow(unsafe_code)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use super::{BackendError, Unsupported, advice, shared};
-use crate::plan::{Job, Op, Sync};
+use crate::plan::{Job, Op, Opt, Sync};
+use crate::sys::fd;
+
+/// Opens the file as ordinary programs do, for the ways that copy one block per call. Else `O_NOATIME` is asked for: what is measured
+/// stays as it was, and fio does the same.
+pub(super) const ATIME: Opt = Opt {
+    name: "atime",
+    value: None,
+    about: "opened without O_NOATIME, as most programs do: each read looks whether the time of last access is to be set anew",
+};
 
 /// The file that is measured, as lanes open it: each its own file description, since two threads on one cost
 /// 120-155 ns more per call.
@@ -37,7 +46,13 @@ impl Target {
         if write && !self.writable {
             return Err(Unsupported("iotui writes only to files that it made itself".into()).into());
         }
-        OpenOptions::new().read(true).write(write).custom_flags(flags).open(&self.path).map_err(BackendError::Open)
+        let mut options = File::options();
+        options.read(true).write(write);
+        let opened = match job.backend.has(ATIME.name) {
+            true => options.custom_flags(flags).open(&self.path),
+            false => fd::open_noatime(&self.path, &mut options, flags),
+        };
+        opened.map_err(BackendError::Open)
     }
 
     /// As [`Target::open`], and the kernel is told of the order where the job says so.
@@ -70,5 +85,50 @@ impl Target {
             return Err(Unsupported(format!("direct writes need a --size that is a multiple of {align} bytes here")));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::super::testing::{file, job, read_all};
+    use super::super::{BACKENDS, backend};
+    use super::*;
+    use crate::plan::Choice;
+    use crate::sys::mounts;
+
+    /// Read so long ago that any ordinary read notes it.
+    fn long_unread(file: &File) -> SystemTime {
+        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        file.set_times(std::fs::FileTimes::new().set_accessed(long_ago)).unwrap();
+        long_ago
+    }
+
+    #[test]
+    fn no_way_of_reading_touches_the_time_of_last_access() {
+        let (own, _, target) = file(65536, 1);
+        let before = long_unread(own.as_file());
+        for backend in BACKENDS.iter().filter(|backend| backend.info().ops.contains(&Op::Read)) {
+            let job = Job { backend: Choice::plain(backend.info().id), ..job() };
+            if backend.check(&target, &job).is_ok() {
+                read_all(*backend, &target, &job);
+                assert_eq!(own.as_file().metadata().unwrap().accessed().unwrap(), before, "{}", job.backend);
+            }
+        }
+    }
+
+    #[test]
+    fn who_asks_for_it_reads_as_ordinary_programs_do() {
+        let (own, _, target) = file(65536, 2);
+        if mounts::of(own.as_file()).is_ok_and(|mount| mount.options.iter().any(|option| option == "noatime")) {
+            return;
+        }
+        for id in ["pread", "read", "readv", "preadv2"] {
+            let before = long_unread(own.as_file());
+            let job = Job { backend: Choice::parse(&format!("{id}+atime")).unwrap(), ..job() };
+            read_all(backend(id).unwrap(), &target, &job);
+            assert_ne!(own.as_file().metadata().unwrap().accessed().unwrap(), before, "{id}");
+        }
     }
 }

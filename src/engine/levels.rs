@@ -3,9 +3,8 @@
 //! Nothing may hold the file meanwhile: an open description keeps its inode and directory entry, whatever is dropped. So this is done
 //! before the engine opens a file that has a name.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use super::target::Bench;
 use crate::experiment::LEVELS;
 use crate::plan::{Cache, Cold, Plan, TargetSpec};
 use crate::record::{Dropped, Level, Reading};
-use crate::sys::cold;
+use crate::sys::{cold, fd};
 
 /// Readings of each level.
 const READINGS: usize = 3;
@@ -103,15 +102,10 @@ fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Unt
     levels
 }
 
-/// Without waiting: a FIFO without a writer would block an open for ever.
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path)
-}
-
 /// Brings the file to its level and lets go of it.
 fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
     until.check()?;
-    let file = open(path)?;
+    let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MOST);
     if dropped == Dropped::Nothing {
         let stopped = |error: io::Error| if error.kind() == io::ErrorKind::Interrupted { io::ErrorKind::TimedOut.into() } else { error };
@@ -134,7 +128,7 @@ fn read(path: &Path, until: &Until) -> io::Result<(Reading, u64)> {
     let mut buffer = vec![1u8; REST];
     let nanos = |begin: Instant| begin.elapsed().min(Duration::from_secs(3600)).as_nanos() as u64;
     let begin = Instant::now();
-    let file = open(path)?;
+    let file = fd::open_named(path)?;
     let open = nanos(begin);
     let mut at = file.read_at(&mut buffer[..FIRST], 0)? as u64;
     let first = nanos(begin).saturating_sub(open);

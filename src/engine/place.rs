@@ -87,7 +87,7 @@ fn existing(path: &Path) -> Result<TargetSpec, PlaceError> {
         () if kind.is_char_device() => return Err(what("character device")),
         () => {}
     }
-    let file = File::open(path).map_err(unreadable)?;
+    let file = fd::open_named(path).map_err(unreadable)?;
     match fd::size(&file).map_err(unreadable)? {
         0 => Err(PlaceError::Empty(path.into())),
         size => Ok(TargetSpec::File { path: absolute(path), size }),

@@ -14,7 +14,7 @@ use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::scratch::{self, Scratch};
-use crate::sys::{cold, disk, fill};
+use crate::sys::{cold, disk, fd, fill};
 
 /// An open target with what its verdicts need.
 #[derive(Debug)]
@@ -73,9 +73,7 @@ impl Bench {
     }
 
     fn existing(path: &Path) -> Result<Bench, EngineError> {
-        // Without waiting: a FIFO without a writer would block an open for ever.
-        let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path);
-        let file = file.map_err(|error| EngineError::Open { path: path.into(), error })?;
+        let file = fd::open_named(path).map_err(|error| EngineError::Open { path: path.into(), error })?;
         Ok(Bench::of(file, path.into(), path, TargetKind::File, None))
     }
 

@@ -66,6 +66,8 @@ pub struct TargetFacts {
     /// From the mounted device down to the disks, depth first.
     pub devices: Vec<BlockDevice>,
     pub direct: Option<DirectSupport>,
+    /// Whether reading leaves the time of last access alone: opened so (`O_NOATIME`), or mounted so.
+    pub noatime: Option<bool>,
     pub resident: Option<Resident>,
     /// Why residency is not known.
     pub resident_error: Option<String>,
@@ -128,6 +130,8 @@ impl TargetFacts {
 
     fn take_data(&mut self, file: &File) {
         self.direct = direct_support(file).ok();
+        let mounted = self.read_only || self.options.iter().any(|option| option == "noatime");
+        self.noatime = fd::reopen(file).and_then(|own| fd::is_noatime(&own)).ok().map(|opened| opened || mounted);
         match residency(file, 0, self.size) {
             Ok(now) => self.resident = Some(Resident { share: now.share(), method: now.method }),
             Err(error) => self.resident_error = Some(error.to_string()),
@@ -158,6 +162,7 @@ impl TargetFacts {
             hole_bytes: holes.map(|(bytes, _)| bytes),
             hole_method: holes.map(|(_, method)| method_name(method).to_string()).unwrap_or_default(),
             direct: self.direct_is_real(),
+            noatime: self.noatime,
             read_ahead: self.read_ahead(),
             fs_used: self.used(),
             link: self.link(),

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::{SysconfVar, sysconf};
 
 /// Bytes in a page of this kernel: the unit of the page cache. 4096 where the kernel does not say.
@@ -26,12 +27,41 @@ pub fn own_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
 }
 
-/// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`.
+/// Opens a file whose time of last access reading is to leave alone (`O_NOATIME`), where that may be asked for: by its owner and by
+/// root. For all others as ordinary programs open it.
+///
+/// # Errors
+/// The errno of open(2).
+pub fn open_noatime(path: &Path, options: &mut OpenOptions, flags: i32) -> io::Result<File> {
+    match options.custom_flags(flags | libc::O_NOATIME).open(path) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => options.custom_flags(flags).open(path),
+        opened => opened,
+    }
+}
+
+/// Whether reading `file` leaves its time of last access alone because it was opened so.
+///
+/// # Errors
+/// The errno of fcntl(2).
+pub fn is_noatime(file: &File) -> io::Result<bool> {
+    Ok(fcntl(file, FcntlArg::F_GETFL)? & libc::O_NOATIME != 0)
+}
+
+/// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`, `O_NOATIME` where
+/// it may be.
 ///
 /// # Errors
 /// The errno of open(2): EACCES without the right to read, ENOENT without /proc.
 pub fn reopen(file: &File) -> io::Result<File> {
-    File::open(own_path(file))
+    open_noatime(&own_path(file), File::options().read(true), 0)
+}
+
+/// Opens what the user named to read it, whatever it is, without waiting: a FIFO without a writer would block an open for ever.
+///
+/// # Errors
+/// The errno of open(2).
+pub fn open_named(path: &Path) -> io::Result<File> {
+    open_noatime(path, File::options().read(true), libc::O_NONBLOCK)
 }
 
 /// Opens a regular file to read it.

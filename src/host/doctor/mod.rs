@@ -58,6 +58,7 @@ pub static CHECKS: &[Check] = checks! {
     "full" "the file system is nearly full" target::full;
     "cached" "the target is cached although cold trials are wanted" target::cached;
     "residency" "what is cached cannot be counted, only sampled, or not at all" target::residency;
+    "access-time" "reading updates the target's time of last access" target::access_time;
     "raid-busy" "a software RAID is being built or checked" device::raid_busy;
     "other-io" "other programs use the disks now" device::other_io;
     "deep-stack" "layers between file system and disk" device::deep_stack;

@@ -144,6 +144,16 @@ pub(super) fn residency(facts: &Facts) -> Option<Finding> {
     }
 }
 
+pub(super) fn access_time(facts: &Facts) -> Option<Finding> {
+    facts.target.filter(|target| target.noatime == Some(false))?;
+    found(
+        Note,
+        "each read looks whether the file's time of last access is to be set anew: small reads take some 5-10 % longer",
+        "O_NOATIME is refused on this file, and its file system is not mounted with noatime",
+        "measure as the file's owner, or on a file of your own",
+    )
+}
+
 #[cfg(test)]
 #[path = "target_tests.rs"]
 mod tests;

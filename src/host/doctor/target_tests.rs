@@ -44,6 +44,14 @@ fn direct() {
 }
 
 #[test]
+fn access_time() {
+    let target = |noatime| TargetFacts { noatime, ..on_disk() };
+    assert_eq!(severity("access-time", &target(Some(false)), None), Some(Note));
+    assert_eq!(severity("access-time", &target(Some(true)), None), None);
+    assert_eq!(severity("access-time", &on_disk(), None), None);
+}
+
+#[test]
 fn compression() {
     let target = |entropy| TargetFacts { compresses: Some("btrfs compress=zstd".into()), entropy, ..on_disk() };
     assert_eq!(severity("compressed", &target(None), None), Some(Misleading));

@@ -192,6 +192,7 @@ fn target(items: &mut Items, target: &TargetFacts) {
         items.row("space", &format!("{} free of {}, {} used", show_bytes(space.available), show_bytes(space.total), show_share(used)));
     }
     items.row("direct I/O", &direct(target));
+    items.row("access time", target.noatime.map_or("", |noatime| if noatime { "left alone" } else { "updated by reading" }));
     items.row("cached now", &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default());
     items.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
     items.row("compression", target.compresses.as_deref().unwrap_or(""));

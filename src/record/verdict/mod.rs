@@ -50,6 +50,8 @@ pub struct TargetEvidence {
     pub hole_method: String,
     /// O_DIRECT as the file system states it: `Some(false)` = refused or not real.
     pub direct: Option<bool>,
+    /// Reading leaves the time of last access alone; `Some(false)`: each call pays for a look at it.
+    pub noatime: Option<bool>,
     /// The read-ahead of the disk, bytes.
     pub read_ahead: Option<u64>,
     /// Share of the file system that is in use.

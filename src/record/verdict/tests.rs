@@ -329,7 +329,7 @@ prop_compose! {
         let link = link.map(|(name, bytes_per_second)| LinkCeiling { name, bytes_per_second });
         TargetEvidence {
             device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
-            hole_bytes, hole_method: method, direct, read_ahead, fs_used, link,
+            hole_bytes, hole_method: method, direct, noatime: counted, read_ahead, fs_used, link,
             throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead, reads: Some(u64::from(direct)), ..Throttle::default() }),
         }
     }

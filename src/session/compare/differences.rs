@@ -133,6 +133,7 @@ fn file(session: &Session) -> Facts {
         ("size", if target.size() == 0 { String::new() } else { units::show_bytes(target.size()) }),
         ("file system", facts.fs),
         ("device", facts.device),
+        ("access time", facts.noatime.map_or(String::new(), |noatime| if noatime { "left alone" } else { "updated" }.into())),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
     ]
     .into_iter()

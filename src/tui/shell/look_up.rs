@@ -1,7 +1,7 @@
 //! What the screens look up on disk and of the machine; each runs on a thread of its own and may take its time.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
@@ -15,7 +15,7 @@ use crate::engine::{Proposal, offers, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, Remote, Settings};
 use crate::session::{self, Listed, Session};
-use crate::sys::mounts;
+use crate::sys::{fd, mounts};
 
 /// The entries of a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
@@ -47,9 +47,8 @@ fn known(path: PathBuf) -> Option<Entry> {
 
 /// Facts about a file: size, file system, what is cached, what is stored.
 pub fn facts(path: PathBuf) -> Seen {
-    // Without waiting: a FIFO without a writer would block an open for ever.
-    let open = fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(&path);
-    let result = open.map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File))).map_err(|error| error.to_string());
+    let result =
+        fd::open_named(&path).map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File))).map_err(|error| error.to_string());
     Seen { path, result }
 }
 
