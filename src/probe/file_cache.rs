@@ -1,19 +1,14 @@
 //! `file-cache`: how much file data the kernel keeps, found out in bounds.
 
-use std::os::fd::AsRawFd;
-
-use super::files::{cold, filled, folder, ground, has_room};
-use super::reader::{Part, Reader};
-use super::{Gauge, Probe, ProbeError, Site, Took};
+use super::files::{device, folder, has_room};
+use super::known::number;
+use super::reread::{PAGE, Twice, Value};
+use super::{Gauge, Probe, ProbeError, Site};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
-use crate::record::{Estimate, Severity, Unit, Warning};
+use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;
-use crate::sys::memory::Memory;
 use crate::sys::memory_group::MemoryGroup;
-use crate::sys::residency::residency;
-use crate::sys::scratch::Scratch;
-use crate::sys::usage::memory_pressure;
-use crate::units::{show_bytes, show_nanos};
+use crate::units::show_bytes;
 
 pub(super) struct FileCache;
 
@@ -21,13 +16,14 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "file-cache",
     group: Group::Files,
     title: "size of the file cache",
-    about: "how much of a file stays in memory when it is read, inside a control group where one can be made, else in bounds",
+    about: "how much of a file stays in memory once it was read, and what reading it again takes, by its size",
     doc: "Reads a file that is not cached, counts how much of it is cached then, and reads it again: what the cache has does not come \
           from the device a second time. All memory that nobody needs may become file cache, so filling it would drive the machine to \
           its limit, as in the report, where a file of 39 GB no longer fit into 40 GB of memory. Where this process was given control \
           groups of its own, a child reads inside one of 128 MiB, more than fits, so the edge is seen without touching the rest. \
           Elsewhere it reads at most 256 MiB and a quarter of what is free, ends early where memory gets scarce, and the value is what \
-          the cache holds at least.",
+          the cache holds at least. With a size the value is the time of 4 KiB when a file of that size is read again: up to the size of \
+          the cache they are copied from memory, beyond it they come from the device, and the curve has a step there.",
     makes_files: true,
 };
 
@@ -36,12 +32,14 @@ const GROUP: u64 = 128 << 20;
 /// The file where there is none.
 const BOUND: u64 = 256 << 20;
 const LEAST: u64 = 1 << 20;
-/// Between two looks at the machine's memory.
-const PIECE: u64 = 16 << 20;
-const READ: usize = 256 << 10;
-const TRIES: u32 = 3;
-/// Microseconds in which anyone waited for memory, before it is called scarce.
-const PRESSURE: u64 = 200_000;
+/// Sizes of files that are read a second time: some that the group holds, some that it does not.
+const SIZES: &[u64] = &[16 << 20, 32 << 20, 64 << 20, 96 << 20, 128 << 20, 192 << 20];
+/// No file of a cell is larger.
+const MOST: u64 = 1 << 30;
+/// What the kernel reads ahead at once, usually.
+const REQUEST: u64 = 128 << 10;
+/// Nanoseconds of 4 KiB that are cached, read by long requests.
+const CACHED: (f64, f64) = (100.0, 1500.0);
 
 /// The control group's memory where there can be one, and the size of the file.
 fn bounds(site: &Site, group: bool) -> (Option<u64>, u64) {
@@ -56,179 +54,84 @@ impl Probe for FileCache {
     }
 
     fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        vec![ProbeCell::new(INFO.id, [])]
+        let sized = SIZES.iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", (*bytes).into())]));
+        std::iter::once(ProbeCell::new(INFO.id, [])).chain(sized).collect()
     }
 
-    fn unit(&self, _: &ProbeCell) -> Unit {
-        Unit::Bytes
+    fn unit(&self, cell: &ProbeCell) -> Unit {
+        if cell.params.is_empty() { Unit::Bytes } else { Unit::Nanos }
     }
 
-    fn check(&self, _: &ProbeCell, site: &Site) -> Result<(), String> {
+    fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
         folder(site)?;
-        let (_, bytes) = bounds(site, false);
+        let bytes = match what(cell) {
+            None => return Ok(()),
+            Some(Some(bytes)) => bytes,
+            Some(None) => bounds(site, false).1,
+        };
         if bytes < LEAST {
             return Err(format!("a quarter of what is free is {} of memory only", show_bytes(site.memory)));
         }
-        has_room(site, bytes)
+        site.has_memory(bytes).and_then(|()| has_room(site, bytes))
     }
 
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
-        let (limit, bytes) = bounds(site, MemoryGroup::possible().is_ok());
-        let free = site.memory.saturating_mul(4);
-        let (low, high, reason) = match limit {
-            Some(limit) => (limit / 2, limit, format!("all that a control group of {} leaves for files", show_bytes(limit))),
-            None => {
-                let reason = "all free memory may hold files".to_string();
-                (bytes, free.max(bytes), format!("{reason}, {}; {} of it are tried", show_bytes(free), show_bytes(bytes)))
-            }
-        };
-        cell.params.is_empty().then_some(Estimate { low: low as f64, high: high as f64, reason })
+        let group = MemoryGroup::possible().is_ok();
+        match what(cell)? {
+            None => Some(size(site, group)),
+            Some(bytes) => Some(again(bytes, bounds(site, group).0, site)),
+        }
     }
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        if !cell.params.is_empty() {
-            return Err(ProbeError::unknown(cell));
-        }
+        let asked = what(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
-        let (limit, _) = bounds(site, true);
-        let group = limit.ok_or_else(|| "there is too little memory for one".to_string()).and_then(MemoryGroup::create);
-        let (_, bytes) = bounds(site, group.is_ok());
-        let file = filled(site, bytes, 1)?;
-        let joined = group.as_ref().ok().map(|group| group.processes.as_raw_fd());
-        let reader = Reader::fork(file.file(), READ, joined, site)?;
-        Ok(Box::new(Cache { reader, group, limit, file, bytes, seen: None, site: site.clone() }))
+        let value = if asked.is_some() { Value::Again } else { Value::Cached };
+        let bytes = |group| asked.unwrap_or(bounds(site, group).1);
+        Ok(Box::new(Twice::open(value, bounds(site, true).0, bytes, site)?))
     }
 }
 
-struct Cache {
-    /// Ends before its group is removed: fields are dropped in this order.
-    reader: Reader,
-    /// Or why there is none.
-    group: Result<MemoryGroup, String>,
-    limit: Option<u64>,
-    file: Scratch,
-    bytes: u64,
-    seen: Option<Seen>,
-    site: Site,
+/// The size of the file that is read a second time, or none where the cache's own size is asked for; `None`: no cell of this probe.
+fn what(cell: &ProbeCell) -> Option<Option<u64>> {
+    match (cell.params.len(), number(cell, "bytes")) {
+        (0, _) => Some(None),
+        (1, Some(bytes)) if (LEAST..=MOST).contains(&bytes) && bytes.is_multiple_of(page_size()) => Some(Some(bytes)),
+        _ => None,
+    }
 }
 
-/// What the last batch saw.
-#[derive(Debug, Clone, Copy)]
-struct Seen {
-    first: Part,
-    second: Part,
-    cached: u64,
-    scarce: bool,
-}
-
-impl Cache {
-    /// The file up to `bytes`, piece by piece; ends where memory gets scarce, and says so.
-    fn read(&mut self, bytes: u64) -> Result<(Part, bool), ProbeError> {
-        let guard = Guard::new(self.group.is_ok());
-        let mut all = Part::default();
-        while all.bytes < bytes {
-            if guard.is_scarce() {
-                return Ok((all, true));
-            }
-            self.reader.ask(all.bytes, bytes.min(all.bytes + PIECE))?;
-            let part = self.reader.answer(&self.site)?;
-            if part.bytes == 0 {
-                break;
-            }
-            all.nanos += part.nanos;
-            all.bytes += part.bytes;
-            all.device_bytes += part.device_bytes;
+/// How much the cache holds.
+fn size(site: &Site, group: bool) -> Estimate {
+    let (limit, bytes) = bounds(site, group);
+    let free = site.memory.saturating_mul(4);
+    let (low, high, reason) = match limit {
+        Some(limit) => (limit / 2, limit, format!("all that a control group of {} leaves for files", show_bytes(limit))),
+        None => {
+            let reason = "all free memory may hold files".to_string();
+            (bytes, free.max(bytes), format!("{reason}, {}; {} of it are tried", show_bytes(free), show_bytes(bytes)))
         }
-        Ok((all, false))
-    }
+    };
+    Estimate { low: low as f64, high: high as f64, reason }
 }
 
-impl Cache {
-    fn once(&mut self) -> Result<Seen, ProbeError> {
-        cold(self.file.file(), self.bytes)?;
-        let (first, scarce) = self.read(self.bytes)?;
-        let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
-        let (second, _) = self.read(first.bytes)?;
-        Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce })
-    }
-}
-
-/// Watches the memory of the machine.
-struct Guard {
-    /// Bytes that must stay available.
-    floor: u64,
-    /// Not where a control group of ours makes its own pressure.
-    pressure: Option<u64>,
-}
-
-impl Guard {
-    fn new(own_group: bool) -> Guard {
-        let floor = Memory::now().map_or(0, |memory| memory.available / 2);
-        Guard { floor, pressure: if own_group { None } else { memory_pressure() } }
-    }
-
-    fn is_scarce(&self) -> bool {
-        let pressed = self.pressure.zip(memory_pressure()).is_some_and(|(before, now)| now.saturating_sub(before) > PRESSURE);
-        pressed || Memory::now().is_ok_and(|memory| memory.available < self.floor)
-    }
-}
-
-impl Gauge for Cache {
-    /// One at a time, whatever is asked; again where others emptied the cache meanwhile, as nothing else does within these bounds.
-    fn run(&mut self, _: u64) -> Result<Took, ProbeError> {
-        let mut best = self.once()?;
-        for _ in 1..TRIES {
-            if self.group.is_ok() || best.scarce || best.cached == self.bytes {
-                break;
-            }
-            let next = self.once()?;
-            if next.cached > best.cached {
-                best = next;
-            }
+/// 4 KiB of a file that was read before.
+fn again(bytes: u64, limit: Option<u64>, site: &Site) -> Estimate {
+    let (device, file) = (device(site), show_bytes(bytes));
+    let device_page = (device.byte.0 * PAGE as f64, device.byte.1 * PAGE as f64 + device.request.1 * PAGE as f64 / REQUEST as f64);
+    let (low, high, reason) = match limit {
+        Some(limit) if bytes > limit => (
+            device_page.0,
+            device_page.1,
+            format!("a control group of {} cannot hold {file}: from the device, {}", show_bytes(limit), device.why),
+        ),
+        // The kernel keeps some of the group's memory for itself.
+        Some(limit) if bytes > limit / 4 * 3 => {
+            (CACHED.0, device_page.1, format!("{file} are at the edge of a control group of {}", show_bytes(limit)))
         }
-        self.seen = Some(best);
-        Ok(Took { nanos: best.first.nanos + best.second.nanos, amount: best.cached as f64, ..Took::default() })
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let Some(seen) = self.seen else { return Vec::new() };
-        let bounds = match (&self.group, self.limit) {
-            (Ok(_), Some(limit)) => format!("inside a control group of {}", show_bytes(limit)),
-            (Err(why), _) => format!("at least, as no control group bounds it ({why}) and only {} were tried", show_bytes(self.bytes)),
-            _ => "in bounds".into(),
-        };
-        let each = |part: Part| show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / 4096.0));
-        let (first, second) = (seen.first, seen.second);
-        let read = format!(
-            "{} read, {} of them from the device, {} for 4 KiB; then {} were cached; read again, {} came from the device, {} for 4 KiB",
-            show_bytes(first.bytes),
-            show_bytes(first.device_bytes),
-            each(first),
-            show_bytes(seen.cached),
-            show_bytes(second.device_bytes),
-            each(second)
-        );
-        let scarce = seen.scarce.then(|| "ended early, as memory got scarce: at least".to_string());
-        [bounds].into_iter().chain(scarce).chain([read]).chain(ground(self.file.file())).collect()
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        let scarce = self.seen.filter(|seen| seen.scarce).map(|_| "memory got scarce before the file ended".to_string());
-        let tried = |why: &String| format!("{} were tried, and no control group bounds it: {why}", show_bytes(self.bytes));
-        let evidence = scarce.or_else(|| self.group.as_ref().err().map(tried));
-        let warning = |evidence| Warning {
-            id: "at-least".into(),
-            severity: Severity::Misleading,
-            message: "the file cache holds so much at least: its size was not reached".into(),
-            evidence,
-            remedy: "run it where this process may make a control group of memory (systemd: Delegate=memory)".into(),
-        };
-        evidence.map(warning).into_iter().collect()
-    }
-
-    fn most(&self) -> u64 {
-        1
-    }
+        _ => (CACHED.0, CACHED.1, format!("{file} stay cached: 4 KiB copied out of the page cache, and their share of a system call")),
+    };
+    Estimate { low, high: high.max(low), reason }
 }
 
 #[cfg(test)]
@@ -250,11 +153,5 @@ mod tests {
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(FileCache.check(&ProbeCell::new("file-cache", []), &with(LEAST - 1)).unwrap_err().contains("a quarter"));
-    }
-
-    #[test]
-    fn memory_is_scarce_only_when_it_is() {
-        assert!(!Guard { floor: 0, pressure: None }.is_scarce());
-        assert!(Guard { floor: u64::MAX, pressure: None }.is_scarce());
     }
 }

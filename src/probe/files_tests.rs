@@ -72,6 +72,7 @@ fn a_stop_ends_all_of_them_and_leaves_nothing() {
         cell("metadata", &[("op", "create".into())]),
         cell("fsync", &[("call", "fsync".into()), ("bytes", 4096.into())]),
         cell("file-cache", &[]),
+        cell("file-cache", &[("bytes", (4u64 << 20).into())]),
     ];
     for cell in cells {
         let own = site.again();
@@ -100,6 +101,26 @@ fn a_small_file_stays_cached_whole() {
     assert!(gauge.evidence()[0].contains("at least") && gauge.evidence().iter().any(|line| line.contains("read again, 0 B")));
     // Not only for who reads the evidence.
     assert_eq!(gauge.warnings().iter().map(|warning| warning.id.as_ref()).collect::<Vec<_>>(), ["at-least"]);
+}
+
+#[test]
+fn what_is_cached_is_read_again_from_memory() {
+    let Some((_dir, site)) = place() else { return };
+    let mut gauge = opened(&cell("file-cache", &[("bytes", (4u64 << 20).into())]), &site).unwrap();
+    match gauge.run(1) {
+        Ok(took) => assert!(took.amount == 1024.0 && took.nanos > 0, "{took:?}"),
+        Err(ProbeError::Missing(why)) => return assert!(why.contains("cold"), "{why}"),
+        Err(error) => panic!("{error}"),
+    }
+    let evidence = gauge.evidence();
+    assert!(
+        evidence[0].contains("bounded by no control group") && evidence.iter().any(|line| line.contains("read again, 0 B")),
+        "{evidence:?}"
+    );
+    assert!(gauge.warnings().is_empty(), "it is no bound of anything: {:?}", gauge.warnings());
+    for bytes in [0u64, 4097, 1 << 31] {
+        assert!(opened(&cell("file-cache", &[("bytes", bytes.into())]), &site).is_err(), "{bytes}");
+    }
 }
 
 #[test]
@@ -141,7 +162,7 @@ fn the_unit_and_the_estimate_fit_what_is_measured() {
         for cell in probe.cells(&site) {
             let estimate = probe.estimate(&cell, &site).unwrap();
             assert!(estimate.low <= estimate.high && !estimate.reason.is_empty(), "{}: {estimate:?}", cell.label());
-            assert_eq!(probe.unit(&cell) == Unit::Bytes, probe.info().id == "file-cache");
+            assert_eq!(probe.unit(&cell) == Unit::Bytes, probe.info().id == "file-cache" && cell.params.is_empty());
         }
     }
 }

@@ -29,6 +29,7 @@ mod pipe;
 mod reader;
 mod reading;
 mod remote_read;
+mod reread;
 mod signal;
 mod site;
 mod switch;

@@ -94,9 +94,13 @@ pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     caches.sort_by_key(|cache| cache.size);
     // By its middle: a step that begins just within a cache and goes far beyond it is not that cache's.
     let middle = |from: u64, to: u64| (from as f64 * to as f64).sqrt() as u64;
-    let cache = |from: u64, to: u64| match caches.iter().find(|cache| cache.size >= middle(from, to)) {
-        Some(cache) => format!("{} to {}", cache.name(), show_bytes(to)),
-        None => format!("memory to {}", show_bytes(to)),
+    let holds = |size: u64| caches.iter().find(|cache| cache.size >= size);
+    let name = |cache: Option<&&CacheLevel>| cache.map_or("memory".into(), |cache| cache.name());
+    let cache = |from: u64, to: u64| {
+        let own = holds(middle(from, to));
+        // Twice a cache's size is not that cache any more: the two cannot be told apart here.
+        let both = own.filter(|own| to >= own.size.saturating_mul(2)).map(|_| format!(" and {}", name(holds(to))));
+        format!("{}{} to {}", name(own), both.unwrap_or_default(), show_bytes(to))
     };
     let mut all = named("latency", &along(probes, "latency", "bytes", &[]), cache);
     all.extend(named("tlb", &along(probes, "tlb", "pages", &[]), |_, to| format!("{to} pages")));

@@ -110,8 +110,14 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
 
 #[test]
 fn a_step_that_goes_far_beyond_a_cache_does_not_have_its_name() {
-    let nanos = |bits: u32| if bits <= 23 { 20.0 } else { 160.0 };
-    let probes: Vec<ProbeResult> = (21..=28).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
+    let step = |first: u32, at: u32, last: u32| -> Vec<String> {
+        let nanos = |bits| if bits <= at { 20.0 } else { 160.0 };
+        let probes: Vec<ProbeResult> =
+            (first..=last).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
+        said(&probes)
+    };
     // It begins at 16 MiB, which the L3 cache still holds.
-    assert_eq!(said(&probes), ["A load takes: L3 to 8 MiB 20.0 ns, memory to 256 MiB 160 ns."]);
+    assert_eq!(step(21, 23, 28), ["A load takes: L3 to 8 MiB 20.0 ns, memory to 256 MiB 160 ns."]);
+    // Where its middle is the cache's and its end is not, it bears both names.
+    assert_eq!(step(18, 20, 26), ["A load takes: L2 to 1 MiB 20.0 ns, L3 and memory to 64 MiB 160 ns."]);
 }

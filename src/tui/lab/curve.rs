@@ -31,12 +31,13 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// The curves of a probe; `None` where nothing varies along an axis.
+    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing varies along an axis.
     pub fn of(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
         let own: Vec<&ProbeResult> = results.iter().filter(|result| result.cell.probe == probe && result.value.is_some()).collect();
-        let unit = own.iter().find_map(|result| result.unit)?;
-        let own: Vec<&ProbeResult> = own.into_iter().filter(|result| result.unit == Some(unit)).collect();
-        let axis = axis(own.iter().map(|result| &result.cell))?;
+        let of = |unit: Unit| own.iter().copied().filter(move |result| result.unit == Some(unit));
+        let along = |unit: Unit| Some((unit, axis(of(unit).map(|result| &result.cell))?));
+        let (unit, axis) = own.iter().filter_map(|result| result.unit).find_map(along)?;
+        let own = of(unit);
         let mut curves: Vec<(ProbeCell, Vec<&ProbeResult>)> = Vec::new();
         for result in own.into_iter().filter(|result| number(&result.cell, &axis).is_some()) {
             let mut rest = result.cell.clone();
@@ -171,5 +172,15 @@ mod tests {
         for none in ["loop", "clock", "rtt", "fsync", "teleport"] {
             assert_eq!(Curves::of(none, &results), None, "{none}");
         }
+    }
+
+    #[test]
+    fn a_size_has_the_curve_of_the_times_beside_it() {
+        let mut results = probes(&session());
+        let size = results.iter().position(|result| result.cell.probe == "latency").unwrap();
+        (results[size].unit, results[size].cell) = (Some(Unit::Bytes), ProbeCell::new("latency", []));
+        let latency = Curves::of("latency", &results).unwrap();
+        assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
+        assert_eq!(latency.first(&results[size].cell), Some(&latency.curves[0].cells[0]));
     }
 }

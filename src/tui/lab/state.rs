@@ -92,10 +92,13 @@ impl Lab {
         lab
     }
 
-    /// A preset, with what was said over it.
+    /// A preset, with what was said over it; the cursor goes to the first of its probes, or stays on the first group where it begins.
     pub fn choose(&mut self, preset: Preset, said: Settings) {
         self.choice = Choice::new(preset, said, &self.infos);
         self.arrange();
+        let chosen = |item: &Item| matches!(item, Item::Probe(id) if self.choice.is_on(id));
+        let first = self.sheet.items.iter().position(chosen).unwrap_or(0);
+        (self.item, self.slot) = (if first > 1 { first } else { 0 }, 0);
     }
 
     /// Makes the list and the bars anew; the cursor stays on what it is on.

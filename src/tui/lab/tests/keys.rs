@@ -161,6 +161,20 @@ fn what_is_offered_is_asked_of_the_machine_that_was_named() {
 }
 
 #[test]
+fn the_cursor_begins_at_what_was_chosen() {
+    let mut stage = stage();
+    let mut choose = |probes: &str| {
+        let mut said = Settings::default();
+        said.set("probe", probes).unwrap();
+        stage.model.lab.choose(crate::plan::preset("lab").unwrap(), said);
+        stage.model.lab.probe().map(String::from)
+    };
+    assert_eq!(choose("fsync").as_deref(), Some("fsync"));
+    assert_eq!(choose("rtt,fsync").as_deref(), Some("rtt"));
+    assert_eq!(choose("all"), None, "the whole first group");
+}
+
+#[test]
 fn files_and_probes_do_not_run_at_the_same_time() {
     let mut stage = stage();
     update::run::start(&mut stage.model, Arc::new(testing::plan()));

@@ -1,0 +1,190 @@
+//! A file read twice by another process, inside a control group where there is one: what stayed cached, what came from the device again.
+
+use std::os::fd::AsRawFd;
+
+use super::files::{cold, filled, ground};
+use super::reader::{Part, Reader};
+use super::{Gauge, ProbeError, Site, Took};
+use crate::record::{Severity, Warning};
+use crate::sys::fd::page_size;
+use crate::sys::memory::Memory;
+use crate::sys::memory_group::MemoryGroup;
+use crate::sys::residency::residency;
+use crate::sys::scratch::Scratch;
+use crate::sys::usage::memory_pressure;
+use crate::units::{show_bytes, show_nanos};
+
+/// Between two looks at the machine's memory.
+const PIECE: u64 = 16 << 20;
+const READ: usize = 256 << 10;
+const TRIES: u32 = 3;
+/// Microseconds in which anyone waited for memory, before it is called scarce.
+const PRESSURE: u64 = 200_000;
+/// What a time is told for.
+pub(super) const PAGE: u64 = 4096;
+
+/// What is taken as the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Bytes that were cached after the first reading.
+    Cached,
+    /// Nanoseconds of 4 KiB when the file is read again.
+    Again,
+}
+
+pub(super) struct Twice {
+    /// Ends before its group is removed: fields are dropped in this order.
+    reader: Reader,
+    /// Or why there is none.
+    group: Result<MemoryGroup, String>,
+    limit: Option<u64>,
+    file: Scratch,
+    bytes: u64,
+    value: Value,
+    seen: Option<Seen>,
+    site: Site,
+}
+
+/// What the last batch saw.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    first: Part,
+    second: Part,
+    cached: u64,
+    scarce: bool,
+}
+
+impl Twice {
+    /// Makes the file, so large as `bytes` says of a group that there is or is not.
+    pub fn open(value: Value, limit: Option<u64>, bytes: impl Fn(bool) -> u64, site: &Site) -> Result<Twice, ProbeError> {
+        let group = limit.ok_or_else(|| "there is too little memory for one".to_string()).and_then(MemoryGroup::create);
+        let bytes = bytes(group.is_ok());
+        let file = filled(site, bytes, 1)?;
+        let joined = group.as_ref().ok().map(|group| group.processes.as_raw_fd());
+        let reader = Reader::fork(file.file(), READ, joined, site)?;
+        Ok(Twice { reader, group, limit, file, bytes, value, seen: None, site: site.clone() })
+    }
+
+    /// The file up to `bytes`, piece by piece; ends where memory gets scarce, and says so.
+    fn read(&mut self, bytes: u64) -> Result<(Part, bool), ProbeError> {
+        let guard = Guard::new(self.group.is_ok());
+        let mut all = Part::default();
+        while all.bytes < bytes {
+            if guard.is_scarce() {
+                return Ok((all, true));
+            }
+            self.reader.ask(all.bytes, bytes.min(all.bytes + PIECE))?;
+            let part = self.reader.answer(&self.site)?;
+            if part.bytes == 0 {
+                break;
+            }
+            all.nanos += part.nanos;
+            all.bytes += part.bytes;
+            all.device_bytes += part.device_bytes;
+        }
+        Ok((all, false))
+    }
+
+    fn once(&mut self) -> Result<Seen, ProbeError> {
+        cold(self.file.file(), self.bytes)?;
+        let (first, scarce) = self.read(self.bytes)?;
+        let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
+        let (second, _) = self.read(first.bytes)?;
+        Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce })
+    }
+}
+
+/// Watches the memory of the machine.
+struct Guard {
+    /// Bytes that must stay available.
+    floor: u64,
+    /// Not where a control group of ours makes its own pressure.
+    pressure: Option<u64>,
+}
+
+impl Guard {
+    fn new(own_group: bool) -> Guard {
+        let floor = Memory::now().map_or(0, |memory| memory.available / 2);
+        Guard { floor, pressure: if own_group { None } else { memory_pressure() } }
+    }
+
+    fn is_scarce(&self) -> bool {
+        let pressed = self.pressure.zip(memory_pressure()).is_some_and(|(before, now)| now.saturating_sub(before) > PRESSURE);
+        pressed || Memory::now().is_ok_and(|memory| memory.available < self.floor)
+    }
+}
+
+impl Gauge for Twice {
+    /// One at a time, whatever is asked; again where others emptied the cache meanwhile, as nothing else does within these bounds.
+    fn run(&mut self, _: u64) -> Result<Took, ProbeError> {
+        let mut best = self.once()?;
+        for _ in 1..TRIES {
+            if self.group.is_ok() || best.scarce || (best.cached == self.bytes && best.second.device_bytes == 0) {
+                break;
+            }
+            let next = self.once()?;
+            // More stayed, or as much and less came again.
+            if (next.cached, best.second.device_bytes) > (best.cached, next.second.device_bytes) {
+                best = next;
+            }
+        }
+        self.seen = Some(best);
+        Ok(match self.value {
+            Value::Cached => Took { nanos: best.first.nanos + best.second.nanos, amount: best.cached as f64, ..Took::default() },
+            Value::Again => Took { nanos: best.second.nanos, amount: best.second.bytes as f64 / PAGE as f64, ..Took::default() },
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let Some(seen) = self.seen else { return Vec::new() };
+        let bounds = match (&self.group, self.limit) {
+            (Ok(_), Some(limit)) => format!("inside a control group of {}", show_bytes(limit)),
+            (Err(why), _) if self.value == Value::Again => format!("bounded by no control group ({why}): all free memory may hold it"),
+            (Err(why), _) => format!("at least, as no control group bounds it ({why}) and only {} were tried", show_bytes(self.bytes)),
+            _ => "in bounds".into(),
+        };
+        let each = |part: Part| show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / PAGE as f64));
+        let (first, second) = (seen.first, seen.second);
+        let read = format!(
+            "{} read, {} of them from the device, {} for 4 KiB; then {} were cached; read again, {} came from the device, {} for 4 KiB",
+            show_bytes(first.bytes),
+            show_bytes(first.device_bytes),
+            each(first),
+            show_bytes(seen.cached),
+            show_bytes(second.device_bytes),
+            each(second)
+        );
+        let scarce = seen.scarce.then(|| "ended early, as memory got scarce: at least".to_string());
+        [bounds].into_iter().chain(scarce).chain([read]).chain(ground(self.file.file())).collect()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let scarce = self.seen.filter(|seen| seen.scarce).map(|_| "memory got scarce before the file ended".to_string());
+        let tried = |why: &String| format!("{} were tried, and no control group bounds it: {why}", show_bytes(self.bytes));
+        let bounded = self.group.as_ref().err().filter(|_| self.value == Value::Cached).map(tried);
+        let evidence = scarce.or(bounded);
+        let warning = |evidence| Warning {
+            id: "at-least".into(),
+            severity: Severity::Misleading,
+            message: "the file cache holds so much at least: its size was not reached".into(),
+            evidence,
+            remedy: "run it where this process may make a control group of memory (systemd: Delegate=memory)".into(),
+        };
+        evidence.map(warning).into_iter().collect()
+    }
+
+    fn most(&self) -> u64 {
+        1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_scarce_only_when_it_is() {
+        assert!(!Guard { floor: 0, pressure: None }.is_scarce());
+        assert!(Guard { floor: u64::MAX, pressure: None }.is_scarce());
+    }
+}
