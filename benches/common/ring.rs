@@ -17,7 +17,7 @@ pub struct BareRing {
 
 impl BareRing {
     pub fn new(file: File, depth: u32, block: u64) -> BareRing {
-        let ring = IoUring::new(depth).expect("io_uring");
+        let ring = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(depth).expect("io_uring");
         let buffer = Buffer::new(depth as usize * block as usize).expect("memory");
         let part = libc::iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };
         ring.submitter().register_files(&[file.as_raw_fd()]).expect("register the file");
