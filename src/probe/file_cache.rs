@@ -154,4 +154,15 @@ mod tests {
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(FileCache.check(&ProbeCell::new("file-cache", []), &with(LEAST - 1)).unwrap_err().contains("a quarter"));
     }
+
+    #[test]
+    fn what_a_group_cannot_hold_is_expected_from_the_device() {
+        let site = with(1 << 40);
+        let [holds, edge, beyond] = [64u64 << 20, 128 << 20, 192 << 20].map(|bytes| again(bytes, Some(GROUP), &site));
+        assert!(holds.reason.contains("stay cached") && (holds.low, holds.high) == CACHED, "{holds:?}");
+        assert!(edge.reason.contains("at the edge") && edge.low == holds.low && edge.high == beyond.high, "{edge:?}");
+        assert!(beyond.reason.contains("cannot hold 192 MiB") && beyond.high > holds.high, "{beyond:?}");
+        // Nothing bounds it: all of it stays.
+        assert_eq!(again(192 << 20, None, &site).high, holds.high);
+    }
 }
