@@ -1,6 +1,8 @@
 //! The full screen in a real terminal, with keys alone.
 
 mod common;
+#[path = "screen/input.rs"]
+mod input;
 
 use std::fs;
 
@@ -219,40 +221,6 @@ fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
     terminal.cook();
     terminal.signal(Signal::SIGCONT);
     terminal.until_raw();
-    terminal.press("q");
-    assert_eq!(terminal.end().0, 0);
-}
-
-#[test]
-fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
-    let home = home_with_file();
-    let mut terminal = running(&home, ENDLESS);
-    for (columns, rows) in [(40, 12), (20, 5), (1, 1)] {
-        terminal.resize(columns, rows);
-        if columns > 10 {
-            terminal.shows("60x16");
-        }
-    }
-    for size in [(80, 24), (200, 60)] {
-        terminal.resize(size.0, size.1);
-        terminal.shows("Throughput");
-        terminal.shows("running");
-    }
-    terminal.press(CTRL_C);
-    terminal.shows("saved");
-    terminal.press("q");
-    assert_eq!(terminal.end().0, 0);
-}
-
-#[test]
-fn a_paste_is_no_command() {
-    let home = home_with_file();
-    let mut terminal = start(&home, "");
-    terminal.press("\x1b[200~qqrx\n\x1b[201~");
-    terminal.press("?");
-    terminal.shows("Help");
-    terminal.press(ESC);
-    terminal.until("the help is gone", |s| !s.contents().contains("Help:"));
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);
 }

@@ -1,10 +1,9 @@
-//! The loop: messages in, effects out, a draw when something changed. Generic over the screen, the keys and the hands,
+//! The loop: messages in, effects out, a draw when something changed. Generic over the screen and the hands,
 //! so that tests run it whole.
 
 use std::io;
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt};
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -62,8 +61,7 @@ where
     ///
     /// # Errors
     /// The terminal cannot be drawn to: it is gone.
-    pub async fn run(&mut self, first: Vec<Effect>, keys: impl Stream<Item = Msg>, mut told: UnboundedReceiver<Msg>) -> io::Result<u8> {
-        futures_util::pin_mut!(keys);
+    pub async fn run(&mut self, first: Vec<Effect>, mut input: UnboundedReceiver<Msg>, mut told: UnboundedReceiver<Msg>) -> io::Result<u8> {
         let mut open = true;
         let size = self.terminal.size().map_err(io::Error::other)?;
         self.take(Msg::Resize(size.width, size.height))?;
@@ -75,7 +73,7 @@ where
             let due = self.due.unwrap_or(self.start);
             tokio::select! {
                 biased;
-                key = keys.next(), if open => match key {
+                said = input.recv(), if open => match said {
                     Some(msg) => {
                         self.take(msg)?;
                         if self.over.is_none() {

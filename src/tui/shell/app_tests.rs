@@ -1,11 +1,7 @@
 //! The loop with keys from a script, hands that only note, and a clock that jumps.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use futures_util::Stream;
 use ratatui::backend::TestBackend;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::super::super::testing::{self, Stage};
 use super::*;
@@ -35,16 +31,6 @@ impl Hands for Notes {
     }
 }
 
-/// Keys from a channel, so that the test says when they come.
-struct Keys(UnboundedReceiver<Msg>);
-
-impl Stream for Keys {
-    type Item = Msg;
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Msg>> {
-        self.0.poll_recv(context)
-    }
-}
-
 fn press(to: &UnboundedSender<Msg>, script: &str) {
     for key in super::super::super::keys::script(script) {
         to.send(Msg::Key(key)).unwrap();
@@ -60,7 +46,7 @@ fn run(stage: &mut Stage, script: impl AsyncFnOnce(UnboundedSender<Msg>, Unbound
         let (keys, pressed) = unbounded_channel();
         let (tell, told) = unbounded_channel();
         let mut app = App::new(&mut terminal, &mut stage.model, &mut notes);
-        let (code, ()) = tokio::join!(app.run(vec![Effect::Host], Keys(pressed), told), script(keys, tell));
+        let (code, ()) = tokio::join!(app.run(vec![Effect::Host], pressed, told), script(keys, tell));
         code.unwrap()
     });
     (code, notes, terminal.backend().to_string())
@@ -176,7 +162,7 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
             over.notified().await;
             press(&keys, "q");
         };
-        let (code, ()) = tokio::join!(app.run(first, Keys(pressed), told), script);
+        let (code, ()) = tokio::join!(app.run(first, pressed, told), script);
         (code.unwrap(), real.trials)
     });
     assert_eq!((code, trials), (0, 6));

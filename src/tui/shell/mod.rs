@@ -3,6 +3,7 @@
 pub mod app;
 mod clipboard;
 mod hands;
+mod input;
 mod look;
 mod look_up;
 mod run;
@@ -10,11 +11,10 @@ mod share;
 mod terminal;
 
 use std::io::IsTerminal;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use crossterm::event::{Event as TerminalEvent, EventStream};
-use futures_util::{Stream, StreamExt};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,7 +22,6 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 pub use look::{look, theme};
 
-use super::keys::Key;
 use super::lab::is_own_preset;
 use super::model::{self, Model};
 use super::msg::{Effect, Msg};
@@ -117,26 +116,15 @@ async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save:
     terminal::hook(move |text| drop(panicked.send(Msg::Panicked(text))));
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&tell)?;
-    let mut screen = Terminal::new(CrosstermBackend::new(std::io::stdout()))?;
+    let input = input::input().context("cannot listen to this terminal")?;
+    // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the screen nor an error can be shown.
+    let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
     let mut hands = hands::Shell::new(guard, tell, save);
-    let code = app::App::new(&mut screen, model, &mut hands).run(first, keys(), told).await;
+    let code = app::App::new(&mut screen, model, &mut hands).run(first, input, told).await;
     hands.finish();
     drop(hands);
     // Drawing fails when the terminal is gone: as a hang-up.
     Ok(code.unwrap_or(129))
-}
-
-/// What the terminal says, as messages.
-fn keys() -> impl Stream<Item = Msg> {
-    EventStream::new().filter_map(|event| async {
-        match event.ok()? {
-            TerminalEvent::Key(key) => Key::of(key).map(Msg::Key),
-            TerminalEvent::Paste(text) => Some(Msg::Paste(text)),
-            TerminalEvent::Mouse(mouse) => Some(Msg::Mouse(mouse)),
-            TerminalEvent::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
-            _ => None,
-        }
-    })
 }
 
 /// Signals become messages: TERM and HUP lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws anew.

@@ -1,0 +1,86 @@
+//! What is pressed, pasted and resized; and a terminal that is gone.
+
+use std::io::Read;
+
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+
+use super::common::Home;
+use super::common::pty::{CTRL_C, ESC};
+use super::{ENDLESS, home_with_file, running, start};
+
+#[test]
+fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
+    let home = home_with_file();
+    let mut terminal = running(&home, ENDLESS);
+    for (columns, rows) in [(40, 12), (20, 5), (1, 1)] {
+        terminal.resize(columns, rows);
+        if columns > 10 {
+            terminal.shows("60x16");
+        }
+    }
+    for size in [(80, 24), (200, 60)] {
+        terminal.resize(size.0, size.1);
+        terminal.shows("Throughput");
+        terminal.shows("running");
+    }
+    terminal.press(CTRL_C);
+    terminal.shows("saved");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn no_key_is_lost_when_the_size_changes_in_the_same_moment() {
+    let home = home_with_file();
+    let mut terminal = start(&home, "");
+    for round in 0..100 {
+        terminal.resize(100 + round % 2, 30);
+        // More than one in a read: what is left of it must not wait for the next.
+        terminal.press("1?");
+        terminal.shows("Help");
+        terminal.resize(110 + round % 2, 30);
+        terminal.press(ESC);
+        terminal.until("the help is gone", |s| !s.contents().contains("Help:"));
+    }
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn a_paste_is_no_command() {
+    let home = home_with_file();
+    let mut terminal = start(&home, "");
+    terminal.press("\x1b[200~qqrx\n\x1b[201~");
+    terminal.press("?");
+    terminal.shows("Help");
+    terminal.press(ESC);
+    terminal.until("the help is gone", |s| !s.contents().contains("Help:"));
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
+    let home = Home::new();
+    let pair = native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_iotui"));
+    command.cwd(home.path(""));
+    command.env_clear();
+    for (name, value) in home.std("").get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        command.env(name, value);
+    }
+    command.env("TERM", "xterm-256color");
+    // Only the terminal of a session is told of by SIGHUP.
+    command.set_controlling_tty(false);
+    let mut child = pair.slave.spawn_command(command).unwrap();
+    drop(pair.slave);
+    let mut reader = pair.master.try_clone_reader().unwrap();
+    let (mut seen, mut buffer) = (String::new(), [0; 4096]);
+    while !seen.contains("Setup") {
+        let read = reader.read(&mut buffer).unwrap();
+        assert!(read > 0, "it ended by itself: {seen}");
+        seen += &String::from_utf8_lossy(&buffer[..read]);
+    }
+    drop((reader, pair.master));
+    assert_eq!(child.wait().unwrap().exit_code(), 129);
+}
