@@ -124,7 +124,7 @@ impl AioLane {
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut vain = 0;
         loop {
-            while let Some(request) = rest.pop().or_else(|| work.fill(&mut free)) {
+            while let Some(request) = work.upcoming(&mut free, &mut rest) {
                 self.prepare(request);
             }
             if self.queue.is_empty() && self.flying == 0 {
@@ -170,7 +170,7 @@ impl AioLane {
             work.add_syscalls(calls.into());
             return Ok(went_on);
         }
-        work.flying(self.flying);
+        work.flew(self.flying.into(), 1);
         let taken = self.context.wait::<FILL>(&mut self.events);
         calls += 1;
         if taken < 0 {

@@ -1,19 +1,24 @@
 //! `uring`: io_uring, with a registered buffer and file where the kernel allows.
 #![allow(unsafe_code)]
 
+mod one;
+
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
-use io_uring::{Builder, EnterFlags, IoUring, opcode, squeue, types};
+use io_uring::squeue::{Entry, SubmissionQueue};
+use io_uring::{Builder, IoUring, opcode, types};
 
+use self::one::OneByOne;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared, slots_buffer, tell_small_pages};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Pattern};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
-use crate::sys::threads;
+use crate::sys::{raw, threads};
+use crate::with_fill;
 
 pub struct Uring;
 
@@ -103,15 +108,11 @@ fn ring(job: &Job, depth: u32) -> io::Result<IoUring> {
         // Its thread frees the places of a batch only after the completions of that batch can be seen.
         return IoUring::builder().setup_sqpoll(50).build(entries * 2);
     }
-    let last = SETUPS.len() - 1;
-    for setup in &SETUPS[..last] {
-        let ring = setup(&mut IoUring::builder()).build(entries);
-        // What an older kernel says of a flag that it does not know.
-        if !ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL)) {
-            return ring;
-        }
-    }
-    SETUPS[last](&mut IoUring::builder()).build(entries)
+    let build = |setup: &fn(&mut Builder) -> &mut Builder| setup(&mut IoUring::builder()).build(entries);
+    // What an older kernel says of a flag that it does not know.
+    let unknown = |ring: &io::Result<IoUring>| ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL));
+    let [better @ .., plain] = &SETUPS;
+    better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(plain))
 }
 
 /// How a ring is set up, the best that the kernel knows: what completes is worked on when the lane asks for it (Linux 6.1), at the next
@@ -196,7 +197,7 @@ impl UringLane {
 
     /// The entry of any request.
     #[inline(never)]
-    fn entry(&self, Request { offset, slot, write, .. }: Request, (at, len): (*mut u8, u32)) -> squeue::Entry {
+    fn entry(&self, Request { offset, slot, write, .. }: Request, (at, len): (*mut u8, u32)) -> Entry {
         let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
         // The second registered buffer is for the reads of a mix.
         let index = u16::from(self.into.is_some() && !write);
@@ -213,72 +214,98 @@ impl UringLane {
         entry.user_data(slot.into())
     }
 
-    /// Queues what there is to do, at most a part of it; the number queued. `None` when there is no place, which cannot be:
-    /// there is one for every slot.
+    /// The entries are all of one kind, which is built in place: from a choice of eight it would go through memory, stalled twice.
+    #[inline(always)]
+    fn common(&self) -> bool {
+        self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none()
+    }
+
+    /// False when there is no place, which cannot be: there is one for every slot.
+    #[inline(always)]
+    fn push(&self, queue: &mut SubmissionQueue, request: Request, common: bool) -> bool {
+        let (at, len) = self.part(request);
+        // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
+        let pushed = unsafe {
+            if common {
+                let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(request.offset).build();
+                queue.push(&entry.user_data(request.slot.into()))
+            } else {
+                queue.push(&self.entry(request, (at, len)))
+            }
+        };
+        pushed.is_ok()
+    }
+
+    /// Queues what there is to do, at most a part of it; the number queued. `None` when there is no place.
     #[inline(always)]
     fn queue(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) -> Option<u32> {
         // SAFETY: the only handle on the queue while it lives. One for all entries: each would load and store its ends.
         let mut queue = unsafe { self.ring.submission_shared() };
-        let common = self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none();
-        let before = self.flying;
-        while self.flying - before < self.part
-            && let Some(request) = rest.pop().or_else(|| work.fill(free))
+        let (common, mut queued) = (self.common(), 0);
+        while queued < self.part
+            && let Some(request) = work.upcoming(free, rest)
         {
-            let (at, len) = self.part(request);
-            // The common entry is built in place: from a choice of eight it would go through memory, stalled twice.
-            // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
-            let pushed = unsafe {
-                if common {
-                    let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(request.offset).build();
-                    queue.push(&entry.user_data(request.slot.into()))
-                } else {
-                    queue.push(&self.entry(request, (at, len)))
-                }
-            };
-            if pushed.is_err() {
+            if !self.push(&mut queue, request, common) {
+                self.flying += queued;
                 return None;
             }
-            self.flying += 1;
+            queued += 1;
         }
-        Some(self.flying - before)
+        self.flying += queued;
+        Some(queued)
     }
 
     /// Queues all that there is to do; every part but the last is submitted at once.
     #[inline(always)]
-    fn queue_all(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) {
-        let refused = |step, error| BackendError::Ring { step, error };
+    fn queue_all<const FILL: bool>(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) {
         loop {
             match self.queue(free, rest, work) {
-                None => return work.abort(refused("submission queue full", io::ErrorKind::Other.into())),
+                None => return work.abort(no_place()),
                 Some(queued) if queued < self.part => return,
                 Some(_) => {}
             }
             work.add_syscalls(1);
-            match self.ring.submit() {
-                Ok(_) => {}
-                // They are submitted with the next.
-                Err(error) if passes(&error) => {}
-                Err(error) => return work.abort(refused("io_uring_enter", error)),
+            match self.enter::<FILL>(0) {
+                // Those not taken are submitted with the next.
+                taken if taken >= 0 || passes(taken) => {}
+                refused => return work.abort(refusing(refused)),
             }
         }
     }
 
-    /// Submits what is queued and waits for a completion; the system calls it took.
+    /// Submits what is queued and waits for a completion; the system calls it took, or -errno.
     #[inline(always)]
-    fn wait(&mut self) -> io::Result<u32> {
+    fn wait<const FILL: bool>(&mut self) -> isize {
         if self.polled && !self.ring.submission().need_wakeup() && !self.ring.completion().is_empty() {
-            return Ok(0);
+            return 0;
         }
-        self.ring.submit_and_wait(1).map(|_| 1)
+        match self.enter::<FILL>(1) {
+            0.. => 1,
+            refused => refused,
+        }
+    }
+
+    /// Submits what is queued and waits for so many completions; how many were submitted, or -errno.
+    #[inline(always)]
+    fn enter<const FILL: bool>(&mut self, wanted: u32) -> isize {
+        if self.polled {
+            return match self.ring.submit_and_wait(wanted as usize) {
+                Ok(submitted) => submitted as isize,
+                Err(error) => -(error.raw_os_error().unwrap_or(libc::EIO) as isize),
+            };
+        }
+        let queued = self.ring.submission().len() as u32;
+        // SAFETY: the entries' buffers and file live until nothing is in flight (see `drop`).
+        unsafe { raw::uring_enter::<FILL>(self.ring.as_raw_fd(), queued, wanted) }
     }
 
     /// Takes every completion; the first bears the system calls of the wait. The number taken.
     #[inline(always)]
     fn take(&mut self, mut calls: u32, work: &mut Work, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> u32 {
-        let before = self.flying;
+        let mut taken = 0;
         for done in self.ring.completion() {
             let slot = done.user_data() as u32;
-            self.flying -= 1;
+            taken += 1;
             // The data of a mix is never folded.
             let data = self.buffer.at(slot as usize * self.stride);
             match work.done(slot, done.result() as isize, calls, data) {
@@ -290,7 +317,41 @@ impl UringLane {
         if calls > 0 {
             work.add_syscalls(calls.into());
         }
-        before - self.flying
+        self.flying -= taken;
+        taken
+    }
+
+    #[inline(always)]
+    fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+        for why in self.refused.drain(..) {
+            work.note(Note::UringPlain(why));
+        }
+        work.rounds_up(self.mask);
+        tell_small_pages(work, &self.buffer, self.mask > 0);
+        advice::will_need(&self.file, self.will_need, work);
+        if work.depth() == 1 && !self.polled {
+            return OneByOne::<FILL>::run(self, work);
+        }
+        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
+        let mut free: Vec<u32> = (0..work.depth()).rev().collect();
+        let mut rest: Vec<Request> = Vec::with_capacity(free.len());
+        let mut vain = 0;
+        loop {
+            self.queue_all::<FILL>(&mut free, &mut rest, work);
+            if self.flying == 0 {
+                return work.finish();
+            }
+            work.flew(self.flying.into(), 1);
+            let calls = match self.wait::<FILL>() {
+                calls @ 0.. => calls as u32,
+                passing if passes(passing) && vain < MOST_VAIN => 1,
+                refused => {
+                    work.abort(refusing(refused));
+                    return work.finish();
+                }
+            };
+            vain = if self.take(calls, work, &mut free, &mut rest) > 0 { 0 } else { vain + 1 };
+        }
     }
 
     /// Waits until the kernel is done with the buffer; false when that cannot be known.
@@ -298,11 +359,10 @@ impl UringLane {
         // What was never submitted is not in flight, unless a thread of the kernel may still take it.
         let queued = if self.polled { 0 } else { self.ring.submission().len() };
         while self.flying as usize > queued {
-            let flags = EnterFlags::GETEVENTS.bits();
-            // SAFETY: no argument is passed. Submits nothing.
-            let plain = || unsafe { self.ring.submitter().enter::<libc::sigset_t>(0, 1, flags, None) };
-            let waited = if self.polled { self.ring.submit_and_wait(1) } else { plain() };
-            if waited.is_err_and(|error| error.raw_os_error() != Some(libc::EINTR)) {
+            // SAFETY: submits nothing.
+            let plain = || unsafe { raw::uring_enter::<false>(self.ring.as_raw_fd(), 0, 1) };
+            let waited = if self.polled { self.enter::<false>(1) } else { plain() };
+            if waited < 0 && waited != -(libc::EINTR as isize) {
                 return false;
             }
             self.flying -= self.ring.completion().count() as u32;
@@ -326,38 +386,24 @@ impl Drop for UringLane {
 }
 
 /// The kernel has no room at the moment, or a signal came: what completes meanwhile makes room.
-fn passes(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
+fn passes(result: isize) -> bool {
+    [libc::EINTR, libc::EAGAIN, libc::EBUSY].contains(&(-result as i32))
+}
+
+#[cold]
+fn refusing(result: isize) -> BackendError {
+    BackendError::Ring { step: "io_uring_enter", error: io::Error::from_raw_os_error(-result as i32) }
+}
+
+/// Which cannot be: there is one for every slot.
+#[cold]
+fn no_place() -> BackendError {
+    BackendError::Ring { step: "submission queue full", error: io::ErrorKind::Other.into() }
 }
 
 impl Lane for UringLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        for why in self.refused.drain(..) {
-            work.note(Note::UringPlain(why));
-        }
-        work.rounds_up(self.mask);
-        tell_small_pages(work, &self.buffer, self.mask > 0);
-        advice::will_need(&self.file, self.will_need, work);
-        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
-        let mut free: Vec<u32> = (0..work.depth()).rev().collect();
-        let mut rest: Vec<Request> = Vec::with_capacity(free.len());
-        let mut vain = 0;
-        loop {
-            self.queue_all(&mut free, &mut rest, work);
-            if self.flying == 0 {
-                return work.finish();
-            }
-            work.flying(self.flying);
-            let calls = match self.wait() {
-                Ok(calls) => calls,
-                Err(error) if passes(&error) && vain < MOST_VAIN => 1,
-                Err(error) => {
-                    work.abort(BackendError::Ring { step: "io_uring_enter", error });
-                    return work.finish();
-                }
-            };
-            vain = if self.take(calls, work, &mut free, &mut rest) > 0 { 0 } else { vain + 1 };
-        }
+        with_fill!(FILL => self.go::<FILL>(work))
     }
 
     fn helper_nanos(&self) -> Option<u64> {

@@ -97,6 +97,47 @@ fn sleeps(thread: nix::unistd::Pid) -> bool {
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'))
 }
 
+/// What is submitted already is not submitted again: such a call would not wait, and what completed would never be seen.
+#[test]
+fn a_wait_that_was_interrupted_goes_on() {
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    extern "C" fn note(_: libc::c_int) {
+        INTERRUPTED.store(true, SeqCst);
+    }
+    let job = job(&[], 1);
+    if !rings_here(&job) {
+        return;
+    }
+    // SAFETY: the handler stores to an atomic only; nobody else uses the signal.
+    unsafe { sigaction(Signal::SIGUSR2, &SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty())) }.unwrap();
+    let (to, from) = std::sync::mpsc::channel();
+    let (over, ended) = std::sync::mpsc::channel();
+    // Not scoped: where it fails the lane never ends.
+    std::thread::spawn(move || {
+        let (mut lane, pipe) = on_a_pipe(&job);
+        to.send((pipe, nix::unistd::gettid())).unwrap();
+        let (stop, published) = (AtomicBool::new(false), Published::default());
+        let mut work = Work::new(Assignment::of(Uring.info(), &job, Share::of(&job, 0, 1, 1), &stop, &published));
+        let ran = drive::run(&mut lane, &mut work).map_err(|error| error.to_string());
+        let tally = work.tally();
+        let _ = over.send((ran, tally.ops, tally.syscalls));
+    });
+    let (mut pipe, thread) = from.recv().unwrap();
+    while !sleeps(thread) {
+        std::thread::yield_now();
+    }
+    // SAFETY: a signal for a thread of our own.
+    assert_eq!(unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.as_raw(), libc::SIGUSR2) }, 0);
+    while !INTERRUPTED.load(SeqCst) {
+        std::thread::yield_now();
+    }
+    pipe.write_all(&[7; BLOCK as usize]).unwrap();
+    let (ran, ops, calls) = ended.recv_timeout(std::time::Duration::from_secs(30)).expect("the lane goes round for ever");
+    assert_eq!((ran, ops), (Ok(()), 1));
+    assert!((1..=2).contains(&calls), "{calls}");
+}
+
 #[test]
 fn what_completes_waits_until_the_lane_asks() {
     let job = job(&[], 4);

@@ -192,6 +192,16 @@ impl<'a> Work<'a> {
         Some(request)
     }
 
+    /// What a lane with a depth submits next: the rest of a short operation first. As `rest.pop().or_else(..)` it would not
+    /// be inlined, and come through memory: written in pieces, read as a whole, and stalled.
+    #[inline(always)]
+    pub fn upcoming(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> Option<Request> {
+        match rest.pop() {
+            None => self.fill(free),
+            some => some,
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn more(&mut self) -> bool {
@@ -314,11 +324,11 @@ impl<'a> Work<'a> {
         self.publish();
     }
 
-    /// A lane with a depth tells how many operations are under way when it waits.
+    /// A lane with a depth tells how many operations were under way when it waited: added up, and the waits.
     #[inline(always)]
-    pub fn flying(&mut self, operations: u32) {
-        self.flying.0 += u64::from(operations);
-        self.flying.1 += 1;
+    pub fn flew(&mut self, operations: u64, waits: u64) {
+        self.flying.0 += operations;
+        self.flying.1 += waits;
     }
 
     /// A circumstance worth telling beside the result.

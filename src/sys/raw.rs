@@ -162,6 +162,17 @@ pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
     unsafe { call::<FILL>(libc::SYS_lseek, fd as usize, offset as usize, libc::SEEK_SET as usize, 0) }
 }
 
+/// Entries of a ring that the kernel took, or -errno; waits for `wanted` completions. Of a ring without a polling thread.
+/// # Safety
+/// What the ring's entries point to must live until they have completed.
+#[inline(always)]
+pub unsafe fn uring_enter<const FILL: bool>(ring: RawFd, submit: u32, wanted: u32) -> isize {
+    const GETEVENTS: usize = 1;
+    let flags = if wanted > 0 { GETEVENTS } else { 0 };
+    // SAFETY: no argument is passed; the caller vouches for the entries.
+    unsafe { call6::<FILL>(libc::SYS_io_uring_enter, [ring as usize, submit as usize, wanted as usize, flags, 0, 0]) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

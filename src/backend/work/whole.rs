@@ -4,6 +4,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::super::drive::Operation;
 use super::super::fold::at_offset;
 use super::{Request, Slot, Work};
 
@@ -11,7 +12,7 @@ impl Work<'_> {
     /// Makes operations by `op`, which gives the result and the system calls it took, to the end of the pass or until the
     /// stop flag is up. `Some`: a result that is not the whole block; its operation is in slot 0, for `done`.
     #[inline(always)]
-    pub(in crate::backend) fn whole(&mut self, data: *const u8, op: &mut impl FnMut(Request) -> (isize, u32)) -> Option<(isize, u32)> {
+    pub(in crate::backend) fn whole(&mut self, data: *const u8, op: &mut impl Operation) -> Option<(isize, u32)> {
         let (order, share, moves, stop, published) =
             (self.order, self.given.share, self.given.moves, self.given.stop, self.given.published);
         let fold = if data.is_null() { None } else { self.given.fold };
@@ -25,7 +26,7 @@ impl Work<'_> {
             // Costs nothing where the lane does not ask: what is odd finds it out once more.
             let write = share.writes(self.pass, index);
             index += 1;
-            let (result, calls) = op(Request { offset, len, slot: 0, at: 0, write });
+            let (result, calls) = op.make(Request { offset, len, slot: 0, at: 0, write });
             if result != len as isize {
                 let write = share.writes(self.pass, index - 1);
                 self.slots[0] = Slot { offset, start, len, later_pass: self.pass > 0, write, ..Slot::default() };
