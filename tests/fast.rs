@@ -124,6 +124,7 @@ fn what_cannot_be_read_or_picked_is_one_line() {
         ("-p fast --op write new", "fast only reads"),
         ("-p fast --mix 50 new", "fast only reads"),
         ("-p fast missing", "no such file"),
+        ("-p fast -b null,getpid file", "no byte of the file reaches the program"),
     ] {
         let done = home.std(&format!("--batch {line}")).output().unwrap();
         let told = String::from_utf8_lossy(&done.stderr).into_owned();

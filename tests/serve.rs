@@ -122,6 +122,7 @@ fn nobody_else_is_let_in() {
         ("serve --batch", "--batch"),
         ("--batch --probe rtt --secret-file short", "fewer than 16"),
         ("--batch --probe rtt --remote a/b", "HOST:PORT"),
+        ("--batch --probe clock --remote 127.0.0.1 --no-save", "--probe network"),
     ] {
         let output = output(&mut home.std(line));
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

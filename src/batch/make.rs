@@ -3,7 +3,8 @@
 use super::Args;
 use super::gate::{self, Gate};
 use crate::engine::{Proposal, propose};
-use crate::plan::{Plan, Presets, Settings};
+use crate::experiment::PlanError;
+use crate::plan::{Plan, Presets, ProbeCell, Settings};
 use crate::report::{failed, say};
 use crate::session::{self, AgainError, Session};
 
@@ -29,7 +30,12 @@ fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
         say(format!("iotui: {}", session::clean_text(&instead)));
     }
-    Ok(proposed.plan)
+    let plan = proposed.plan;
+    let mut probes = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
+    if settings.remote.is_some() && !probes.any(ProbeCell::is_far) {
+        return Err(PlanError::RemoteOfNone.into());
+    }
+    Ok(plan)
 }
 
 /// The plan of a session, with what may differ between two runs of it.

@@ -64,7 +64,7 @@ mod tests {
     fn the_machine_that_was_named_is_asked() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let offers = offers(None, None, Some(&free.parse().unwrap()));
-        let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.label().contains("remote");
+        let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.is_far();
         let why = offers.iter().filter(far).find_map(|offer| offer.refused.clone()).unwrap();
         assert!(why.starts_with(&free), "{why}");
     }

@@ -27,6 +27,8 @@ pub enum PlanError {
     SyncRead,
     #[error("--cold says what the cache state cold drops, which no cell has: add --cache cold")]
     ColdOfNone,
+    #[error("--remote names the machine of the network probes, and none of them was chosen: add --probe network")]
+    RemoteOfNone,
     #[error("--mix reads and writes: leave out --op")]
     MixRead,
     #[error("{0} only reads: leave out --op and --mix")]

@@ -2,9 +2,11 @@
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError, spans};
-use crate::plan::{Job, Op, Range, Settings, Skipped};
+use crate::plan::{Job, Moves, Op, Range, Settings, Skipped};
 
 pub struct Fast;
+
+const UNSEEN: &str = "no byte of the file reaches the program that way, so it has not read it";
 
 impl Experiment for Fast {
     fn id(&self) -> &'static str {
@@ -34,6 +36,10 @@ impl Experiment for Fast {
         if let Some(blocks) = settings.block_size.as_mut().filter(|_| settings.direct != Some(true)) {
             blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));
         }
-        Sweep.cells(&settings, asked)
+        let (cells, mut skipped) = Sweep.cells(&settings, asked)?;
+        let seen = |job: &Job| asked.infos.iter().any(|info| info.id == job.backend.id && info.moves == Moves::Data);
+        let (cells, unseen): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(seen);
+        skipped.extend(unseen.into_iter().map(|cell| Skipped { cell, reason: UNSEEN.into() }));
+        Ok((cells, skipped))
     }
 }

@@ -69,6 +69,11 @@ impl ProbeCell {
         self.params.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether it goes to the machine of `--remote`.
+    pub fn is_far(&self) -> bool {
+        matches!(self.params.get("to"), Some(Param::Text(to)) if to == "remote")
+    }
+
     /// The cell for one line: `call, arguments 3`.
     pub fn label(&self) -> String {
         match self.params.is_empty() {
