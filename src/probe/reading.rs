@@ -15,6 +15,7 @@ use crate::plan::{Param, ProbeCell};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::cold::{WARM, make_warm_unless};
+use crate::sys::fd;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::raw;
 use crate::sys::residency::{Residency, residency_if_known};
@@ -132,7 +133,7 @@ impl Reading {
     }
 
     fn kept(&self) -> Option<f64> {
-        let again = File::open(&self.source.path).ok()?;
+        let again = fd::open_named(&self.source.path).ok()?;
         residency_if_known(&again, self.what.bytes, None).ok()?.map(|left| left.share())
     }
 
@@ -143,7 +144,7 @@ impl Reading {
 
     /// Once from open to close.
     fn pass(&self) -> Result<(), ProbeError> {
-        let file = File::open(&self.source.path).map_err(ProbeError::of("opening the file"))?;
+        let file = fd::open_named(&self.source.path).map_err(ProbeError::of("opening the file"))?;
         with_fill!(FILL => self.blocks::<FILL>(&file))
     }
 

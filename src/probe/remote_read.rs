@@ -1,7 +1,6 @@
 //! `remote-read`: the same as `file-read`, of the user's file on a network or FUSE mount.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::Path;
 
 use super::files::{alone, ground};
@@ -9,6 +8,7 @@ use super::reading::{self, OPENED, Reading, Source, What, in_order};
 use super::{Gauge, Probe, ProbeError, Site};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
+use crate::sys::fd;
 use crate::sys::mounts::{self, Mount};
 
 pub(super) struct RemoteRead;
@@ -33,11 +33,10 @@ const ROUND_TRIP: (f64, f64) = (20e3, 20e6);
 const BYTE: (f64, f64) = (0.1, 1000.0);
 const NONE: &str = "no remote file: name one on a network or FUSE mount";
 
-/// The user's file, where it is remote; without waiting, as a pipe without a writer would wait for ever.
+/// The user's file, where it is remote.
 fn remote(site: &Site) -> Result<(&Path, File, u64), String> {
     let path = site.file.as_deref().ok_or(NONE)?;
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = fd::open_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mount = mounts::of(&file).map_err(|error| format!("{}: {error}", path.display()))?;
     far(&mount).map_err(|fs| format!("{} is local, on {fs}: name a file on a network or FUSE mount", path.display()))?;
     match file.metadata() {

@@ -88,11 +88,20 @@ impl Twice {
     fn once(&mut self) -> Result<Seen, ProbeError> {
         cold(self.file.file(), self.bytes)?;
         let (first, scarce) = self.read(self.bytes)?;
+        if first.bytes == 0 {
+            return Err(ProbeError::Missing(NOTHING.into()));
+        }
         let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
-        let (second, _) = self.read(first.bytes)?;
+        let (second, again) = self.read(first.bytes)?;
+        if second.bytes == 0 {
+            return Err(ProbeError::Missing(NOTHING.into()));
+        }
+        let scarce = scarce || again;
         Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce })
     }
 }
+
+const NOTHING: &str = "memory is scarce: nothing was read";
 
 /// Watches the memory of the machine.
 struct Guard {
@@ -166,7 +175,11 @@ impl Gauge for Twice {
         let warning = |evidence| Warning {
             id: "at-least".into(),
             severity: Severity::Misleading,
-            message: "the file cache holds so much at least: its size was not reached".into(),
+            message: match self.value {
+                Value::Cached => "the file cache holds so much at least: its size was not reached",
+                Value::Again => "the time is of a part of the file only",
+            }
+            .into(),
             evidence,
             remedy: "run it where this process may make a control group of memory (systemd: Delegate=memory)".into(),
         };
