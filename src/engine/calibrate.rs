@@ -1,4 +1,4 @@
-//! Calibration: the count is doubled from 1 until one trial takes the trial time, never past the end of the file.
+//! Calibration: the count is doubled from 1 until one trial takes the trial time, and from the end of the file on the passes over it.
 //!
 //! Its steps are not results; the last one has warmed the cell up.
 
@@ -8,7 +8,7 @@ use super::trial::{Stage, fixed_count, run};
 use super::way::Way;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
-use crate::plan::{Cache, CpuCache, Op, Sync, TrialTime};
+use crate::plan::{Cache, CpuCache, Job, Op, Sync, TrialTime};
 
 /// What calibration found.
 pub(super) struct Found {
@@ -27,29 +27,65 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
     if let Way::Peer(peer) = cell.way {
         return one_run(stage, cell, peer, low);
     }
-    let blocks = cell.job.blocks();
-    let mut count = 1u64;
+    let bounds = Bounds { blocks: cell.job.blocks(), low, high, once: is_once(&cell.job) };
+    let (mut count, mut passes) = (1, 1);
     loop {
-        let step = Amount { count, passes: 1, timed: Timed::None, nanos: 0 };
+        let step = Amount { count, passes, timed: Timed::None, nanos: 0 };
         let took = run(stage, cell, &step, &mut |_, _| {})?;
         if took.trial.short {
             return Err(Failure::Stopped);
         }
         // Not the whole trial: many threads may take longer to begin than one operation does.
-        let mut nanos = took.busy;
-        if nanos > high && time.low < time.high && count > 1 {
+        match bounds.after(count, passes, took.busy) {
+            Next::Try { count: more, passes: again } => (count, passes) = (more, again),
+            Next::Enough { count, passes, nanos, whole } => {
+                return Ok(Found { amount: Amount { count, passes, timed: timed(cell, took.per_op), nanos }, whole });
+            }
+        }
+    }
+}
+
+/// What a trial is fitted between.
+struct Bounds {
+    /// Operations of one pass over the file.
+    blocks: u64,
+    /// Nanoseconds that a trial takes at least, and at most.
+    low: u64,
+    high: u64,
+    /// A second pass would measure something else.
+    once: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Try { count: u64, passes: u64 },
+    Enough { count: u64, passes: u64, nanos: u64, whole: bool },
+}
+
+impl Bounds {
+    /// What follows a step that took so long.
+    fn after(&self, mut count: u64, passes: u64, mut nanos: u64) -> Next {
+        let Bounds { blocks, low, high, once } = *self;
+        if nanos > high && low < high && count > 1 && passes == 1 {
             // Two powers of two may lie on both sides of a narrow range.
             let middle = low / 2 + high / 2;
             count = (u128::from(count) * u128::from(middle) / u128::from(nanos)).clamp(1, u128::from(count)) as u64;
             nanos = middle;
         }
-        if nanos >= low || count >= blocks {
-            let whole = count >= blocks && nanos < low;
-            let passes = if whole { repeats(cell, nanos, low) } else { 1 };
-            let amount = Amount { count, passes, timed: timed(cell, took.per_op), nanos: nanos * passes };
-            return Ok(Found { amount, whole });
+        if count < blocks {
+            return match nanos >= low {
+                true => Next::Enough { count, passes, nanos, whole: false },
+                false => Next::Try { count: next(count, nanos, low).min(blocks), passes },
+            };
         }
-        count = next(count, nanos, low).min(blocks);
+        let whole = passes > 1 || nanos < low;
+        if whole && !once && nanos < low / 8 && passes < MOST_PASSES {
+            // Too short to be multiplied: the first pass is the slowest, and one interruption would decide it.
+            return Next::Try { count, passes: next(passes, nanos, low).min(MOST_PASSES) };
+        }
+        let fitting = if whole && !once { repeats(passes, nanos, low) } else { 1 };
+        let takes = u128::from(nanos) * u128::from(fitting) / u128::from(passes);
+        Next::Enough { count, passes: fitting, nanos: takes.try_into().unwrap_or(u64::MAX), whole }
     }
 }
 
@@ -64,14 +100,17 @@ fn next(count: u64, nanos: u64, low: u64) -> u64 {
     double.max(if quarter.is_power_of_two() { quarter } else { quarter.next_power_of_two() / 2 })
 }
 
-/// Whole passes that fill the trial time. A cold trial never wraps around: its second pass would be warm; nor does a
-/// buffered write: its second pass would overwrite what no device has seen.
-fn repeats(cell: &Cell, nanos: u64, low: u64) -> u64 {
-    let job = &cell.job;
+/// A cold trial never wraps around: its second pass would be warm; nor does a buffered write: its second pass would
+/// overwrite what no device has seen.
+fn is_once(job: &Job) -> bool {
     // Only the first pass finds the CPU caches empty.
     let flushed = job.cpu_cache == CpuCache::Flush;
-    let once = flushed || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each));
-    if once { 1 } else { low.div_ceil(nanos.max(1)).clamp(1, MOST_PASSES) }
+    flushed || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each))
+}
+
+/// Whole passes that fill the trial time, where so many took so long.
+fn repeats(passes: u64, nanos: u64, low: u64) -> u64 {
+    (u128::from(passes) * u128::from(low)).div_ceil(nanos.max(1).into()).clamp(1, MOST_PASSES.into()) as u64
 }
 
 /// A peer takes a while to start: one run that ends at the trial time, or with the file, tells its rate.
@@ -82,7 +121,7 @@ fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Foun
     // Below the step of its clock.
     let nanos = trial.nanos.max(1000);
     let whole = trial.ops >= blocks && nanos < low;
-    let passes = if whole && peer.repeats() { repeats(cell, nanos, low) } else { 1 };
+    let passes = if whole && peer.repeats() && !is_once(&cell.job) { repeats(1, nanos, low) } else { 1 };
     let fits = (u128::from(trial.ops) * u128::from(low) / u128::from(nanos)).clamp(1, blocks.max(1).into()) as u64;
     let count = if whole { blocks } else { fits };
     let takes = (u128::from(nanos) * u128::from(count) / u128::from(trial.ops.max(1))) as u64;
@@ -125,6 +164,50 @@ mod tests {
                 count = more;
             }
         }
+    }
+
+    const FILE: Bounds = Bounds { blocks: 16, low: 300_000_000, high: 600_000_000, once: false };
+
+    /// What calibration ends with, and how often it tried, where a step of `count` operations and `passes` takes `nanos`.
+    fn ends(bounds: &Bounds, nanos: impl Fn(u64, u64) -> u64) -> (Next, u32) {
+        let (mut count, mut passes, mut tries) = (1, 1, 0);
+        loop {
+            tries += 1;
+            match bounds.after(count, passes, nanos(count, passes)) {
+                Next::Try { count: more, passes: again } => (count, passes) = (more, again),
+                enough @ Next::Enough { .. } => return (enough, tries),
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_file_is_repeated_for_the_trial_time_though_its_first_pass_is_slow() {
+        // 600 ns a pass, and 20 us for what every step does first; then 5 ms, an interruption of the first whole pass.
+        for slow in [0, 20_000, 5_000_000] {
+            let (Next::Enough { count: 16, passes, nanos, whole: true }, tries) =
+                ends(&FILE, |count, passes| if (count, passes) == (16, 1) { slow + 600 } else { 20_000 + count * 600 / 16 * passes })
+            else {
+                panic!("not whole")
+            };
+            assert!(passes * 600 >= FILE.low * 99 / 100 && nanos.abs_diff(FILE.low) < FILE.low / 50, "{slow}: {passes} passes, {nanos} ns");
+            assert!(tries < 30, "{tries}");
+        }
+    }
+
+    #[test]
+    fn a_pass_that_is_long_enough_is_multiplied_at_once_and_one_that_must_not_come_again_is_not() {
+        let slow = |count: u64, passes: u64| count * passes * 5_000_000;
+        assert_eq!(ends(&FILE, slow).0, Next::Enough { count: 16, passes: 4, nanos: 320_000_000, whole: true });
+        let once = Bounds { once: true, ..FILE };
+        assert_eq!(ends(&once, |_, _| 600).0, Next::Enough { count: 16, passes: 1, nanos: 600, whole: true });
+        let large = Bounds { blocks: 1 << 40, ..FILE };
+        assert_eq!(ends(&large, |count, _| count * 300).0, Next::Enough { count: 1 << 20, passes: 1, nanos: 314_572_800, whole: false });
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_ends_too() {
+        let (Next::Enough { passes, .. }, _) = ends(&FILE, |_, _| 0) else { panic!("no end") };
+        assert_eq!(passes, MOST_PASSES);
     }
 
     #[test]
