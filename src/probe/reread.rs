@@ -68,10 +68,11 @@ impl Twice {
     /// The file up to `bytes`, piece by piece; ends where memory gets scarce, and says so.
     fn read(&mut self, bytes: u64) -> Result<(Part, bool), ProbeError> {
         let guard = Guard::new(self.group.is_ok());
-        let mut all = Part::default();
+        let (mut all, mut scarce) = (Part::default(), false);
         while all.bytes < bytes {
-            if guard.is_scarce() {
-                return Ok((all, true));
+            scarce = guard.is_scarce();
+            if scarce {
+                break;
             }
             self.reader.ask(all.bytes, bytes.min(all.bytes + PIECE))?;
             let part = self.reader.answer(&self.site)?;
@@ -82,26 +83,20 @@ impl Twice {
             all.bytes += part.bytes;
             all.device_bytes += part.device_bytes;
         }
-        Ok((all, false))
+        match all.bytes {
+            0 => Err(ProbeError::Missing("memory is scarce: nothing was read".into())),
+            _ => Ok((all, scarce)),
+        }
     }
 
     fn once(&mut self) -> Result<Seen, ProbeError> {
         cold(self.file.file(), self.bytes)?;
         let (first, scarce) = self.read(self.bytes)?;
-        if first.bytes == 0 {
-            return Err(ProbeError::Missing(NOTHING.into()));
-        }
         let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
         let (second, again) = self.read(first.bytes)?;
-        if second.bytes == 0 {
-            return Err(ProbeError::Missing(NOTHING.into()));
-        }
-        let scarce = scarce || again;
-        Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce })
+        Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce: scarce || again })
     }
 }
-
-const NOTHING: &str = "memory is scarce: nothing was read";
 
 /// Watches the memory of the machine.
 struct Guard {

@@ -40,20 +40,25 @@ pub struct Terminal {
     shown: Arc<(Mutex<Shown>, Condvar)>,
 }
 
+/// iotui with these words, as in a shell of `home` on a terminal with colours.
+pub fn command(home: &Home, line: &str) -> CommandBuilder {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_iotui"));
+    command.args(line.split_whitespace());
+    command.cwd(home.path(""));
+    command.env_clear();
+    for (name, value) in home.std("").get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        command.env(name, value);
+    }
+    command.env("TERM", "xterm-256color");
+    command
+}
+
 impl Terminal {
     /// iotui with these words in a terminal of so many columns and rows.
     pub fn start(home: &Home, line: &str, (columns, rows): (u16, u16), env: &[(&str, &str)]) -> Terminal {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_iotui"));
-        command.args(line.split_whitespace());
-        command.cwd(home.path(""));
-        command.env_clear();
-        let plain = home.std("");
-        for (name, value) in plain.get_envs().filter_map(|(name, value)| Some((name, value?))) {
-            command.env(name, value);
-        }
-        command.env("TERM", "xterm-256color");
+        let mut command = command(home, line);
         for (name, value) in env {
             command.env(name, value);
         }

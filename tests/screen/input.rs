@@ -2,10 +2,10 @@
 
 use std::io::Read;
 
-use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use portable_pty::{PtySize, native_pty_system};
 
 use super::common::Home;
-use super::common::pty::{CTRL_C, ESC};
+use super::common::pty::{CTRL_C, ESC, command};
 use super::{ENDLESS, home_with_file, running, start};
 
 #[test]
@@ -63,13 +63,7 @@ fn a_paste_is_no_command() {
 fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
     let home = Home::new();
     let pair = native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_iotui"));
-    command.cwd(home.path(""));
-    command.env_clear();
-    for (name, value) in home.std("").get_envs().filter_map(|(name, value)| Some((name, value?))) {
-        command.env(name, value);
-    }
-    command.env("TERM", "xterm-256color");
+    let mut command = command(&home, "");
     // Only the terminal of a session is told of by SIGHUP.
     command.set_controlling_tty(false);
     let mut child = pair.slave.spawn_command(command).unwrap();
