@@ -1,5 +1,6 @@
 //! Loads of what was flushed are slower than loads of what was just used, and no byte changes.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use super::*;
@@ -24,6 +25,15 @@ fn a_flushed_file_comes_from_memory_again_and_is_as_it_was() {
 }
 
 #[test]
+fn what_was_flushed_is_never_loaded_before_it_is_asked_for() {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&vec![7; 8 << 20]).unwrap();
+    let slower = (0..20).map(|_| flush(Some((&file, 8 << 20))).unwrap()).filter(|f| f.after >= 2.0 * f.before).count();
+    // A CPU that learns which line of a page follows its first had most of them ready.
+    assert!(slower >= 15, "{slower} of 20");
+}
+
+#[test]
 fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
     let page = page_size() as usize;
     for pages in [1, 2, 31, 32, 33, 100, 512, 513, 5000] {
@@ -31,6 +41,8 @@ fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
         let sample = Sample::of(start, pages * page + 77);
         let mut found: Vec<usize> = sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
         assert!(!found.is_empty() && found.iter().all(|at| *at < pages), "{pages}");
+        let within: HashSet<usize> = sample.chains.iter().flatten().map(|at| at.addr() % page).collect();
+        assert!(within.iter().all(|at| (page / 8..page * 7 / 8).contains(at)) && (within.len() > 1 || pages < 3), "{pages}: {within:?}");
         let count = found.len();
         found.sort_unstable();
         found.dedup();
