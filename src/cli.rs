@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::batch::Args;
@@ -99,11 +100,27 @@ pub fn command() -> Command {
 
 /// Reads argv. The error is clap's own: help and version are errors too, with exit code 0.
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, clap::Error> {
-    let matches = command().try_get_matches_from(argv)?;
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    let matches = command().try_get_matches_from(&argv).map_err(|error| one_file(error, &argv))?;
     let cli = Cli::from_arg_matches(&matches)?;
     // The options of a run are not defined for subcommands, and clap refuses them there.
     let settings = if cli.command.is_some() { Settings::default() } else { settings(&matches)? };
     Ok(Asked { cli, settings })
+}
+
+/// clap takes any second word for a subcommand that came too late.
+fn one_file(error: clap::Error, argv: &[OsString]) -> clap::Error {
+    let (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) = (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return error;
+    };
+    let own = Cli::command();
+    let late = argv.iter().skip(1).filter_map(|word| own.find_subcommand(word)).map(Command::get_name).next();
+    let why = match late {
+        Some(late) => format!("{late} is a command of its own: it comes first and takes no options of a run (see iotui {late} --help)"),
+        None => format!("'{second}' is one file too many: a run measures one"),
+    };
+    clap::Error::raw(ErrorKind::ArgumentConflict, format!("{why}\n"))
 }
 
 fn settings(matches: &ArgMatches) -> Result<Settings, clap::Error> {
@@ -111,7 +128,7 @@ fn settings(matches: &ArgMatches) -> Result<Settings, clap::Error> {
     for setting in Settings::ALL {
         if let Some(text) = matches.get_one::<String>(setting.name) {
             let set = settings.set(setting.name, text);
-            set.map_err(|e| clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("--{}: {e}\n", setting.name)))?;
+            set.map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("--{}: {e}\n", setting.name)))?;
         }
     }
     Ok(settings)
@@ -154,6 +171,14 @@ mod tests {
         let error = args("--batch -s 8m..1k").unwrap_err();
         assert!(error.contains("--block-size: the range '8m..1k' runs backwards") && error.trim_end().lines().count() == 1, "{error}");
         assert!(args("--batch --count -5").unwrap_err().contains("--count: '-5' is not a count"));
+    }
+
+    #[test]
+    fn a_second_file_and_a_late_command_are_named_in_one_line() {
+        let told = |line| args(line).unwrap_err().trim_end().to_string();
+        assert_eq!(told("--batch -p quick one.bin two.bin"), "error: 'two.bin' is one file too many: a run measures one");
+        assert!(told("one.bin host").starts_with("error: host is a command of its own: it comes first"));
+        assert!(told("--batch sessions list").starts_with("error: sessions is a command of its own"));
     }
 
     #[test]
