@@ -7,7 +7,7 @@ use crate::plan::Op;
 use crate::record::Trial;
 use crate::session::{CellResult, moves_data};
 use crate::stats::Cost;
-use crate::units::{show_nanos, show_rate, show_share, three_digits};
+use crate::units::{show_bytes, show_nanos, show_rate, show_share, three_digits};
 
 /// What there is not enough of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -17,6 +17,8 @@ pub enum Limit {
     SystemCall,
     CopyBandwidth,
     MemoryBandwidth,
+    /// The data stays in the CPUs' own caches, which give more than memory does.
+    CpuCache,
     /// Something else that keeps the CPU busy: page faults, the XOR, file system code.
     OneCpu,
     Device,
@@ -33,6 +35,7 @@ impl Limit {
             Limit::SystemCall => "system-call cost",
             Limit::CopyBandwidth => "copy bandwidth",
             Limit::MemoryBandwidth => "memory bandwidth",
+            Limit::CpuCache => "CPU caches",
             Limit::OneCpu => "CPU",
             Limit::Device => "device",
             Limit::DeviceQueue => "device queue",
@@ -66,6 +69,9 @@ const BUSY: f64 = 0.85;
 const MOST: f64 = 0.5;
 /// A copy decides at this share of what a bare copy reaches: the kernel also finds and locks each page.
 const COPYING: f64 = 0.55;
+
+/// From this share of a ceiling on a cell was not held by it, as no loop over memory is so much faster than another.
+const BEYOND: f64 = 1.15;
 
 /// What the device gave at most in this session.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -167,13 +173,20 @@ impl<'a> Cell<'a> {
 
     fn of_memory(&self, cost: Option<&Cost>, bounds: &Bounds) -> Option<Limited> {
         let rate = throughput(self.result)?;
-        let (ceilings, threads) = (&bounds.ceilings, self.result.cell.threads);
-        // A bare loop may have been disturbed when it was measured.
-        let word = |most: f64| if rate > most { "above the" } else { "of the" };
-        let of = |most: f64| format!("{} {} {}", show_rate(rate), word(most), show_rate(most));
-        let all = ceilings.read_by(threads).filter(|most| threads > 1 && rate >= AT * most);
-        if let Some(most) = all {
-            return Limited::new(Limit::MemoryBandwidth, format!("{} that all threads can read here", of(most)));
+        let (ceilings, job) = (&bounds.ceilings, &self.result.cell);
+        let held = |by: Limit, most: f64, whose: &str, verb: &str| {
+            let (given, memory) = (show_rate(rate), show_rate(most));
+            if rate > BEYOND * most && bounds.fits_caches(job) {
+                let why = format!("{given} of {} that fit in them; {whose} can {verb} {memory} of memory", show_bytes(job.span));
+                return Limited::new(Limit::CpuCache, why);
+            }
+            // A bare loop may have been disturbed when it was measured.
+            let word = if rate > most { "above the" } else { "of the" };
+            Limited::new(by, format!("{given} {word} {memory} that {whose} can {verb} here"))
+        };
+        let read = ceilings.read_by(job.threads).filter(|most| rate >= AT * most);
+        if let Some(most) = read.filter(|_| job.threads > 1) {
+            return held(Limit::MemoryBandwidth, most, "all threads", "read");
         }
         let fixed = self.fixed(cost, bounds);
         if fixed >= MOST * self.nanos && self.calls >= 0.5 {
@@ -181,11 +194,11 @@ impl<'a> Cell<'a> {
             return Limited::new(Limit::SystemCall, format!("{fixed} of {all} are the same for every block size"));
         }
         if self.calls < 0.01 {
-            if let Some(most) = ceilings.read_by(threads).filter(|most| rate >= AT * most) {
-                return Limited::new(Limit::MemoryBandwidth, format!("{} that {} can read here", of(most), by(threads)));
+            if let Some(most) = read {
+                return held(Limit::MemoryBandwidth, most, &by(job.threads), "read");
             }
-        } else if let Some(most) = ceilings.copy_by(threads).filter(|most| rate >= COPYING * most) {
-            return Limited::new(Limit::CopyBandwidth, format!("{} that {} can copy here", of(most), by(threads)));
+        } else if let Some(most) = ceilings.copy_by(job.threads).filter(|most| rate >= COPYING * most) {
+            return held(Limit::CopyBandwidth, most, &by(job.threads), "copy");
         }
         let faults = self.faults();
         let also = if faults > 0.0 { format!(", {} page faults per MiB", three_digits(faults)) } else { String::new() };

@@ -33,6 +33,8 @@ pub struct Bounds {
     pub rated: Option<f64>,
     /// Bytes per second that control groups let be read and written.
     pub granted: [Option<f64>; 2],
+    /// Bytes of the largest cache of a CPU.
+    pub cache: u64,
 }
 
 impl Bounds {
@@ -42,13 +44,19 @@ impl Bounds {
         let link = grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
         let mut bounds = Bounds::new(ceilings, link, session.plan.rated);
         let throttle = grounds.and_then(|grounds| grounds.target.throttle.as_ref());
+        bounds.cache = session.host.last_cache();
         bounds.granted = [false, true].map(|writes| throttle?.of(writes).0.map(|bytes| bytes as f64));
         bounds
     }
 
     fn new(ceilings: Ceilings, link: Option<f64>, rated: Option<u64>) -> Bounds {
         let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
-        Bounds { ceilings, link: link.filter(positive), rated: rated.map(|rate| rate as f64).filter(positive), granted: [None; 2] }
+        Bounds { ceilings, link: link.filter(positive), rated: rated.map(|rate| rate as f64).filter(positive), ..Bounds::default() }
+    }
+
+    /// Whether what the job reads again and again can stay in the CPUs' own caches.
+    pub fn fits_caches(&self, job: &Job) -> bool {
+        job.span <= self.cache
     }
 
     /// Bytes per second that control groups let a job move: of a mix as much as its scarcer part allows.

@@ -105,6 +105,25 @@ fn data_in_place_is_limited_by_memory_or_by_its_faults() {
 }
 
 #[test]
+fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
+    let text = |backend: &str, calls: u64, span: u64, rate: f64| {
+        let small = Job { span, ..job(backend, 1 << 20, Cache::Warm) };
+        let result = cell(small, Op1 { nanos: 1048576.0 / rate * SECOND, calls, ..MEMORY }, 0.01);
+        why(&[result], &Bounds { cache: 8 << 20, ..bounds() }).limits[0].clone().unwrap().text
+    };
+    assert_eq!(
+        text("mmap", 0, 8 << 20, 30e9),
+        "CPU caches: 27.9 GiB/s of 8 MiB that fit in them; one thread can read 14.0 GiB/s of memory"
+    );
+    assert_eq!(
+        text("pread", 1, 8 << 20, 26e9),
+        "CPU caches: 24.2 GiB/s of 8 MiB that fit in them; one thread can copy 12.1 GiB/s of memory"
+    );
+    assert!(text("mmap", 0, 8 << 20, 16e9).starts_with("memory bandwidth: 14.9 GiB/s above the 14.0 GiB/s"));
+    assert!(text("mmap", 0, 9 << 20, 30e9).starts_with("memory bandwidth: 27.9 GiB/s above the 14.0 GiB/s"));
+}
+
+#[test]
 fn all_threads_share_the_memory() {
     let many = Job { threads: 2, ..job("pread", 1 << 20, Cache::Warm) };
     let result = cell(many, Op1 { nanos: 1048576.0 / 12e9 * SECOND, ..MEMORY }, 0.01);
