@@ -144,7 +144,7 @@ impl<'a> Work<'a> {
             ops: 0,
             syscalls: 0,
             folds: [0; 2],
-            meter: Meter::new(given.clock, given.timed),
+            meter: Meter::new(given.clock, given.timed, given.share.quota.saturating_mul(given.passes)),
             given,
             error: None,
             flying: (0, 0),
@@ -216,6 +216,7 @@ impl<'a> Work<'a> {
             return false;
         }
         self.pass += 1;
+        self.meter.moved(self.index, 0);
         self.index = 0;
         self.order = self.given.share.order(self.pass);
         true
@@ -226,6 +227,7 @@ impl<'a> Work<'a> {
         if pass != self.pass {
             self.order = self.given.share.order(pass);
         }
+        self.meter.moved(self.index, indexes.start);
         (self.claims, self.pass, self.index, self.limit) = (number + 1, pass, indexes.start, indexes.end);
         true
     }

@@ -32,11 +32,24 @@ impl Clock {
         if self.tsc { ticks() } else { monotonic_nanos() }
     }
 
-    /// Nanoseconds between two readings with nothing in between: the least of many.
-    pub fn reading(self) -> u64 {
+    /// Ticks when everything before is done, loads included, and before anything after begins: the time-stamp counter alone
+    /// may be read while some hundred instructions in front of it are under way.
+    #[inline(always)]
+    pub fn alone(self) -> u64 {
+        if !self.tsc {
+            return monotonic_nanos();
+        }
+        wait();
+        let ticks = ticks();
+        wait();
+        ticks
+    }
+
+    /// Nanoseconds between two readings of one kind with nothing in between: the least of many.
+    pub fn reading(self, read: impl Fn(Clock) -> u64) -> u64 {
         let pair = || {
-            let start = self.now();
-            self.nanos(start, self.now())
+            let start = read(self);
+            self.nanos(start, read(self))
         };
         (0..64).map(|_| pair()).min().unwrap_or(0)
     }
@@ -47,6 +60,23 @@ impl Clock {
         ((u128::from(to.saturating_sub(from)) * u128::from(self.scale)) >> SHIFT) as u64
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn wait() {
+    // SAFETY: every x86-64 CPU has SSE2.
+    unsafe { std::arch::x86_64::_mm_lfence() };
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn wait() {
+    // SAFETY: barriers: for loads, and for instructions.
+    unsafe { std::arch::asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn wait() {}
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
