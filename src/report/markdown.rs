@@ -52,6 +52,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     probed::below(&mut page, &probes, &session::skipped_probes(session));
     probed::estimates(&mut page, &probes, true);
     below::whole(&mut page, session, &rows);
+    below::folded(&mut page, &rows);
     below::ending(&mut page, session);
     below::expected(&mut page, session);
     below::why(&mut page, session, &rows);

@@ -67,6 +67,7 @@ pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = below::Page { look: &look, lines: Vec::new() };
     below::cut(&mut lines, &page.rows);
     below::whole(&mut lines, page.session, &page.rows);
+    below::folded(&mut lines, &page.rows);
     below::ending(&mut lines, page.session);
     let lines: Vec<&String> = lines.lines.iter().filter(|line| !line.is_empty()).collect();
     if !lines.is_empty() {

@@ -198,6 +198,21 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     );
 }
 
+/// Cells whose XOR is of more or less of the same span than that of others: it differs though the file is the same.
+pub fn folded(page: &mut Page, rows: &[&CellResult]) {
+    let of = |row: &&CellResult| Some((row.trials.iter().find(|t| t.xor.is_some())?.evidence.unique_bytes, row.cell.clone()));
+    let all: Vec<(u64, Job)> = rows.iter().filter_map(of).collect();
+    let other = |(bytes, job): &&(u64, Job)| all.iter().any(|(more, of)| more != bytes && of.span == job.span);
+    let mut parts: Vec<&(u64, Job)> = all.iter().filter(other).collect();
+    parts.sort_by_key(|(bytes, _)| *bytes);
+    let [(least, first), .., (most, last)] = parts.as_slice() else { return };
+    let one = |bytes: u64, job: &Job| format!("{} ({})", units::show_bytes(bytes), job.label());
+    let between = if parts.len() == 2 { "and" } else { "to" };
+    page.gap();
+    let body = format!("of {} {between} {}: a trial that ends before the file covers a part of it.", one(*least, first), one(*most, last));
+    page.paragraph("XOR: ", Style::Dim, &format!("{body} With -n 0 all cover the whole."));
+}
+
 /// Median time of one pass over the whole file, where calibration ended there and not at the trial time.
 fn pass_nanos(row: &CellResult) -> Option<f64> {
     let whole = row.cell.count.is_none() && !row.trials.is_empty() && row.trials.iter().all(|t| t.passes > 0 || t.short);

@@ -71,6 +71,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     probed::below(&mut page, probes, &session::skipped_probes(session));
     probed::estimates(&mut page, probes, false);
     below::whole(&mut page, session, &rows);
+    below::folded(&mut page, &rows);
     below::ending(&mut page, session);
     below::expected(&mut page, session);
     below::why(&mut page, session, &rows);

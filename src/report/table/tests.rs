@@ -1,7 +1,7 @@
 use super::super::sample;
 use super::grid::Column;
 use super::*;
-use crate::plan::Cache;
+use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use proptest::prelude::*;
 
@@ -27,6 +27,20 @@ fn measure_has_its_table_and_others_have_none() {
     insta::assert_snapshot!("measured_80", show(&sample::measured(), look(80)).join("\n"));
     let told = |session: &Session| show(session, look(80)).iter().any(|line| line.starts_with("counts: "));
     assert!(told(&sample::measured()) && sample::all().iter().all(|(_, session)| !told(session)));
+}
+
+#[test]
+fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
+    let cold = Job { xor: true, ..sample::single().plan.cells[0].clone() };
+    let mut session = sample::session(vec![cold.clone(), Job { cache: Cache::Warm, ..cold }]);
+    let like = sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(sample::CACHE) };
+    (0..2).for_each(|cell| sample::measure(&mut session, cell, 5, like));
+    session.trials.iter_mut().for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = 512 << 20);
+    let said = |session: &Session| show(session, look(200)).into_iter().find(|line| line.starts_with("XOR: "));
+    assert_eq!(said(&session), None);
+    session.trials.iter_mut().take(5).for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = 256 << 20);
+    let said = said(&session).unwrap();
+    assert!(said.starts_with("XOR: of 256 MiB (read 512 B asis) and 512 MiB (read 512 B warm): a trial that ends"), "{said}");
 }
 
 #[test]
