@@ -99,24 +99,43 @@ impl Meter {
         } else if self.one_in == 0 {
             self.clock.now()
         } else {
-            self.choose();
-            self.clock.alone()
+            self.opens()
         }
-    }
-
-    #[inline(never)]
-    fn choose(&mut self) {
-        self.window = self.window.wrapping_add(self.one_in);
-        self.next = self.window.wrapping_add(self.one_of(self.one_in));
     }
 
     #[inline(always)]
     pub fn end(&mut self, start: u64) {
-        if start != 0 {
-            let now = if self.one_in == 0 { self.clock.now() } else { self.clock.alone() };
-            self.histogram.record(self.clock.nanos(start, now).saturating_sub(self.own));
-            self.last = now;
+        if start == 0 {
+            return;
         }
+        if self.one_in == 0 {
+            let now = self.clock.now();
+            self.record(start, now);
+            self.last = now;
+        } else {
+            self.closes(start);
+        }
+    }
+
+    /// Out of the loop, which stays small: one in 64 comes here.
+    #[cold]
+    #[inline(never)]
+    fn opens(&mut self) -> u64 {
+        self.window = self.window.wrapping_add(self.one_in);
+        self.next = self.window.wrapping_add(self.one_of(self.one_in));
+        self.clock.alone()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn closes(&mut self, start: u64) {
+        let now = self.clock.alone();
+        self.record(start, now);
+    }
+
+    #[inline(always)]
+    fn record(&mut self, start: u64, end: u64) {
+        self.histogram.record(self.clock.nanos(start, end).saturating_sub(self.own));
     }
 }
 
