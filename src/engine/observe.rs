@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::plan::Op;
 use crate::record::{Evidence, Note};
+use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::{fd, residency, usage};
@@ -15,8 +16,13 @@ pub(super) struct Counters {
     io: Option<ProcessIo>,
     disk: Option<DiskStats>,
     steal: Option<u64>,
+    /// CLOCK_MONOTONIC.
+    at: u64,
     shape: Option<Shape>,
 }
+
+/// The least time over which stolen time is told: it is counted in ticks of 10 ms on most kernels.
+const TICKS: u64 = 20_000_000;
 
 /// What of a file changes when somebody changes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,6 +38,7 @@ impl Counters {
             io: ProcessIo::process().ok(),
             disk: device.and_then(|(major, minor)| DiskStats::of(major, minor).ok()),
             steal: usage::steal(),
+            at: monotonic_nanos(),
             shape,
         }
     }
@@ -50,7 +57,11 @@ impl Counters {
         evidence.disk_requests = pair(|d| d.reads.saturating_add(d.writes)).into();
         // Milliseconds that requests spent in the queue, over the time: their average number (Little's law).
         evidence.disk_depth = pair(|d| d.queue_ms).filter(|_| nanos > 0).map(|ms| ms as f64 * 1e6 / nanos as f64);
-        evidence.steal_nanos = self.steal.zip(before.steal).map(|(now, then)| now.saturating_sub(then)).into();
+        // Another program was watched while it started, too.
+        let watched = self.at.saturating_sub(before.at);
+        let share =
+            |(now, then): (u64, u64)| (u128::from(now.saturating_sub(then)) * u128::from(nanos.min(watched)) / u128::from(watched)) as u64;
+        evidence.steal_nanos = self.steal.zip(before.steal).filter(|_| watched >= TICKS).map(share).into();
         if let (Some(now), Some(then)) = (self.shape, before.shape) {
             if now.size != then.size {
                 evidence.notes.push(Note::FileChanged(format!("its size went from {} to {} bytes", then.size, now.size)));
@@ -102,8 +113,22 @@ mod tests {
         at(30, 12, 5 << 20, 3 << 20, 400).tell(&at(10, 7, 1 << 20, 1 << 20, 100), Op::Read, 100_000_000, &mut evidence);
         assert_eq!((evidence.disk_read_bytes, evidence.disk_write_bytes), (Some(4 << 20), Some(2 << 20)));
         assert_eq!((evidence.disk_requests.get(), evidence.disk_depth), (Some(25), Some(3.0)));
+        assert_eq!(evidence.steal_nanos.get(), None);
         let mut unknown = Evidence::default();
         Counters::default().tell(&at(1, 1, 1, 1, 1), Op::Read, 1, &mut unknown);
         assert_eq!((unknown.disk_requests.get(), unknown.disk_depth), (None, None));
+    }
+    #[test]
+    fn stolen_time_is_that_of_the_trial_and_not_told_of_less_than_its_clock_tells() {
+        let at = |at, steal| Counters { at, steal: Some(steal), ..Counters::default() };
+        let stolen = |watched: u64, nanos: u64| {
+            let mut evidence = Evidence::default();
+            at(5 + watched, 60_000_000).tell(&at(5, 10_000_000), Op::Read, nanos, &mut evidence);
+            evidence.steal_nanos.get()
+        };
+        assert_eq!(stolen(500_000_000, 500_000_000), Some(50_000_000));
+        // fio starts for 498 ms and runs for 2.
+        assert_eq!(stolen(500_000_000, 2_000_000), Some(200_000));
+        assert_eq!((stolen(2_000_000, 2_000_000), stolen(0, 0)), (None, None));
     }
 }

@@ -13,7 +13,7 @@ pub(super) const DISTURBED: Rule = rule(21, "disturbed", "others used the disk d
 
 pub(super) const NEARLY_FULL: Rule = rule(21, "nearly-full", "a file system with little free space scatters what is written", nearly_full);
 
-/// Share of the time that the hypervisor may give to others.
+/// Share of one CPU's time that the hypervisor may give to others, over all CPUs.
 const STEAL: f64 = 0.01;
 /// Share of a file system above which free space is scattered.
 const FULL: f64 = 0.95;
@@ -28,7 +28,7 @@ fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
     let mut found = Vec::new();
     let mut severity = Severity::Misleading;
     if stolen > STEAL {
-        found.push(format!("the hypervisor gave {} of the time to others", show_share(stolen)));
+        found.push(format!("the hypervisor gave {} of a CPU's time to others", show_share(stolen)));
     }
     if evidence.machine.on_battery == Some(true) && !evidence.trials.is_empty() {
         found.push("the machine runs on battery".into());
