@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Recorder, Session};
 use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
-use crate::record::{End, Event, Sample, Trial};
+use crate::record::{Ceilings, End, Event, Found, Grounds, LeftOut, MachineEvidence, Pick, Sample, Source, Trial, Try, Verdict, Xor};
 
 /// 2026-11-21T09:30:11Z.
 pub const CREATED: Duration = Duration::from_secs(1_795_253_411);
@@ -49,4 +49,31 @@ pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
     }
     recorder.finish(End::Finished);
     recorder.id().into()
+}
+
+fn tried(cell: u32, millis: u64) -> Try {
+    Try { cell, offset: 0, bytes: 1 << 30, nanos: millis * 1_000_000, device_bytes: Some(0), minor_faults: 512 }
+}
+
+/// Three ways, of which the second was the fastest and ran.
+pub fn picked() -> Vec<Event> {
+    let mut plan = plan(3);
+    let job = |way: &&str| Job { threads: 2, ..job(way, 2 << 20, Cache::AsIs) };
+    plan.cells = ["mmap+shared", "pread", "uring"].iter().map(job).collect();
+    let tries = vec![tried(0, 100), tried(1, 50)];
+    let out = vec![LeftOut { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
+    let found = Found { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
+    let pick = Pick::of(&plan.cells, &[0, 1], found, tries, out, false);
+    let mut trial = trial(1, 1, 1 << 30);
+    (trial.nanos, trial.xor, trial.passes) = (50_000_000, Some(Xor(0xabc)), 1);
+    let ceilings = Ceilings { read: Some(2e10), read_all: Some(43e9), threads: 2, ..Ceilings::default() };
+    let machine = MachineEvidence { ceilings: Some(ceilings), ..MachineEvidence::default() };
+    let grounds = Arc::new(Grounds { machine, ..Grounds::default() });
+    let source = Some(Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 });
+    vec![
+        Event::Started { plan: Arc::new(plan), grounds },
+        Event::Picked { pick: Arc::new(pick) },
+        Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: None },
+        Event::Verdict { cell: 1, verdict: Arc::new(Verdict { source, ..Verdict::default() }) },
+    ]
 }

@@ -2,40 +2,12 @@ use std::sync::Arc;
 
 use super::super::{load, results, skipped, testing};
 use super::*;
-use crate::plan::Job;
-use crate::record::{Ceilings, Event, Found, Grounds, LeftOut, MachineEvidence, Source, Try, Verdict};
+use crate::record::{Event, Source, Verdict};
 use crate::session::{Recorder, answer_with};
-
-fn tried(cell: u32, millis: u64) -> Try {
-    Try { cell, offset: 0, bytes: 1 << 30, nanos: millis * 1_000_000, device_bytes: Some(0), minor_faults: 512 }
-}
-
-/// Three ways, of which the second was the fastest and ran.
-fn events() -> Vec<Event> {
-    let mut plan = testing::plan(3);
-    let job = |way: &&str| Job { threads: 2, ..testing::job(way, 2 << 20, Cache::AsIs) };
-    plan.cells = ["mmap+shared", "pread", "uring"].iter().map(job).collect();
-    let tries = vec![tried(0, 100), tried(1, 50)];
-    let out = vec![LeftOut { cell: 2, why: "the ring\u{1b}[31m is closed".into() }];
-    let found = Found { span: 1 << 30, resident: Some(1 << 30), cpus: 2 };
-    let pick = Pick::of(&plan.cells, &[0, 1], found, tries, out, false);
-    let mut trial = testing::trial(1, 1, 1 << 30);
-    (trial.nanos, trial.xor, trial.passes) = (50_000_000, Some(Xor(0xabc)), 1);
-    let ceilings = Ceilings { read: Some(2e10), read_all: Some(43e9), threads: 2, ..Ceilings::default() };
-    let machine = MachineEvidence { ceilings: Some(ceilings), ..MachineEvidence::default() };
-    let grounds = Arc::new(Grounds { machine, ..Grounds::default() });
-    let source = Some(Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 });
-    vec![
-        Event::Started { plan: Arc::new(plan), grounds },
-        Event::Picked { pick: Arc::new(pick) },
-        Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: None },
-        Event::Verdict { cell: 1, verdict: Arc::new(Verdict { source, ..Verdict::default() }) },
-    ]
-}
 
 fn session() -> Session {
     let mut session = testing::session(0);
-    events().iter().for_each(|event| session.apply(event));
+    testing::picked().iter().for_each(|event| session.apply(event));
     session
 }
 
@@ -71,7 +43,7 @@ fn as_many_threads_as_read_are_what_a_share_is_of() {
 #[test]
 fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
     let mut session = session();
-    for event in events() {
+    for event in testing::picked() {
         if let Event::Verdict { cell, verdict } = event {
             let source = Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 });
             session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }) });
@@ -96,7 +68,7 @@ fn a_file_keeps_the_pick_safe_to_show_and_refuses_one_of_cells_it_does_not_have(
     let dir = tempfile::tempdir().unwrap();
     let mut recorder =
         Recorder::create(dir.path(), None, "x", &Default::default(), &testing::plan(3), std::time::UNIX_EPOCH + testing::CREATED).unwrap();
-    events().iter().for_each(|event| recorder.event(event));
+    testing::picked().iter().for_each(|event| recorder.event(event));
     recorder.finish(crate::record::End::Finished);
     let loaded = load(recorder.path()).unwrap();
     let text = |session: &Session| answer_with(session, &results(session), &[]).text;

@@ -1,15 +1,15 @@
-//! The chart: a curve per backend and cache state, or bars where nothing varies along an axis.
+//! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::super::curves::{Curve, Metric};
-use super::super::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
+use super::super::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use super::super::theme::{Look, Role};
 use super::super::values::Values;
 use super::super::view::pane;
+use super::bars;
 use super::data::{Data, Drawn};
 use super::state::Results;
 use crate::plan::Cache;
@@ -123,33 +123,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         () if data.curves.is_empty() => "no cell has a value of this kind",
         () if data.curves.iter().all(|curve| results.is_off(curve)) => "every curve is off: space switches the one under the cursor on",
         () if data.is_curve() => return with_chart(look, results, data, area, |chart| chart.render(area, buf)),
-        () => return bars(look, results, data, area, buf),
+        () => return bars::draw(look, results, data, area, buf),
     };
     pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);
-}
-
-/// One bar per curve, each of one point.
-fn bars(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let step = if usize::from(area.height) > data.curves.len() * 2 { 2 } else { 1 };
-    let rows = usize::from(area.height) / step;
-    let first = pane::first_row(results.chart.series, data.curves.len(), rows);
-    let value = |curve: &Curve| curve.points.first().filter(|_| !results.is_off(curve)).map_or(f64::NAN, |point| point.y);
-    let figure = |curve: &Curve| if value(curve).is_nan() { "off".into() } else { data.metric.show(value(curve)) };
-    let widest = |of: &dyn Fn(&Curve) -> String| data.curves.iter().take(1000).map(|curve| pane::width(&of(curve))).max().unwrap_or(0);
-    let (name_width, figure_width) = (widest(&|curve| curve.name.clone()), widest(&figure));
-    let most = data.curves.iter().map(value).fold(0.0, f64::max);
-    for (row, (at, curve)) in data.curves.iter().enumerate().skip(first).take(rows).enumerate() {
-        let label = format!("{} {:<name_width$}", look.marker(curve.index), curve.name);
-        let text = format!("{:>figure_width$}", figure(curve));
-        let mut style = look.series(curve.hue);
-        if curve.cache == Cache::Cold {
-            style = style.add_modifier(Modifier::DIM);
-        }
-        let bar = [Bar::new(&label, value(curve), style, &text)];
-        let place = Rect::new(area.x, area.y + (row * step) as u16 + (step as u16 - 1), area.width, 1);
-        Bars::new(look, &bar).max(most).render(place, buf);
-        if at == results.chart.series {
-            pane::select(look.style(Role::Focus), 0, Rect::new(place.x, place.y, label.len() as u16, 1), buf);
-        }
-    }
 }

@@ -10,6 +10,7 @@
 
 mod act;
 mod answer;
+mod bars;
 mod cell;
 mod chart;
 mod columns;

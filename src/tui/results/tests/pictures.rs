@@ -4,6 +4,7 @@ use super::super::super::testing::{self, Stage};
 use super::super::super::theme::{Colours, Glyphs, Look};
 use super::{opened, results, row, stage, stage_of};
 use crate::session::Session;
+use crate::session::testing as sessions;
 
 #[test]
 fn without_an_axis_there_are_bars() {
@@ -27,6 +28,26 @@ fn without_an_axis_there_are_bars() {
     assert!(stage.picture(100, 30).contains("off"));
     stage.keys("k<enter>");
     assert_eq!(opened(&stage), "read 4 KiB cold");
+}
+
+#[test]
+fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
+    let mut session = sessions::session(0);
+    sessions::picked().iter().for_each(|event| session.apply(event));
+    let mut stage = stage_of(Shown::of(session, None));
+    let picture = stage.picture(100, 30);
+    let lines: Vec<&str> = picture.lines().collect();
+    let row = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text}:\n{picture}"));
+    let (own, title) = (row("20.0 GiB/s"), row("tried for a moment:"));
+    let (tried, bound) = (row("mmap+shared 2 MiB by 2 threads"), row("2 threads can read from memory"));
+    assert!(own < title && title < tried && tried < bound && lines[tried].contains("10.0 GiB/s"), "{picture}");
+    let bar = |row: usize| lines[row].matches('█').count();
+    assert!(bar(bound) > bar(own) && bar(own) > bar(tried), "{picture}");
+    // Of other figures nothing was tried; where there is no room for all, the picked way is there.
+    stage.keys("o");
+    assert!(!stage.picture(100, 30).contains("tried for a moment:"));
+    stage.keys("b").tell(Msg::Resize(60, 16));
+    assert!(stage.picture(60, 16).contains("20.0 GiB/s"));
 }
 
 #[test]
