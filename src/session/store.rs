@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::home::Home;
-use super::list::{self, Listed};
+use super::list::{self, Listed, State};
 use super::{SessionError, clean, references, time};
 use crate::plan::nearest;
 
@@ -82,7 +82,8 @@ pub(super) fn free_name(dir: &Path, text: &str, except: Option<&str>) -> Result<
     Ok(std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name))
 }
 
-/// The file of the session that `text` means: its id, its name, a prefix that only its id has, or a path.
+/// The file of the session that `text` means: its id, its name, a prefix that only its id has, `last` (or `last~2`, the second before it),
+/// or a path.
 ///
 /// # Errors
 /// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it could mean,
@@ -102,6 +103,11 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         false => named,
         true => sessions.iter().filter(|s| !text.is_empty() && s.id.starts_with(text)).collect(),
     };
+    if meant.is_empty()
+        && let Some(one) = last(text).and_then(|back| sessions.iter().filter(|s| s.state != State::Unreadable).nth(back))
+    {
+        return Ok(path_of(dir, &one.id));
+    }
     match meant[..] {
         [one] => Ok(path_of(dir, &one.id)),
         // One of that name is the user's own; a file of that name is still meant by ./NAME.
@@ -117,6 +123,14 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
             let near = several.iter().take(5).map(|s| s.id.clone()).collect();
             Err(SessionError::Ambiguous { text: text.into(), count: several.len(), near })
         }
+    }
+}
+
+/// How many before the newest: `last`, `last~3`.
+fn last(text: &str) -> Option<usize> {
+    match text.strip_prefix("last")?.strip_prefix('~') {
+        Some(back) => back.parse().ok(),
+        None => (text == "last").then_some(0),
     }
 }
 
@@ -160,6 +174,24 @@ mod tests {
         let file = path(&two);
         assert_eq!(find(dir, file.to_str().unwrap()).unwrap(), file);
         assert_eq!(find(Path::new("/no/such/folder"), file.to_str().unwrap()).unwrap(), file);
+    }
+
+    #[test]
+    fn the_last_ones_are_counted_back_and_a_name_wins() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        assert!(matches!(find(dir, "last"), Err(SessionError::Unknown { .. })));
+        // Of one second: the later letter is the later id.
+        let ids: Vec<String> = ["a", "b", "c"].iter().map(|slug| testing::recorded(dir, None, slug)).collect();
+        std::fs::write(path_of(dir, "zzz"), "no session").unwrap();
+        for (text, wanted) in [("last", Some(2)), ("last~0", Some(2)), ("last~1", Some(1)), ("last~2", Some(0)), ("last~3", None)] {
+            assert_eq!(find(dir, text).ok(), wanted.map(|at: usize| path_of(dir, &ids[at])), "{text}");
+        }
+        for text in ["last~", "last~x", "last~-1", "last1", "last~99999999999999999999"] {
+            assert!(matches!(find(dir, text), Err(SessionError::Unknown { .. })), "{text}");
+        }
+        let named = testing::recorded(dir, Some("last"), "0");
+        assert_eq!(find(dir, "last").unwrap(), path_of(dir, &named));
     }
 
     #[test]
