@@ -114,8 +114,10 @@ fn one_file(error: clap::Error, argv: &[OsString]) -> clap::Error {
     else {
         return error;
     };
-    let own = Cli::command();
-    let late = argv.iter().skip(1).filter_map(|word| own.find_subcommand(word)).map(Command::get_name).next();
+    let at = argv.iter().rposition(|word| word == second.as_str()).unwrap_or(0);
+    let words = if argv[..at].iter().any(|word| word == "--") { &[] } else { &argv[at.saturating_sub(1)..=at] };
+    // Where options come first it was taken for the file, and the next word for a command.
+    let late = words.iter().find_map(|word| Cli::command().find_subcommand(word).map(|sub| sub.get_name().to_string()));
     let why = match late {
         Some(late) => format!("{late} is a command of its own: it comes first and takes no options of a run (see iotui {late} --help)"),
         None => format!("'{second}' is one file too many: a run measures one"),
@@ -179,6 +181,9 @@ mod tests {
         assert_eq!(told("--batch -p quick one.bin two.bin"), "error: 'two.bin' is one file too many: a run measures one");
         assert!(told("one.bin host").starts_with("error: host is a command of its own: it comes first"));
         assert!(told("--batch sessions list").starts_with("error: sessions is a command of its own"));
+        for line in ["--batch a -- host", "--save host a host2", "f serve.bin -b serve", "-b host one two"] {
+            assert!(told(line).contains("is one file too many"), "{line}: {}", told(line));
+        }
     }
 
     #[test]

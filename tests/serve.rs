@@ -113,6 +113,7 @@ fn nobody_else_is_let_in() {
     let home = Home::new();
     fs::write(home.path("short"), "too short\n").unwrap();
     fs::write(home.path("good"), format!("{SECRET}\n")).unwrap();
+    home.stdout("--batch --probe clock --trials 1 --save local --quiet");
     for (line, wanted) in [
         ("serve --listen 0.0.0.0:0", "IOTUI_SECRET"),
         ("serve --listen [::]:0", "--secret-file"),
@@ -123,6 +124,7 @@ fn nobody_else_is_let_in() {
         ("--batch --probe rtt --secret-file short", "fewer than 16"),
         ("--batch --probe rtt --remote a/b", "HOST:PORT"),
         ("--batch --probe clock --remote 127.0.0.1 --no-save", "--probe network"),
+        ("--batch --plan local --remote 127.0.0.1 --no-save", "--probe network"),
     ] {
         let output = output(&mut home.std(line));
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -47,22 +47,28 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Of a lane of so many operations, if that is known.
+    /// Of a lane that makes so many operations at least, if any.
     pub fn new(clock: Clock, how: Timed, operations: u64) -> Meter {
-        let own = match how {
-            Timed::None | Timed::Chained => 0,
-            Timed::Precise => clock.reading(Clock::now),
-            Timed::OneIn(_) => clock.reading(Clock::alone),
-        };
-        let last = clock.now();
         let one_in = if let Timed::OneIn(n) = how { n.next_power_of_two().into() } else { 0 };
         let (chained, next) = (how == Timed::Chained, if how == Timed::None { u64::MAX } else { 0 });
+        let own = if how == Timed::Precise { clock.reading() } else { 0 };
+        let last = clock.now();
         let mut meter = Meter { clock, chained, one_in, next, window: 0, chance: last, last, own, histogram: Histogram::new() };
         if one_in > 0 {
+            meter.own = meter.nothing();
             // One at least.
-            meter.next = meter.one_of(one_in.min(operations));
+            (meter.window, meter.next) = (0, meter.one_of(one_in.min(operations)));
         }
         meter
+    }
+
+    /// What is recorded of nothing, by the same calls: the least of many.
+    fn nothing(&mut self) -> u64 {
+        for _ in 0..64 {
+            let start = self.opens();
+            self.closes(start);
+        }
+        std::mem::take(&mut self.histogram).quantile(0.0).unwrap_or(0)
     }
 
     /// By chance: the first of each so many might be the first of every page, or of every pass.

@@ -83,6 +83,11 @@ impl Cursor {
         Cursor { next: AtomicU64::new(0), claims }
     }
 
+    /// Blocks of a claim.
+    pub fn chunk(&self) -> u64 {
+        self.claims.chunk
+    }
+
     /// Takes the next claim: its number, its pass and its indexes.
     pub fn claim(&self) -> Option<(u64, u64, Range<u64>)> {
         // At the end it is counted on by as many as there are lanes.

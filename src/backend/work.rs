@@ -132,6 +132,8 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub fn new(given: Assignment<'a>) -> Work<'a> {
+        // Where lanes share their blocks each makes a claim, or nothing.
+        let least = given.cursor.map_or_else(|| given.share.quota.saturating_mul(given.passes), Cursor::chunk);
         Work {
             order: given.share.order(0),
             index: 0,
@@ -144,7 +146,7 @@ impl<'a> Work<'a> {
             ops: 0,
             syscalls: 0,
             folds: [0; 2],
-            meter: Meter::new(given.clock, given.timed, given.share.quota.saturating_mul(given.passes)),
+            meter: Meter::new(given.clock, given.timed, least),
             given,
             error: None,
             flying: (0, 0),

@@ -10,11 +10,16 @@ use crate::session::{self, AgainError, Session};
 
 /// The plan, and what its run is held against.
 pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<(Plan, Option<Gate>)> {
-    match (&args.plan, &args.baseline) {
-        (_, Some(text)) => gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate))),
-        (Some(text), None) => Ok((again(args, settings, text)?, None)),
-        (None, None) => Ok((fresh(args, settings, presets)?, None)),
+    let (plan, gate) = match (&args.plan, &args.baseline) {
+        (_, Some(text)) => gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate)))?,
+        (Some(text), None) => (again(args, settings, text)?, None),
+        (None, None) => (fresh(args, settings, presets)?, None),
+    };
+    let mut probes = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
+    if settings.remote.is_some() && !probes.any(ProbeCell::is_far) {
+        return Err(PlanError::RemoteOfNone.into());
     }
+    Ok((plan, gate))
 }
 
 /// The session that was named.
@@ -30,12 +35,7 @@ fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
         say(format!("iotui: {}", session::clean_text(&instead)));
     }
-    let plan = proposed.plan;
-    let mut probes = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
-    if settings.remote.is_some() && !probes.any(ProbeCell::is_far) {
-        return Err(PlanError::RemoteOfNone.into());
-    }
-    Ok(plan)
+    Ok(proposed.plan)
 }
 
 /// The plan of a session, with what may differ between two runs of it.

@@ -99,15 +99,12 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         Err(error) => return Err(error),
     };
     let named: Vec<&Listed> = sessions.iter().filter(|s| !text.is_empty() && s.name == text).collect();
-    let meant = match named.is_empty() {
-        false => named,
-        true => sessions.iter().filter(|s| !text.is_empty() && s.id.starts_with(text)).collect(),
+    let readable = || sessions.iter().filter(|s| s.state != State::Unreadable);
+    let meant: Vec<&Listed> = match last(text).and_then(|back| readable().nth(back)) {
+        _ if !named.is_empty() => named,
+        Some(one) => vec![one],
+        None => sessions.iter().filter(|s| !text.is_empty() && s.id.starts_with(text)).collect(),
     };
-    if meant.is_empty()
-        && let Some(one) = last(text).and_then(|back| sessions.iter().filter(|s| s.state != State::Unreadable).nth(back))
-    {
-        return Ok(path_of(dir, &one.id));
-    }
     match meant[..] {
         [one] => Ok(path_of(dir, &one.id)),
         // One of that name is the user's own; a file of that name is still meant by ./NAME.
@@ -184,7 +181,10 @@ mod tests {
         // Of one second: the later letter is the later id.
         let ids: Vec<String> = ["a", "b", "c"].iter().map(|slug| testing::recorded(dir, None, slug)).collect();
         std::fs::write(path_of(dir, "zzz"), "no session").unwrap();
-        for (text, wanted) in [("last", Some(2)), ("last~0", Some(2)), ("last~1", Some(1)), ("last~2", Some(0)), ("last~3", None)] {
+        // The start of an id does not count before it.
+        let older = std::fs::read_to_string(path_of(dir, &ids[0])).unwrap().replace("2026-11-21T", "2026-11-14T");
+        std::fs::write(path_of(dir, "last-week"), older).unwrap();
+        for (text, wanted) in [("last", Some(2)), ("last~0", Some(2)), ("last~1", Some(1)), ("last~2", Some(0)), ("last~4", None)] {
             assert_eq!(find(dir, text).ok(), wanted.map(|at: usize| path_of(dir, &ids[at])), "{text}");
         }
         for text in ["last~", "last~x", "last~-1", "last1", "last~99999999999999999999"] {

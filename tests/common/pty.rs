@@ -13,7 +13,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use super::Home;
 
 /// What is waited for comes sooner; a test that hangs fails with a picture of the screen.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Shown {
     parser: vt100::Parser,

@@ -5,7 +5,7 @@ use std::io::Read;
 use portable_pty::{PtySize, native_pty_system};
 
 use super::common::Home;
-use super::common::pty::{CTRL_C, ESC, command};
+use super::common::pty::{CTRL_C, ESC, PATIENCE, command};
 use super::{ENDLESS, home_with_file, running, start};
 
 #[test]
@@ -77,5 +77,7 @@ fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
         seen += &String::from_utf8_lossy(&buffer[..read]);
     }
     drop((reader, pair.master));
-    assert_eq!(child.wait().unwrap().exit_code(), 129);
+    let (over, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || over.send(child.wait().unwrap().exit_code()));
+    assert_eq!(ended.recv_timeout(PATIENCE), Ok(129));
 }

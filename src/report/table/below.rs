@@ -3,8 +3,8 @@
 use super::super::{Look, text};
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
-use crate::plan::{Job, Skipped};
-use crate::record::{End, Severity};
+use crate::plan::{Job, Op, Skipped};
+use crate::record::{End, Severity, Xor};
 use crate::session::{self, Bounds, CellResult, Limited, Session};
 use crate::stats::median;
 use crate::units;
@@ -198,18 +198,27 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     );
 }
 
-/// Cells whose XOR is of more or less of the same span than that of others: it differs though the file is the same.
+/// Cells that read another part of the same span than others: their XOR differs though the file is the same.
 pub fn folded(page: &mut Page, rows: &[&CellResult]) {
-    let of = |row: &&CellResult| Some((row.trials.iter().find(|t| t.xor.is_some())?.evidence.unique_bytes, row.cell.clone()));
-    let all: Vec<(u64, Job)> = rows.iter().filter_map(of).collect();
-    let other = |(bytes, job): &&(u64, Job)| all.iter().any(|(more, of)| more != bytes && of.span == job.span);
-    let mut parts: Vec<&(u64, Job)> = all.iter().filter(other).collect();
-    parts.sort_by_key(|(bytes, _)| *bytes);
-    let [(least, first), .., (most, last)] = parts.as_slice() else { return };
-    let one = |bytes: u64, job: &Job| format!("{} ({})", units::show_bytes(bytes), job.label());
-    let between = if parts.len() == 2 { "and" } else { "to" };
+    let of = |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?, row.cell.clone())));
+    let mut all: Vec<(u64, Xor, Job)> = rows.iter().filter(|row| row.cell.op == Op::Read).filter_map(of).collect();
+    all.sort_by_key(|(bytes, ..)| *bytes);
+    let part =
+        |(bytes, xor, job): &&(u64, Xor, Job)| *bytes < job.span && all.iter().any(|(_, other, of)| other != xor && of.span == job.span);
+    let Some((least, _, first)) = all.iter().find(part) else { return };
+    let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| job.span == first.span) else { return };
+    let bytes = units::show_bytes;
+    let body = match least == most {
+        true => format!("of {}, and which part of the file that is depends on the order, the threads and the block size.", bytes(*least)),
+        false => format!(
+            "of {} ({}) to {} ({}): a trial that ends before the file covers a part of it.",
+            bytes(*least),
+            first.label(),
+            bytes(*most),
+            last.label()
+        ),
+    };
     page.gap();
-    let body = format!("of {} {between} {}: a trial that ends before the file covers a part of it.", one(*least, first), one(*most, last));
     page.paragraph("XOR: ", Style::Dim, &format!("{body} With -n 0 all cover the whole."));
 }
 

@@ -2,7 +2,7 @@ use super::super::sample;
 use super::grid::Column;
 use super::*;
 use crate::plan::{Cache, Job};
-use crate::record::Severity;
+use crate::record::{Severity, Xor};
 use proptest::prelude::*;
 
 const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";
@@ -35,12 +35,19 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
     let mut session = sample::session(vec![cold.clone(), Job { cache: Cache::Warm, ..cold }]);
     let like = sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(sample::CACHE) };
     (0..2).for_each(|cell| sample::measure(&mut session, cell, 5, like));
-    session.trials.iter_mut().for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = 512 << 20);
-    let said = |session: &Session| show(session, look(200)).into_iter().find(|line| line.starts_with("XOR: "));
-    assert_eq!(said(&session), None);
-    session.trials.iter_mut().take(5).for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = 256 << 20);
-    let said = said(&session).unwrap();
-    assert!(said.starts_with("XOR: of 256 MiB (read 512 B asis) and 512 MiB (read 512 B warm): a trial that ends"), "{said}");
+    let mut set = |from: usize, bytes: u64, xor: u32| {
+        session.trials.iter_mut().skip(from).take(5).for_each(|trial| {
+            let trial = std::sync::Arc::make_mut(trial);
+            (trial.evidence.unique_bytes, trial.xor) = (bytes, Some(Xor(xor)));
+        });
+        show(&session, look(200)).into_iter().find(|line| line.starts_with("XOR: ")).unwrap_or_default()
+    };
+    set(0, 512 << 20, 1);
+    assert_eq!(set(5, 512 << 20, 2), "", "the file changed, or it is an error");
+    let said = set(0, 256 << 20, 1);
+    assert!(said.starts_with("XOR: of 256 MiB (read 512 B asis) to 512 MiB (read 512 B warm): a trial that ends"), "{said}");
+    assert!(set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB, and which part of the file that is"));
+    assert_eq!(set(5, 256 << 20, 1), "");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::answer::Axis;
 use super::{CellResult, Session};
-use crate::plan::{Job, Op};
+use crate::plan::{CpuCache, Job, Op};
 use crate::record::{Ceilings, Source};
 use crate::stats::Cost;
 
@@ -56,7 +56,7 @@ impl Bounds {
 
     /// Whether what the job reads again and again can stay in the CPUs' own caches.
     pub fn fits_caches(&self, job: &Job) -> bool {
-        job.span <= self.cache
+        job.span <= self.cache && job.cpu_cache == CpuCache::Keep
     }
 
     /// Bytes per second that control groups let a job move: of a mix as much as its scarcer part allows.

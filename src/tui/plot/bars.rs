@@ -83,6 +83,11 @@ impl<'a> Bars<'a> {
         }
     }
 
+    /// Columns that labels take, of so many in all.
+    pub fn label_width(&self, width: u16) -> u16 {
+        self.columns(width).label
+    }
+
     /// The bar keeps a third of the width at least: figure and label give way, the label first.
     fn columns(&self, width: u16) -> Columns {
         let widest = |text: fn(&Bar<'a>) -> &'a str| self.bars.iter().map(|bar| text(bar).width()).max().unwrap_or(0).min(400) as u16;

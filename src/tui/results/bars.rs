@@ -24,34 +24,37 @@ struct Row {
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let (own, tried) = (own(look, results, data), tried(look, data));
-    let all = || own.iter().chain(&tried);
-    let step = if usize::from(area.height) > own.len() * 2 + tried.len() { 2 } else { 1 };
+    let (own, bounds, tried) = (own(look, results, data), bounds(look, data), tried(look, data));
+    // A gap and a title stand above what was tried.
+    let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
+    let step = if usize::from(area.height) >= own.len() * 2 + below { 2 } else { 1 };
     let first = pane::first_row(results.chart.series, own.len(), usize::from(area.height) / step);
+    let all = || own.iter().chain(&bounds).chain(&tried);
     let widest = |of: fn(&Row) -> &String| all().take(1000).map(|row| pane::width(of(row))).max().unwrap_or(0);
     let (label_width, figure_width) = (widest(|row| &row.label), widest(|row| &row.figure));
     let most = all().map(|row| row.value).fold(0.0, f64::max);
-    let mut place = Rect { height: 1, ..area };
-    let mut put = |row: &Row, down: usize, selected: bool| {
-        place.y += down as u16;
-        if place.y >= area.bottom() {
-            return;
-        }
+    let mut rows = area.rows();
+    let mut put = |row: &Row, skipped: usize, selected: bool| {
+        let Some(place) = rows.nth(skipped) else { return };
         let (label, figure) = (format!("{:<label_width$}", row.label), format!("{:>figure_width$}", row.figure));
-        Bars::new(look, &[Bar::new(&label, row.value, row.style, &figure)]).max(most).render(place, buf);
+        let bars = [Bar::new(&label, row.value, row.style, &figure)];
+        let bars = Bars::new(look, &bars).max(most);
+        bars.render(place, buf);
         if selected {
-            pane::select(look.style(Role::Focus), 0, Rect { width: pane::width(&label) as u16, ..place }, buf);
+            let width = bars.label_width(place.width).min(pane::width(&row.label) as u16);
+            pane::select(look.style(Role::Focus), 0, Rect { width, ..place }, buf);
         }
     };
     for (at, row) in own.iter().enumerate().skip(first) {
-        put(row, if at == first { step - 1 } else { step }, at == results.chart.series);
+        put(row, step - 1, at == results.chart.series);
     }
+    bounds.iter().for_each(|row| put(row, 0, false));
     for (at, row) in tried.iter().enumerate() {
-        put(row, if at == 0 { step + 1 } else { 1 }, false);
+        put(row, if at == 0 { 2 } else { 0 }, false);
     }
-    let under = ((own.len() - first) * step + step - 1) as u16;
-    if !tried.is_empty() {
-        pane::line(Line::styled("tried for a moment:", look.style(Role::Dim)), under, area, buf);
+    let title = (own.len() - first) * step + bounds.len() + 1;
+    if !tried.is_empty() && title < usize::from(area.height) {
+        pane::line(Line::styled("tried for a moment:", look.style(Role::Dim)), title as u16, area, buf);
     }
 }
 
@@ -70,22 +73,24 @@ fn own(look: &Look, results: &Results, data: &Data) -> Vec<Row> {
     data.curves.iter().map(row).collect()
 }
 
-/// The ways that were tried and not picked, the fastest first, and the bound of the one that was.
+/// Where one of several ways was picked, of its throughput.
+fn picked(data: &Data) -> impl Iterator<Item = &Picked> {
+    data.shown.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
+}
+
+fn row(data: &Data, label: &str, value: f64, style: Style) -> Row {
+    Row { label: format!("  {label}"), value, style, figure: data.metric.show(value) }
+}
+
+/// What the way that was picked is held against.
+fn bounds(look: &Look, data: &Data) -> Vec<Row> {
+    let bounds = picked(data).filter_map(|picked| picked.ceiling.as_ref());
+    bounds.map(|ceiling| row(data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))).collect()
+}
+
+/// The ways that were tried and not picked, the fastest first.
 fn tried(look: &Look, data: &Data) -> Vec<Row> {
-    let picked = data.shown.answer.picked.iter().filter(|_| data.metric == Metric::Throughput);
-    let row = |label: String, value: f64, role| Row {
-        label: format!("  {label}"),
-        value,
-        style: look.style(role),
-        figure: data.metric.show(value),
-    };
-    let of = |picked: &Picked| {
-        let others = picked.tried.iter().filter(|tried| tried.cell != picked.cell);
-        let state = |job: &Job| if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) };
-        let name = |job: &Job| way_of(job) + &state(job);
-        let mut rows: Vec<Row> = others.map(|tried| row(name(&tried.cell), tried.throughput, Role::Dim)).collect();
-        rows.extend(picked.ceiling.iter().map(|ceiling| row(ceiling.name.clone(), ceiling.bytes_per_second, Role::Rule)));
-        rows
-    };
-    picked.flat_map(of).collect()
+    let state = |job: &Job| if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) };
+    let others = picked(data).flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
+    others.map(|tried| row(data, &(way_of(&tried.cell) + &state(&tried.cell)), tried.throughput, look.style(Role::Dim))).collect()
 }

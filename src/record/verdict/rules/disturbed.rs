@@ -15,6 +15,8 @@ pub(super) const NEARLY_FULL: Rule = rule(21, "nearly-full", "a file system with
 
 /// Share of one CPU's time that the hypervisor may give to others, over all CPUs.
 const STEAL: f64 = 0.01;
+/// The least time over which stolen time is told, nanoseconds: most kernels count it in ticks of 10 ms.
+const TICKS: u128 = 20_000_000;
 /// Share of a file system above which free space is scattered.
 const FULL: f64 = 0.95;
 /// What others may read and write beside us: this much, or this share of our own bytes.
@@ -24,7 +26,8 @@ const OTHERS_SHARE: f64 = 0.02;
 const JOURNAL_SHARE: f64 = 0.1;
 
 fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
-    let stolen = share(evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
+    let (stolen, over) = (evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
+    let stolen = if over >= TICKS { share(stolen, over) } else { 0.0 };
     let mut found = Vec::new();
     let mut severity = Severity::Misleading;
     if stolen > STEAL {

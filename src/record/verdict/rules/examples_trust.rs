@@ -46,6 +46,14 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.steal_nanos = 6_000_000.into()),
         |c| c.each(|t| t.evidence.steal_nanos = 2_000_000.into()),
     ),
+    // Of trials that are together shorter than two ticks of the clock that counts it nothing is known.
+    example(
+        "unsteady-host",
+        Misleading,
+        cold,
+        |c| c.each(|t| (t.nanos, t.evidence.steal_nanos) = (10_000_000, 1_000_000.into())),
+        |c| c.each(|t| (t.nanos, t.evidence.steal_nanos) = (1_000_000, 1_000_000.into())),
+    ),
     example("unsteady-host", Misleading, cold, |c| c.machine.on_battery = Some(true), |c| c.machine.on_battery = None),
     example(
         "unsteady-host",
