@@ -28,10 +28,10 @@ impl Sample {
     pub fn with(&self, next: &Sample) -> Sample {
         Sample {
             at: next.at,
-            nanos: self.nanos + next.nanos,
-            bytes: self.bytes + next.bytes,
-            ops: self.ops + next.ops,
-            syscalls: self.syscalls + next.syscalls,
+            nanos: self.nanos.saturating_add(next.nanos),
+            bytes: self.bytes.saturating_add(next.bytes),
+            ops: self.ops.saturating_add(next.ops),
+            syscalls: self.syscalls.saturating_add(next.syscalls),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::engine::Proposed;
 use crate::host::Host;
 use crate::plan::{Plan, Preset, Remote};
 use crate::record::{Event, Warning};
-use crate::session::Listed;
+use crate::session::{Listed, Samples};
 
 /// A message to the model.
 #[derive(Debug)]
@@ -95,6 +95,12 @@ pub enum Msg {
     /// A session whose figures are to be marked on the bars.
     MarkedOnLab(Result<Box<Other>, String>),
     Opened(Result<Box<Shown>, String>),
+    /// What was done in the intervals of the trials of the cell that was asked for; none where that cannot be read.
+    Course {
+        path: PathBuf,
+        cell: u32,
+        samples: Vec<Samples>,
+    },
     /// The plan of a session made new, to be run.
     Again(Result<Box<Plan>, String>),
     PresetSaved(Result<Box<Preset>, String>),
@@ -147,6 +153,11 @@ pub enum Effect {
     PlanLab(Box<Question>),
     MarkOnLab(String),
     Open(String),
+    /// The course of the trials of a cell, from the session's file.
+    Course {
+        path: PathBuf,
+        cell: u32,
+    },
     Again(String),
     Rename {
         id: String,

@@ -109,6 +109,11 @@ impl Data {
         })
     }
 
+    /// Index in the plan of a result's cell.
+    pub fn cell_of(&self, result: usize) -> Option<u32> {
+        self.cells.get(result)?.to_owned().try_into().ok()
+    }
+
     /// The latencies behind a result.
     pub fn latency(&self, result: usize) -> Option<&Latency> {
         let verdict = self.shown.session.verdicts.get(*self.cells.get(result)?)?.as_ref()?;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what is shown, made once per session and metric | [`data`], [`columns`] |
 //! | what is copied of it | [`copy`] |
+//! | what is read of it when a cell is opened | [`course`] |
 //! | what is under the cursor, and what keys change of it | [`state`], [`act`], [`mouse`] |
 //! | where things are | [`layout`] |
 //! | the picture | [`view`], [`chart`], [`legend`], [`answer`], [`table`], [`cell`] |
@@ -15,6 +16,7 @@ mod cell;
 mod chart;
 mod columns;
 mod copy;
+mod course;
 mod data;
 mod layout;
 mod legend;
@@ -27,6 +29,7 @@ mod view;
 mod tests;
 
 pub use act::{act, mark, metric_of, offered};
+pub use course::{ask, told};
 pub use mouse::clicked;
 pub use state::Results;
 pub use view::draw;

@@ -6,6 +6,7 @@ use tui_input::Input;
 
 use super::super::curves::{Curve, CurvePoint, Expected, Metric};
 use super::super::shown::Shown;
+use super::course::Courses;
 use super::data::Data;
 
 /// The chart's part.
@@ -53,6 +54,7 @@ pub struct Results {
     pub chart: ChartState,
     pub table: TableState,
     pub open: Option<Open>,
+    pub courses: Courses,
 }
 
 impl Results {
@@ -69,7 +71,7 @@ impl Results {
         let turned = std::mem::take(&mut self.chart.turned);
         self.chart = ChartState { turned, mean: self.chart.mean, ..ChartState::default() };
         self.table = TableState { on: self.table.on, rows: data.sheet.rows("", None), ..TableState::default() };
-        self.open = None;
+        (self.open, self.courses) = (None, Courses::default());
         // The best point is what one looks for first.
         let best = data.shown.answer.best.as_ref().and_then(|best| data.results().iter().position(|r| r.cell == best.cell));
         self.data = Some(data);

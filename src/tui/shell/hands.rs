@@ -121,6 +121,7 @@ impl Hands for Shell {
             Effect::PlanLab(question) => self.look_up(move || look_up::plan_lab(&question)),
             Effect::MarkOnLab(id) => self.look_up(move || Msg::MarkedOnLab(look_up::other(&id).map(Box::new))),
             Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
+            Effect::Course { path, cell } => self.look_up(move || look_up::course(path, cell)),
             Effect::Again(id) => self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new))),
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
             Effect::Delete(id) => self.look_up(move || look_up::delete(&id)),

@@ -45,6 +45,12 @@ fn known(path: PathBuf) -> Option<Entry> {
     Some(Entry { name: super::hands::name(&path).replace(char::is_control, "?"), kind, size: meta.len(), readable, path })
 }
 
+/// What was done in the intervals of a cell's trials; nothing where the file cannot be read any more.
+pub fn course(path: PathBuf, cell: u32) -> Msg {
+    let samples = session::samples(&path, cell).unwrap_or_default();
+    Msg::Course { path, cell, samples }
+}
+
 /// Facts about a file: size, file system, what is cached, what is stored.
 pub fn facts(path: PathBuf) -> Seen {
     let result =

@@ -23,6 +23,11 @@ const PATIENCE: Duration = Duration::from_millis(1200);
 pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     model.now = now;
     model.toasts.pass(now);
+    let effects = changed(model, now, msg);
+    effects.into_iter().chain(results::ask(model)).collect()
+}
+
+fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => key::pressed(model, key),
         Msg::Paste(text) => key::pasted(model, &text),
@@ -50,6 +55,10 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Opened(Ok(shown)) => {
             let screen = run::show(model, *shown);
             go(model, screen)
+        }
+        Msg::Course { path, cell, samples } => {
+            results::told(model, &path, cell, samples);
+            Vec::new()
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Failed(why) => {

@@ -1,5 +1,6 @@
 //! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs it.
 
+mod course;
 mod facts;
 mod latency;
 mod source;
@@ -22,6 +23,9 @@ use crate::session::CellResult;
 
 /// From this width on the sections stand in two columns.
 const TWO: u16 = 112;
+
+/// Rows of trials that still leave room below them.
+const MANY: usize = 20;
 
 /// What every section is made from.
 #[derive(Clone, Copy)]
@@ -51,24 +55,30 @@ impl<'a> Sight<'a> {
     }
 }
 
-fn stacks<'a>(look: &'a Look, data: &'a Data, index: usize, body: Rect) -> Vec<Stack<'a>> {
-    let Some(result) = data.results().get(index) else { return Vec::new() };
+fn stacks<'a>(look: &'a Look, results: &'a Results, data: &'a Data, index: usize, body: Rect) -> Vec<Stack<'a>> {
+    let (Some(result), over_time) = (data.results().get(index), results.courses.of(index)) else { return Vec::new() };
     let inner = layout::inside(body);
     let column = |left: u16, width: u16| Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height);
     let sight = |area: Rect| Sight { look, data, index, result, width: usize::from(area.width) };
     if inner.width < TWO {
         let area = column(0, inner.width);
         let s = sight(area);
-        let parts = brief_parts(s).into_iter().chain([trials::sections(s, 7), facts::processor(s)]);
+        let parts = brief_parts(s).into_iter().chain([trials::sections(s, 7), facts::processor(s), course::sections(s, over_time, 7)]);
         return vec![Stack::of(area, parts)];
     }
     let half = inner.width / 2;
     let (left, right) = (column(0, half), column(half, inner.width - half));
     let (l, r) = (sight(left), sight(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
+    // Below the trials, where these are not so many that it is far down.
+    let few = result.trials.len() <= MANY;
+    let course = |s, here| if here { course::sections(s, over_time, tall) } else { Vec::new() };
     vec![
-        Stack::of(left, [facts::error(l), facts::figures(l), facts::limit(l), facts::written(l), trials::sections(l, tall)]),
-        Stack::of(right, [source::sections(r), latency::sections(r, tall), facts::warnings(r), facts::processor(r)]),
+        Stack::of(
+            left,
+            [facts::error(l), facts::figures(l), facts::limit(l), facts::written(l), trials::sections(l, tall), course(l, few)],
+        ),
+        Stack::of(right, [source::sections(r), latency::sections(r, tall), facts::warnings(r), facts::processor(r), course(r, !few)]),
     ]
 }
 
@@ -76,7 +86,7 @@ fn stacks<'a>(look: &'a Look, data: &'a Data, index: usize, body: Rect) -> Vec<S
 pub fn most_scroll(model: &Model, body: Rect) -> usize {
     let results = &model.results;
     let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
-    stacks(&model.look, data, open.result, body).iter().map(Stack::most_scroll).max().unwrap_or(0)
+    stacks(&model.look, results, data, open.result, body).iter().map(Stack::most_scroll).max().unwrap_or(0)
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect, buf: &mut Buffer) {
@@ -85,7 +95,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect,
     let place = neighbours.iter().position(|own| *own == open.result);
     let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
-    let stacks = stacks(look, data, open.result, area);
+    let stacks = stacks(look, results, data, open.result, area);
     let inner = layout::inside(area);
     let (mut most, mut longest) = (0, 0);
     for stack in &stacks {

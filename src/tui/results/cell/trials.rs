@@ -13,7 +13,7 @@ use crate::record::Trial;
 use crate::units::{self, column};
 
 /// What a trial is told by: the metric that is plotted, where a single trial has it.
-fn metric(s: Sight) -> Metric {
+pub(super) fn metric(s: Sight) -> Metric {
     match s.data.metric {
         Metric::Operations => Metric::Operations,
         Metric::SystemCalls => Metric::SystemCalls,
