@@ -1,6 +1,6 @@
 //! Numbers of one column: one unit for all of them, decimal points below each other.
 
-use super::three_digits;
+use super::{show_count, three_digits};
 
 /// A unit: what one of it is in the base unit, and its name.
 pub type Unit = (f64, &'static str);
@@ -38,6 +38,11 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// As [`figure`], with a prefix from 100,000 on: `36.0 M`.
+pub fn short(value: f64) -> String {
+    if value.abs() < 1e5 { figure(value) } else { show_count(value) }
+}
+
 /// The values in units of `factor`, padded to one width with their decimal points in one column.
 pub fn aligned(values: &[Option<f64>], factor: f64) -> Vec<String> {
     let texts: Vec<String> = values.iter().map(|v| v.map_or("-".into(), |v| figure(v / factor))).collect();
@@ -51,6 +56,13 @@ pub fn aligned(values: &[Option<f64>], factor: f64) -> Vec<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn long_numbers_have_a_prefix() {
+        for (value, text) in [(4.25, "4.25"), (99_999.0, "99999"), (100_000.0, "100 k"), (35_962_545.0, "36.0 M"), (f64::NAN, "-")] {
+            assert_eq!(short(value), text);
+        }
+    }
 
     #[test]
     fn one_unit_suits_the_whole_column() {

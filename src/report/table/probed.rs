@@ -7,7 +7,7 @@ use super::grid::{Cell, Column, Style};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::session::{self, ProbeResult};
-use crate::units::column::{aligned, figure};
+use crate::units::column::{figure, short};
 
 /// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they are of many kinds.
 pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
@@ -19,8 +19,7 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     columns.push(values(probes));
     columns.push(Column { right: true, ..words(if look.ascii { "+-%" } else { "±%" }, 1, &half) });
     if probes.iter().any(|p| p.cycles.is_some()) {
-        let cycles: Vec<Option<f64>> = probes.iter().map(|p| p.cycles).collect();
-        columns.push(Column::numbers("cycles", "", 4, aligned(&cycles, 1.0)));
+        columns.push(cycles(probes));
     }
     if probes.iter().any(|p| p.estimate.is_some()) {
         columns.push(Column { right: true, ..words("estimate", 3, &estimate) });
@@ -33,6 +32,15 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
         *piece = safe(piece, look);
     }
     columns
+}
+
+/// The digits below each other, with a prefix or without.
+fn cycles(probes: &[ProbeResult]) -> Column {
+    let texts: Vec<String> = probes.iter().map(|probe| probe.cycles.map_or("-".into(), short)).collect();
+    let prefixed = |text: &String| text.ends_with(char::is_alphabetic);
+    let some = texts.iter().any(prefixed);
+    let padded = |text: String| if some && !prefixed(&text) { text + "  " } else { text };
+    Column { right: true, ..Column::words("cycles", 4, texts.into_iter().map(padded).collect()) }
 }
 
 fn values(probes: &[ProbeResult]) -> Column {

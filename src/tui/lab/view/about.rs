@@ -195,7 +195,7 @@ impl Text<'_> {
         // The cycles of a figure are told by the session; those of mean and spread follow from the same clock.
         let cycle = result.cycles.filter(|cycles| *cycles > 0.0).map(|cycles| s.median / cycles).or(lab.data.cycle);
         let cycles = |nanos: f64| match (unit, cycle) {
-            (Unit::Nanos, Some(cycle)) if cycle > 0.0 => format!("{} cycles", units::column::figure(nanos / cycle)),
+            (Unit::Nanos, Some(cycle)) if cycle > 0.0 => format!("{} cycles", units::column::short(nanos / cycle)),
             _ => String::new(),
         };
         self.figure(self.name("median"), &unit.show(s.median), &cycles(s.median));
