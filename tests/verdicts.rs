@@ -103,29 +103,43 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
     }
     let file = home.file("data.bin", LEN);
     let counted = device_counted(&file);
-    for result in results(&home, "data.bin -b all -s 64k,1m -c cold,warm --count 0 -t 1,2") {
-        let (cell, trial) = (&result["cell"], &result["trials"][0]);
-        if trial["bytes"] == 0 || cell["backend"] == "null" {
-            continue;
-        }
-        let cold = cell["cache"] == "cold";
-        assert_eq!((trial["bytes"].as_u64(), trial["hole_bytes"].as_u64()), (Some(LEN as u64), Some(0)), "{cell}");
-        assert!(!warnings(&result).contains(&"not-cold"), "{cell}: {}", result["warnings"]);
-        if let Some(before) = trial["resident_before"].as_u64() {
-            let wanted = if cold { 0..=LEN as u64 / 100 } else { LEN as u64 / 100 * 99..=LEN as u64 };
-            assert!(wanted.contains(&before), "{cell}: {before} of {LEN} were resident");
-        }
-        if counted {
-            let part = if cold { "device" } else { "page_cache" };
-            assert!(source(&result, part) >= 0.98, "{cell}: {}", result["source"]);
-        }
-        if !cold {
-            // Blocks of a file system's own, which another program may drop, are some 0.1 % of so small a file: then it is told.
-            let warm = trial["device_bytes"].as_u64().is_none_or(|bytes| bytes <= LEN as u64 / 1000);
-            assert!(warm || warnings(&result).contains(&"not-warm"), "{cell}: {trial}");
-            assert!(trial["device_bytes"].as_u64().is_none_or(|bytes| bytes < 64 << 10), "{cell}: a block of the file: {trial}");
+    let mut asked = vec!["-b all -s 64k,1m -c cold,warm -t 1,2".to_string()];
+    // Some kernels evict what is cached and idle, a busy machine gives them the time for it: then it is told, and measured again.
+    for _ in 0..5 {
+        let found: Vec<Value> = asked.iter().flat_map(|line| results(&home, &format!("data.bin --count 0 {line}"))).collect();
+        asked = found.iter().filter(|result| !comes_from_where_it_should(result, counted)).map(|result| line_of(&result["cell"])).collect();
+        if asked.is_empty() {
+            return;
         }
     }
+    panic!("warm cells that never came from the cache: {asked:?}");
+}
+
+fn line_of(cell: &Value) -> String {
+    format!("-b {} -s {} -c warm -t {}", cell["backend"].as_str().unwrap(), cell["block"], cell["threads"])
+}
+
+/// False where a warm cell was disturbed, which it must say.
+fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
+    let (cell, trial) = (&result["cell"], &result["trials"][0]);
+    if trial["bytes"] == 0 || cell["backend"] == "null" {
+        return true;
+    }
+    let cold = cell["cache"] == "cold";
+    assert_eq!((trial["bytes"].as_u64(), trial["hole_bytes"].as_u64()), (Some(LEN as u64), Some(0)), "{cell}");
+    assert!(!warnings(result).contains(&"not-cold"), "{cell}: {}", result["warnings"]);
+    if let Some(before) = trial["resident_before"].as_u64() {
+        let wanted = if cold { 0..=LEN as u64 / 100 } else { LEN as u64 / 100 * 99..=LEN as u64 };
+        assert!(wanted.contains(&before), "{cell}: {before} of {LEN} were resident");
+    }
+    if cold {
+        assert!(!counted || source(result, "device") >= 0.98, "{cell}: {}", result["source"]);
+        return true;
+    }
+    // Blocks of a file system's own, which another program may drop, are some 0.1 % of so small a file: then it is told.
+    let device = trial["device_bytes"].as_u64().unwrap_or(0);
+    assert!(device <= LEN as u64 / 1000 || warnings(result).contains(&"not-warm"), "{cell}: {trial}");
+    device < 64 << 10 && (!counted || source(result, "page_cache") >= 0.98)
 }
 
 #[test]
