@@ -1,7 +1,7 @@
 //! A whole file opened, read block by block in order or not, and closed: of `file-read` and `remote-read`.
 #![allow(unsafe_code)]
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -102,6 +102,8 @@ pub(super) struct Source {
 pub(super) struct Reading {
     what: What,
     source: Source,
+    /// How each pass opens it.
+    options: OpenOptions,
     /// Numbers of blocks, in the order of their reads.
     order: Vec<u32>,
     block: Buffer,
@@ -118,7 +120,8 @@ impl Reading {
         let blocks = usize::try_from(what.blocks()).unwrap_or(usize::MAX);
         let order = if what.random { shuffled(blocks, what.bytes) } else { (0..blocks as u32).collect() };
         let (block, site) = (Buffer::new(BLOCK).map_err(ProbeError::of("a buffer"))?, site.clone());
-        let mut reading = Reading { what, source, order, block, passes: 0, device_bytes: Some(0), kept: None, site };
+        let options = fd::named_options(&source.path).map_err(ProbeError::of("opening the file"))?;
+        let mut reading = Reading { what, source, options, order, block, passes: 0, device_bytes: Some(0), kept: None, site };
         if !what.cold {
             reading.warm()?;
             reading.kept = if reading.source.far { reading.kept() } else { None };
@@ -133,7 +136,7 @@ impl Reading {
     }
 
     fn kept(&self) -> Option<f64> {
-        let again = fd::open_named(&self.source.path).ok()?;
+        let again = self.options.open(&self.source.path).ok()?;
         residency_if_known(&again, self.what.bytes, None).ok()?.map(|left| left.share())
     }
 
@@ -144,7 +147,7 @@ impl Reading {
 
     /// Once from open to close.
     fn pass(&self) -> Result<(), ProbeError> {
-        let file = fd::open_named(&self.source.path).map_err(ProbeError::of("opening the file"))?;
+        let file = self.options.open(&self.source.path).map_err(ProbeError::of("opening the file"))?;
         with_fill!(FILL => self.blocks::<FILL>(&file))
     }
 

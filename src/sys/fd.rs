@@ -64,6 +64,15 @@ pub fn open_named(path: &Path) -> io::Result<File> {
     open_noatime(path, File::options().read(true), libc::O_NONBLOCK)
 }
 
+/// How to open `path` again and again as [`open_named`] does: where `O_NOATIME` is refused, each try with it is an open more.
+///
+/// # Errors
+/// The errno of open(2) or fcntl(2).
+pub fn named_options(path: &Path) -> io::Result<OpenOptions> {
+    let granted = if is_noatime(&open_named(path)?)? { libc::O_NOATIME } else { 0 };
+    Ok(File::options().read(true).custom_flags(libc::O_NONBLOCK | granted).clone())
+}
+
 /// Opens a regular file to read it.
 ///
 /// # Errors
@@ -124,5 +133,26 @@ mod tests {
         assert_eq!(clip(&file, 990, 5).unwrap(), 5);
         assert_eq!(clip(&file, 990, 50).unwrap(), 10);
         assert_eq!(clip(&file, u64::MAX, u64::MAX).unwrap(), 0);
+    }
+    #[test]
+    fn how_a_file_is_opened_again_is_found_out_once_and_holds_for_a_stranger_too() {
+        use nix::unistd::{Uid, setfsuid};
+        use std::os::unix::fs::PermissionsExt;
+        let own = tempfile::NamedTempFile::new().unwrap();
+        let granted = |options: OpenOptions| is_noatime(&options.open(own.path()).unwrap()).unwrap();
+        assert!(granted(named_options(own.path()).unwrap()));
+        if !nix::unistd::geteuid().is_root() {
+            return crate::sys::testing::skip("only root can be somebody else");
+        }
+        own.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).unwrap();
+        // Of this thread only, with the rights to files that root has.
+        let stranger = || {
+            setfsuid(Uid::from_raw(65534));
+            named_options(own.path())
+                .map(|options| (options.open(own.path()).is_ok(), is_noatime(&options.open(own.path()).unwrap()).unwrap()))
+        };
+        let found = std::thread::scope(|scope| scope.spawn(stranger).join().unwrap());
+        assert_eq!(found.unwrap(), (true, false));
+        assert!(matches!(named_options(Path::new("/no/such/file")), Err(error) if error.kind() == io::ErrorKind::NotFound));
     }
 }
