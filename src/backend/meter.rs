@@ -65,10 +65,10 @@ impl Meter {
     /// What is recorded of nothing, by the same calls: the least of many.
     fn nothing(&mut self) -> u64 {
         for _ in 0..64 {
-            let start = self.opens();
-            self.closes(start);
+            let start = self.reads();
+            self.end(start);
         }
-        std::mem::take(&mut self.histogram).quantile(0.0).unwrap_or(0)
+        std::mem::take(&mut self.histogram).pairs().first().map_or(0, |(nanos, _)| *nanos)
     }
 
     /// By chance: the first of each so many might be the first of every page, or of every pass.
@@ -105,7 +105,9 @@ impl Meter {
         } else if self.one_in == 0 {
             self.clock.now()
         } else {
-            self.opens()
+            // Before the reading, which is not in a call: the way back from there would be timed too.
+            self.choose();
+            self.clock.alone()
         }
     }
 
@@ -119,24 +121,21 @@ impl Meter {
             self.record(start, now);
             self.last = now;
         } else {
-            self.closes(start);
+            let now = self.clock.alone();
+            self.closes(start, now);
         }
     }
 
-    /// Out of the loop, which stays small: one in 64 comes here.
-    #[cold]
+    /// The next one; out of the loop, which stays small.
     #[inline(never)]
-    fn opens(&mut self) -> u64 {
+    fn choose(&mut self) {
         self.window = self.window.wrapping_add(self.one_in);
         self.next = self.window.wrapping_add(self.one_of(self.one_in));
-        self.clock.alone()
     }
 
-    #[cold]
     #[inline(never)]
-    fn closes(&mut self, start: u64) {
-        let now = self.clock.alone();
-        self.record(start, now);
+    fn closes(&mut self, start: u64, end: u64) {
+        self.record(start, end);
     }
 
     #[inline(always)]
@@ -179,6 +178,17 @@ mod tests {
                 assert!(quota == 1 || quarters.iter().all(|n| (150..350).contains(n)), "{quota} x {passes}: {quarters:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_the_readings_take_is_known_and_taken_out() {
+        let mut meter = Meter::new(Clock::best(), Timed::OneIn(1), u64::MAX);
+        assert!(meter.own > 0);
+        (0..1000).for_each(|index| {
+            let start = meter.start(index);
+            meter.end(start);
+        });
+        assert!(meter.histogram.pairs()[0].0 < meter.own, "{:?} beyond {} ns", meter.histogram.pairs()[0], meter.own);
     }
 
     #[test]
