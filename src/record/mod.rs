@@ -20,7 +20,7 @@ pub use far::HostSummary;
 pub use known::Known;
 pub use latency::Latency;
 pub use level::{Dropped, Level, Reading};
-pub use pick::{Found, LeftOut, Pick, Try, way_of};
+pub use pick::{Found, LeftOut, Pick, Try, state_of, way_of};
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use text::steers;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Job;
+use crate::plan::{Cache, Job};
 use crate::stats;
 use crate::units::{show_bytes, show_rate, show_share};
 
@@ -170,6 +170,11 @@ pub fn way_of(job: &Job) -> String {
         text += &format!(" by {} threads", job.threads);
     }
     text
+}
+
+/// The state of the cache that it was brought into: `, cold`; nothing of a file that was taken as it is.
+pub fn state_of(job: &Job) -> String {
+    if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) }
 }
 
 #[cfg(test)]

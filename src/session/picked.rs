@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Bounds, CellResult, Session};
-use crate::plan::{Cache, Job};
-use crate::record::{Pick, Trial, Xor, way_of};
+use crate::plan::Job;
+use crate::record::{Pick, Trial, Xor, state_of, way_of};
 use crate::stats::median;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 
@@ -103,7 +103,7 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
 /// `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads can read from memory. mmap+shared ... was picked ...`
 fn text(picked: &Picked, result: &CellResult) -> String {
     let job = &picked.cell;
-    let state = if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) };
+    let state = state_of(job);
     let what = match picked.xor {
         Some(xor) => format!("XOR {xor} of {}{state}", show_bytes(job.span)),
         None => format!("{} of {}{state}", way_of(job), show_bytes(job.span)),

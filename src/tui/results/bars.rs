@@ -11,8 +11,8 @@ use super::super::theme::{Look, Role};
 use super::super::view::pane;
 use super::data::Data;
 use super::state::Results;
-use crate::plan::{Cache, Job};
-use crate::record::way_of;
+use crate::plan::Cache;
+use crate::record::{state_of, way_of};
 use crate::session::Picked;
 
 /// One row.
@@ -24,15 +24,22 @@ struct Row {
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let (own, bounds, tried) = (own(look, results, data), bounds(look, data), tried(look, data));
+    let (bounds, tried) = (bounds(look, data), tried(look, data));
+    let own = |curve: &Curve| own(look, results, data, curve);
     // A gap and a title stand above what was tried.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
-    let step = if usize::from(area.height) >= own.len() * 2 + below { 2 } else { 1 };
-    let first = pane::first_row(results.chart.series, own.len(), usize::from(area.height) / step);
-    let all = || own.iter().chain(&bounds).chain(&tried);
-    let widest = |of: fn(&Row) -> &String| all().take(1000).map(|row| pane::width(of(row))).max().unwrap_or(0);
-    let (label_width, figure_width) = (widest(|row| &row.label), widest(|row| &row.figure));
-    let most = all().map(|row| row.value).fold(0.0, f64::max);
+    let step = if usize::from(area.height) >= data.curves.len() * 2 + below { 2 } else { 1 };
+    let shown = usize::from(area.height) / step;
+    let first = pane::first_row(results.chart.series, data.curves.len(), shown);
+    let (mut label_width, mut figure_width) = (0, 0);
+    let mut widen = |row: &Row| {
+        label_width = label_width.max(pane::width(&row.label));
+        figure_width = figure_width.max(pane::width(&row.figure));
+    };
+    data.curves.iter().take(1000).for_each(|curve| widen(&own(curve)));
+    bounds.iter().chain(&tried).for_each(&mut widen);
+    let others = bounds.iter().chain(&tried).map(|row| row.value);
+    let most = data.curves.iter().map(|curve| value(results, curve)).chain(others).fold(0.0, f64::max);
     let mut rows = area.rows();
     let mut put = |row: &Row, skipped: usize, selected: bool| {
         let Some(place) = rows.nth(skipped) else { return };
@@ -45,32 +52,32 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
             pane::select(look.style(Role::Focus), 0, Rect { width, ..place }, buf);
         }
     };
-    for (at, row) in own.iter().enumerate().skip(first) {
-        put(row, step - 1, at == results.chart.series);
+    for (at, curve) in data.curves.iter().enumerate().skip(first).take(shown) {
+        put(&own(curve), step - 1, at == results.chart.series);
     }
     bounds.iter().for_each(|row| put(row, 0, false));
     for (at, row) in tried.iter().enumerate() {
         put(row, if at == 0 { 2 } else { 0 }, false);
     }
-    let title = (own.len() - first) * step + bounds.len() + 1;
+    let title = (data.curves.len() - first) * step + bounds.len() + 1;
     if !tried.is_empty() && title < usize::from(area.height) {
         pane::line(Line::styled("tried for a moment:", look.style(Role::Dim)), title as u16, area, buf);
     }
 }
 
-/// What was measured.
-fn own(look: &Look, results: &Results, data: &Data) -> Vec<Row> {
-    let row = |curve: &Curve| {
-        let value = curve.points.first().filter(|_| !results.is_off(curve)).map_or(f64::NAN, |point| point.y);
-        let style = look.series(curve.hue);
-        Row {
-            label: format!("{} {}", look.marker(curve.index), curve.name),
-            value,
-            style: if curve.cache == Cache::Cold { style.add_modifier(Modifier::DIM) } else { style },
-            figure: if value.is_nan() { "off".into() } else { data.metric.show(value) },
-        }
-    };
-    data.curves.iter().map(row).collect()
+/// What was measured; not a number where it is switched off.
+fn value(results: &Results, curve: &Curve) -> f64 {
+    curve.points.first().filter(|_| !results.is_off(curve)).map_or(f64::NAN, |point| point.y)
+}
+
+fn own(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
+    let (value, style) = (value(results, curve), look.series(curve.hue));
+    Row {
+        label: format!("{} {}", look.marker(curve.index), curve.name),
+        value,
+        style: if curve.cache == Cache::Cold { style.add_modifier(Modifier::DIM) } else { style },
+        figure: if value.is_nan() { "off".into() } else { data.metric.show(value) },
+    }
 }
 
 /// Where one of several ways was picked, of its throughput.
@@ -90,7 +97,6 @@ fn bounds(look: &Look, data: &Data) -> Vec<Row> {
 
 /// The ways that were tried and not picked, the fastest first.
 fn tried(look: &Look, data: &Data) -> Vec<Row> {
-    let state = |job: &Job| if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) };
     let others = picked(data).flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
-    others.map(|tried| row(data, &(way_of(&tried.cell) + &state(&tried.cell)), tried.throughput, look.style(Role::Dim))).collect()
+    others.map(|tried| row(data, &(way_of(&tried.cell) + &state_of(&tried.cell)), tried.throughput, look.style(Role::Dim))).collect()
 }
