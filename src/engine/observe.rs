@@ -115,6 +115,7 @@ mod tests {
         Counters::default().tell(&at(1, 1, 1, 1, 1), Op::Read, 1, &mut unknown);
         assert_eq!((unknown.disk_requests.get(), unknown.disk_depth), (None, None));
     }
+
     #[test]
     fn stolen_time_is_that_of_the_trial() {
         let at = |at, steal| Counters { at, steal: Some(steal), ..Counters::default() };

@@ -200,11 +200,12 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 
 /// Cells that read another part of the same span than others: their XOR differs though the file is the same.
 pub fn folded(page: &mut Page, rows: &[&CellResult]) {
-    let of = |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?, row.cell.clone())));
-    let mut all: Vec<(u64, Xor, Job)> = rows.iter().filter(|row| row.cell.op == Op::Read).filter_map(of).collect();
+    let read = rows.iter().filter(|row| row.cell.op == Op::Read);
+    let of = |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
+    let mut all: Vec<(u64, Xor, &Job)> = read.filter_map(|row| of(row).map(|(bytes, xor)| (bytes, xor, &row.cell))).collect();
     all.sort_by_key(|(bytes, ..)| *bytes);
     let part =
-        |(bytes, xor, job): &&(u64, Xor, Job)| *bytes < job.span && all.iter().any(|(_, other, of)| other != xor && of.span == job.span);
+        |(bytes, xor, job): &&(u64, Xor, &Job)| *bytes < job.span && all.iter().any(|(_, other, of)| other != xor && of.span == job.span);
     let Some((least, _, first)) = all.iter().find(part) else { return };
     let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| job.span == first.span) else { return };
     let bytes = units::show_bytes;
