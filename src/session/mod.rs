@@ -66,7 +66,7 @@ pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};
 pub use why::{
-    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Why, estimate, estimated, expected, foreseen,
+    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Model, Why, estimate, estimated, expected, foreseen,
     reasons as estimate_reasons, why,
 };
 pub use write::Recorder;

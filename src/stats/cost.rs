@@ -32,9 +32,11 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Fits points of (bytes, nanoseconds per operation). `None` under 3 different sizes, or where no line through
-    /// these points costs anything.
-    pub fn fit(points: &[(f64, f64)]) -> Option<Cost> {
+    /// Fits points of (bytes, nanoseconds per operation), each known to `spread`, its relative standard error. `None` under 3
+    /// different sizes, or where no line through these points costs anything.
+    ///
+    /// Three noisy points may lie on a line by chance: the intervals are never narrower than `spread` makes them.
+    pub fn fit(points: &[(f64, f64)], spread: f64) -> Option<Cost> {
         let sound = |value: f64| value.is_finite() && value > 0.0;
         let points: Vec<(f64, f64)> = points.iter().copied().filter(|(bytes, nanos)| sound(*bytes) && sound(*nanos)).collect();
         let mut sizes: Vec<u64> = points.iter().map(|(bytes, _)| bytes.to_bits()).collect();
@@ -54,7 +56,7 @@ impl Cost {
             };
             line = Line::least(&points, weight)?;
         }
-        Some(line.cost(&points, scale))
+        Some(line.cost(&points, scale.max(spread)))
     }
 
     /// Nanoseconds of one operation of so many bytes.

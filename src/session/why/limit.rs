@@ -206,9 +206,11 @@ impl<'a> Cell<'a> {
             .then(|| Limited::new(Limit::OneCpu, format!("busy for {} of the time{also}", show_share(self.busy.min(1.0)))))?
     }
 
-    /// The part of an operation that does not depend on its size: as its curve says, at least its system calls.
+    /// The part of an operation that does not depend on its size: as its curve says where it can be told, at least its system
+    /// calls. A bare call that took longer than the whole operation was measured while the machine was slower: it says nothing.
     fn fixed(&self, cost: Option<&Cost>, bounds: &Bounds) -> f64 {
         let calls = bounds.ceilings.syscall_nanos.unwrap_or(0.0) * self.calls;
+        let calls = if calls <= self.nanos { calls } else { 0.0 };
         cost.map_or(calls, |cost| cost.fixed_share(self.result.cell.block as f64) * self.nanos).max(calls)
     }
 

@@ -18,7 +18,7 @@ use crate::plan::{CpuCache, Job, Op};
 use crate::record::{Ceilings, Source};
 use crate::stats::Cost;
 
-pub use curve::CurveCost;
+pub use curve::{CurveCost, Model};
 #[cfg(test)]
 use estimate::foreseen_with;
 pub use estimate::{Basis, Estimate, Estimated, estimate, estimated, expected, foreseen, reasons};
@@ -91,7 +91,7 @@ pub struct Why {
 pub fn why(results: &[CellResult], bounds: &Bounds) -> Why {
     let costs = curve::costs(results);
     let device = limit::Device::of(results);
-    let of: HashMap<&Job, &Cost> = costs.iter().map(|curve| (&curve.cell, &curve.cost)).collect();
+    let of: HashMap<&Job, &Cost> = costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();
     let cost = |result: &CellResult| of.get(&Axis::Block.without(&result.cell)).copied();
     let limits = results.iter().map(|result| limit::limit(result, cost(result), &device, bounds)).collect();
     Why { costs, limits }
