@@ -21,6 +21,7 @@ use super::{CALLS_UNKNOWN, Session, SessionError, clean, reader, utc};
 use crate::host::Host;
 use crate::plan::{Job, Op, Plan, TargetSpec, TrialTime};
 use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
+use crate::units::show_nanos;
 
 /// The largest file that is read, bytes: json+ of a job with every bin has about 0.2 MiB.
 const LARGEST: u64 = 64 << 20;
@@ -242,14 +243,24 @@ impl Made {
         if !calls && self.cells[cell].backend.id != "mmap-copy" {
             add(warning(CALLS_UNKNOWN, Severity::Note, "fio does not tell how many system calls it made", String::new()));
         }
+        if let Some(of) = all.iter().find(|of| of.lacks_submission()) {
+            let evidence = format!("mean submission {}, mean completion {}", show_nanos(of.slat_ns.mean), show_nanos(of.clat_ns.mean));
+            let remedy = "run fio with --lat_percentiles=1 --clat_percentiles=0.".into();
+            let message = "fio's latencies here begin when the submission has returned";
+            // A percent of the latency is within what a percentile of fio's is known to.
+            let small = of.slat_ns.mean < 0.01 * of.clat_ns.mean;
+            let severity = if small { Severity::Note } else { Severity::Misleading };
+            add(Warning { remedy, ..warning("fio-completion", severity, message, evidence) });
+        }
         let bins = &mut self.bins[cell];
-        for (at, count) in all.iter().flat_map(|of| &of.clat_ns.bins).filter_map(|(at, count)| Some((at.parse::<u64>().ok()?, *count))) {
+        for (at, count) in all.iter().flat_map(|of| &of.latencies().bins).filter_map(|(at, count)| Some((at.parse::<u64>().ok()?, *count)))
+        {
             let sum = bins.entry(at).or_default();
             *sum = sum.saturating_add(count);
         }
         let known = verdict.latency.take();
         verdict.latency = match (known, all) {
-            (None, [one]) if round == 1 => latency(&one.clat_ns, bins),
+            (None, [one]) if round == 1 => latency(one.latencies(), bins),
             // Percentiles cannot be added up: only bins can.
             _ => merged(bins),
         };

@@ -62,10 +62,27 @@ pub struct Direction {
     /// Milliseconds.
     pub runtime: u64,
     pub bw_bytes: u64,
+    /// From the call that submits to its return; engines that do not queue have none.
+    pub slat_ns: Times,
+    /// From the end of the submission to the completion.
     pub clat_ns: Times,
+    /// Both. fio prints its percentiles only with `--lat_percentiles=1`.
+    pub lat_ns: Times,
 }
 
-/// Completion latencies, nanoseconds.
+impl Direction {
+    /// What iotui calls latency, from submission to completion, where fio printed its distribution; else fio's completion latencies.
+    pub fn latencies(&self) -> &Times {
+        if self.slat_ns.count > 0 && !self.lat_ns.percentile.is_empty() { &self.lat_ns } else { &self.clat_ns }
+    }
+
+    /// Whether [`latencies`](Direction::latencies) leave out the submission.
+    pub fn lacks_submission(&self) -> bool {
+        self.slat_ns.count > 0 && self.lat_ns.percentile.is_empty()
+    }
+}
+
+/// Latencies, nanoseconds.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Times {

@@ -64,6 +64,29 @@ fn reads_and_writes_of_a_mix_are_cells_with_their_bins() {
     assert_eq!((buckets[0], buckets.iter().map(|(_, count)| count).sum::<u64>()), ((100, 1), 5661));
 }
 
+/// fio's completion latency begins when the submission has returned; iotui's latency holds both.
+#[test]
+fn latencies_without_the_submission_are_named_and_whole_ones_preferred() {
+    let completion = imported("mixed.json");
+    let warnings = &results(&completion)[0].warnings;
+    let said = warnings.iter().find(|warning| warning.id == "fio-completion").unwrap();
+    assert_eq!((said.severity, said.evidence.as_str()), (Severity::Misleading, "mean submission 10.2 µs, mean completion 847 µs"));
+    assert!(imported("seq.json").verdicts[0].as_ref().unwrap().warnings.iter().all(|warning| warning.id != "fio-completion"));
+
+    let mut output: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(golden("mixed.json")).unwrap()).unwrap();
+    let read = &mut output["jobs"][0]["read"];
+    let mut whole = read["clat_ns"].take();
+    whole["percentile"]["50.000000"] = 777_216.into();
+    (read["lat_ns"], read["clat_ns"]) = (whole, serde_json::json!({ "N": 0 }));
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("whole.json");
+    std::fs::write(&file, output.to_string()).unwrap();
+    let session = session(&file).unwrap().unwrap();
+    let verdict = session.verdicts[0].as_ref().unwrap();
+    assert_eq!(verdict.latency.as_ref().unwrap().p50, Some(777_216.0));
+    assert!(verdict.warnings.iter().all(|warning| warning.id != "fio-completion"));
+}
+
 #[test]
 fn jobs_at_once_are_threads_and_one_after_the_other_are_trials() {
     let both = imported("two.json");
