@@ -58,7 +58,7 @@ impl Temporary {
 
     /// As a backend opens it.
     pub fn target(&self) -> Target {
-        Target { path: self.path.clone(), size: self.len, writable: false, direct_align: None, direct_refused: None }
+        Target { path: self.path.clone(), held: None, size: self.len, writable: false, direct_align: None, direct_refused: None }
     }
 
     /// Share of its pages in the page cache.

@@ -11,7 +11,7 @@ use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{Depth, Info, Job, Moves, Op};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;
-use crate::sys::{calls, clone, fd};
+use crate::sys::{calls, clone};
 use crate::units::show_bytes;
 use crate::with_fill;
 
@@ -41,12 +41,14 @@ impl Backend for CopyRange {
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         let dir = beside(&target.path);
-        if std::fs::metadata(&target.path).is_ok_and(|meta| !meta.is_file()) {
+        let from = target.look().map_err(|error| Unsupported(error.to_string()))?;
+        let found = from.metadata().ok();
+        if found.as_ref().is_some_and(|meta| !meta.is_file()) {
             return Err(Unsupported("copy_file_range copies between regular files, and this is a device".into()));
         }
         let free = statvfs(&dir).map(|found| found.blocks_available().saturating_mul(found.fragment_size()));
         // Before a scratch file is filled, its own room is free too.
-        let missing = std::fs::metadata(&target.path).map_or(0, |meta| job.span.saturating_sub(meta.len()));
+        let missing = found.map_or(0, |meta| job.span.saturating_sub(meta.len()));
         if let Some(free) = free.ok().filter(|free| *free < job.span.saturating_add(missing)) {
             let (need, free) = (show_bytes(job.span), show_bytes(free));
             return Err(Unsupported(format!(
@@ -55,7 +57,6 @@ impl Backend for CopyRange {
             )));
         }
         let copy = copy_in(&dir)?;
-        let from = fd::open_named(&target.path).map_err(|error| Unsupported(error.to_string()))?;
         match calls::copy_range::<false>(from.as_raw_fd(), copy.file().as_raw_fd(), 0, 1) {
             0.. => Ok(()),
             errno => Err(Unsupported(format!("copy_file_range: {}", std::io::Error::from_raw_os_error(-errno as i32)))),

@@ -47,6 +47,6 @@ fn what_cannot_be_copied_is_refused_with_the_reason() {
     let (_file, _, target) = testing::file(4096, 1);
     let job = Job { backend: Choice::parse("copy-range").unwrap(), span: u64::MAX, ..testing::job() };
     assert!(CopyRange.check(&target, &job).unwrap_err().0.contains("use a smaller --size"));
-    let device = Target { path: "/dev/null".into(), ..target };
+    let device = Target { path: "/dev/null".into(), held: None, ..target };
     assert!(CopyRange.check(&device, &testing::job()).unwrap_err().0.contains("regular files"));
 }

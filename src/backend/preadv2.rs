@@ -71,7 +71,7 @@ fn flags(job: &Job) -> u32 {
 
 /// Asks the kernel itself, at the end of the file, where there is nothing to read: file systems differ.
 fn probe(target: &Target, flag: u32) -> io::Result<()> {
-    let file = fd::open_named(&target.path)?;
+    let file = target.look()?;
     let (mut byte, end) = (0u8, fd::size(&file)?);
     // SAFETY: one byte, which is ours.
     match unsafe { calls::preadv2::<false>(file.as_raw_fd(), &raw mut byte, 1, end, flag) } {

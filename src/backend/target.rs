@@ -2,12 +2,14 @@
 #![allow(unsafe_code)]
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use super::{BackendError, Unsupported, advice, shared};
 use crate::plan::{Job, Op, Opt, Sync};
 use crate::sys::fd;
+use crate::sys::held::Held;
 
 /// Opens the file as ordinary programs do, for the ways that copy one block per call. Else `O_NOATIME` is asked for: what is measured
 /// stays as it was, and fio does the same.
@@ -21,8 +23,10 @@ pub(super) const ATIME: Opt = Opt {
 /// 120-155 ns more per call.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// What `open` takes; a path under /proc for an unnamed file.
+    /// Its name; a path under /proc for an unnamed file.
     pub path: PathBuf,
+    /// What lanes open, whatever has the name by then. Without it a file can only be read.
+    pub held: Option<Held>,
     pub size: u64,
     /// Only a file that iotui made.
     pub writable: bool,
@@ -43,16 +47,26 @@ impl Target {
             flags |= libc::O_DSYNC;
         }
         let write = job.op == Op::Write;
-        if write && !self.writable {
+        if write && !(self.writable && self.held.is_some()) {
             return Err(Unsupported("iotui writes only to files that it made itself".into()).into());
         }
         let mut options = File::options();
         options.read(true).write(write);
-        let opened = match job.backend.has(ATIME.name) {
-            true => options.custom_flags(flags).open(&self.path),
-            false => fd::open_noatime(&self.path, &mut options, flags),
+        let noatime = !job.backend.has(ATIME.name);
+        let opened = match &self.held {
+            Some(held) => held.open(&mut options, flags, noatime, write),
+            None if noatime => fd::open_noatime(&self.path, &mut options, flags),
+            None => options.custom_flags(flags).open(&self.path),
         };
         opened.map_err(BackendError::Open)
+    }
+
+    /// Opens the file to ask something of it before the run.
+    pub(super) fn look(&self) -> io::Result<File> {
+        match &self.held {
+            Some(held) => held.open(File::options().read(true), libc::O_NONBLOCK, true, false),
+            None => fd::open_named(&self.path),
+        }
     }
 
     /// As [`Target::open`], and the kernel is told of the order where the job says so.

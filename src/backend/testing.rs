@@ -7,6 +7,7 @@ use super::order::Share;
 use super::work::{Assignment, Published, Tally, Work};
 use super::{Backend, Target, drive};
 use crate::plan::{Cache, Choice, Job, Op};
+use crate::sys::held::Held;
 
 /// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
@@ -18,7 +19,9 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
     let data: Vec<u8> = (0..len as u64).map(|i| super::order::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize]).collect();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&data).unwrap();
-    let target = Target { path: file.path().into(), size: len as u64, writable: true, direct_align: None, direct_refused: None };
+    let held = Held::new(file.reopen().unwrap(), None).unwrap();
+    let path = file.path().into();
+    let target = Target { path, held: Some(held), size: len as u64, writable: true, direct_align: None, direct_refused: None };
     (file, data, target)
 }
 

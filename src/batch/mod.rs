@@ -23,13 +23,14 @@ use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, failed, say};
 use crate::session::{self, Recorder, Session};
-use crate::sys::signals;
+use crate::sys::{left, signals};
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
     let format = report::format(&args.out.format)?;
     if let Some(path) = &args.out.output {
         report::probe(path)?;
+        tell_left(args);
     }
     for broken in presets.broken().iter().filter(|_| !args.quiet) {
         say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
@@ -56,6 +57,11 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     }
     let outcome = measured(args, format, &plan, recorder.as_ref(), session);
     finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
+}
+
+/// What killed runs had left behind and is removed now.
+fn tell_left(args: &Args) {
+    left::tell().iter().filter(|_| !args.quiet).for_each(|line| say(format!("iotui: {}", session::clean_text(line))));
 }
 
 /// What is left when the engine is done.
@@ -131,6 +137,7 @@ fn finish(
     gate: Option<&Gate>,
 ) -> anyhow::Result<u8> {
     let Outcome { mut session, error, signal } = outcome;
+    tell_left(args);
     let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
     let (saved, unkept) = kept(args, &mut session, recorder, reason);

@@ -16,6 +16,8 @@ pub enum EngineError {
     NoFile,
     #[error("cannot make {}: {error}", .path.display())]
     New { path: PathBuf, error: io::Error },
+    #[error("cannot make {}: something else got this name while it was filled, and stays as it is: choose another name", .0.display())]
+    Taken(PathBuf),
     #[error("the disk is full: {} were to be written; use a smaller --size or another --dir", show_bytes(*.0))]
     Full(u64),
     #[error("writing the file: {0}")]

@@ -20,6 +20,7 @@ use crate::backend::order::mix;
 use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::left;
 use crate::units::show_bytes;
 
 /// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
@@ -47,6 +48,7 @@ pub fn run(
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
         end = probing::run(plan, control, pace.deadline(), sink);
     }
+    left::tell().into_iter().for_each(|text| sink.event(Event::Note { text }));
     sink.event(Event::End { reason: end });
     Ok(end)
 }

@@ -1,9 +1,10 @@
 //! The target of a run: the user's file opened read-only, or a file that iotui makes, fills and removes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::error::EngineError;
 use crate::backend::Target;
@@ -12,6 +13,9 @@ use crate::plan::{Cold, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
+use crate::sys::folder::unguessable;
+use crate::sys::held::{Held, Id};
+use crate::sys::made::Unnamed;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::scratch::{self, Scratch};
 use crate::sys::{cold, disk, fd, fill};
@@ -20,7 +24,7 @@ use crate::sys::{cold, disk, fd, fill};
 #[derive(Debug)]
 pub struct Bench {
     /// The engine's own description: for preparation and facts, never for timed I/O.
-    pub file: File,
+    pub file: Arc<File>,
     pub target: Target,
     pub facts: TargetFacts,
     pub extents: Option<Extents>,
@@ -29,7 +33,8 @@ pub struct Bench {
     pub device_counted: Option<bool>,
     /// What is dropped to make it cold.
     pub cold: Cold,
-    /// Keeps an unnamed file alive.
+    held: Held,
+    /// Takes the name away that a scratch file may have.
     _scratch: Option<Scratch>,
 }
 
@@ -51,6 +56,7 @@ impl Bench {
 
     /// Opens or makes the target. `progress` is told the bytes filled so far; `stop` ends the filling.
     pub fn open(spec: &TargetSpec, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+        sweep(spec);
         match spec {
             TargetSpec::File { path, .. } => {
                 let mut bench = Bench::existing(path)?;
@@ -58,14 +64,12 @@ impl Bench {
                 Ok(bench)
             }
             TargetSpec::Scratch { dir, size, keep: false } => {
-                // What a killed run may have left where files need a name; no matter if it cannot be looked for.
-                let _ = scratch::sweep(dir);
                 let scratch = Scratch::create(dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
                 filled(scratch.file(), *size, seed, stop, progress)?;
                 Bench::scratch(scratch, dir)
             }
             TargetSpec::Scratch { dir, size, keep: true } => {
-                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", std::process::id())), *size, seed, stop, progress)
+                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", unguessable())), *size, seed, stop, progress)
             }
             TargetSpec::New { path, size } => Bench::new_file(path, *size, seed, stop, progress),
             TargetSpec::None => Err(EngineError::NoFile),
@@ -74,33 +78,38 @@ impl Bench {
 
     fn existing(path: &Path) -> Result<Bench, EngineError> {
         let file = fd::open_named(path).map_err(|error| EngineError::Open { path: path.into(), error })?;
-        Ok(Bench::of(file, path.into(), path, TargetKind::File, None))
+        Bench::of(file, path.into(), path, TargetKind::File, None).map_err(|error| EngineError::Open { path: path.into(), error })
     }
 
     fn scratch(scratch: Scratch, dir: &Path) -> Result<Bench, EngineError> {
         let file = scratch.file().try_clone().map_err(EngineError::Fill)?;
         let path = scratch.path();
-        Ok(Bench::of(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch)))
+        Bench::of(file, path, &dir.join("(scratch file)"), TargetKind::Scratch, Some(scratch)).map_err(EngineError::Fill)
     }
 
-    /// A named file that stays; one that could not be filled is taken away again.
+    /// A named file that stays. It has its name once it is whole: one that could not be filled never had it.
     fn new_file(path: &Path, size: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
-        let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-        let file = made.map_err(|error| EngineError::New { path: path.into(), error })?;
-        if let Err(error) = filled(&file, size, seed, stop, progress) {
-            let _ = std::fs::remove_file(path);
-            return Err(error);
-        }
-        let mut bench = Bench::of(file, path.into(), path, TargetKind::File, None);
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => EngineError::Taken(path.into()),
+            _ => EngineError::New { path: path.into(), error },
+        };
+        let made = Unnamed::make(path).map_err(refused)?;
+        filled(made.file(), size, seed, stop, progress)?;
+        let file = made.finish().map_err(refused)?;
+        let mut bench = Bench::of(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
         bench.target.writable = true;
         Ok(bench)
     }
 
-    fn of(file: File, path: PathBuf, shown: &Path, kind: TargetKind, scratch: Option<Scratch>) -> Bench {
+    fn of(file: File, path: PathBuf, shown: &Path, kind: TargetKind, scratch: Option<Scratch>) -> io::Result<Bench> {
         let facts = TargetFacts::of(&file, shown, kind);
         let extents = extents(&file, facts.size).ok();
+        let device = disk::device_of(&file);
+        let name = if scratch.is_some() { scratch.as_ref().and_then(Scratch::name) } else { Some(path.clone()) };
+        let held = Held::new(file, name)?;
         let target = Target {
-            direct_refused: direct_refused(&path),
+            direct_refused: direct_refused(&held),
+            held: Some(held.clone()),
             path,
             size: facts.size,
             writable: scratch.is_some(),
@@ -109,16 +118,20 @@ impl Bench {
                 _ => facts.devices.first().and_then(logical_block),
             },
         };
-        let device = disk::device_of(&file);
-        Bench { file, target, facts, extents, device, device_counted: None, cold: Cold::Data, _scratch: scratch }
+        let file = Arc::clone(held.file());
+        Ok(Bench { file, target, facts, extents, device, device_counted: None, cold: Cold::Data, held, _scratch: scratch })
     }
 
-    /// Whether lanes, which open the file by its name, would find another one than that which is prepared and watched.
-    pub fn replaced(&self) -> bool {
-        let named = std::fs::metadata(&self.target.path).map(|m| (m.dev(), m.ino()));
-        let held = self.file.metadata().map(|m| (m.dev(), m.ino()));
-        // One that is gone cannot be opened, and that is said.
-        named.is_ok_and(|named| held.is_ok_and(|held| named != held))
+    /// Why what is measured is not what has the name: lanes go on with the file that was opened, and its figures would be taken for
+    /// those of another.
+    pub fn replaced(&self) -> Option<String> {
+        match std::fs::metadata(&self.target.path) {
+            Ok(named) if Id::of(&named) == self.held.id() => None,
+            Ok(_) => Some("another file was put in its place while it was measured: run again".into()),
+            // A path under /proc that there is no more says nothing about the file.
+            Err(_) if self._scratch.is_some() => None,
+            Err(error) => Some(format!("it lost its name while it was measured ({error}): run again")),
+        }
     }
 
     /// Reads the first MiB cold and looks whether it was charged to this process: then 0 device bytes mean none.
@@ -141,9 +154,18 @@ fn logical_block(device: &BlockDevice) -> Option<u32> {
 }
 
 /// The kernel's own word: a file system that cannot do direct I/O refuses the flag.
-fn direct_refused(path: &Path) -> Option<String> {
-    let open = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT | libc::O_NONBLOCK).open(path);
+fn direct_refused(held: &Held) -> Option<String> {
+    let open = held.open(File::options().read(true), libc::O_DIRECT | libc::O_NONBLOCK, false, false);
     open.err().map(|error| format!("open with O_DIRECT: {error}"))
+}
+
+/// Removes what killed runs may have left where this one makes its files; no matter if it cannot be looked for.
+fn sweep(spec: &TargetSpec) {
+    let _ = match spec {
+        TargetSpec::Scratch { dir, .. } => scratch::sweep(dir),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => scratch::sweep(&parent(path)),
+        TargetSpec::None => return,
+    };
 }
 
 fn parent(path: &Path) -> PathBuf {

@@ -56,8 +56,8 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
         None => prepare(bench, job, &|| (stage.cut)().is_some())?,
         Some(_) => Ready { reached: Prepared::AsIs, cached: None },
     };
-    if bench.replaced() {
-        return Err(Failure::Cell("another file was put in its place while it was measured: run again".into()));
+    if let Some(why) = bench.replaced() {
+        return Err(Failure::Cell(why));
     }
     let prepared = monotonic_nanos();
     let done = match cell.way {
@@ -158,7 +158,7 @@ fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
 fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     // Mapping what is not in memory would read it.
     let resident = job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span);
-    let found = cpu_cache::flush(resident.then_some((&bench.file, job.span)).filter(|_| !job.direct)).ok()?;
+    let found = cpu_cache::flush(resident.then_some((&*bench.file, job.span)).filter(|_| !job.direct)).ok()?;
     Some(CacheFlush { before_nanos: found.before, after_nanos: found.after, flushed_bytes: found.bytes })
 }
 

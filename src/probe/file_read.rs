@@ -1,6 +1,9 @@
 //! `file-read`: a local file from open to close, in order and in random order.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
+
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::Mode;
 
 use super::files::{Device, alone, device, fill, filled, folder, ground, has_room};
 use super::reading::{self, OPENED, Reading, Source, What, in_order};
@@ -78,8 +81,9 @@ fn source(what: &What, site: &Site) -> Result<Source, ProbeError> {
     }
     let own = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?).map_err(ProbeError::of("a folder on the disk"))?;
     let path = own.path().join("f0");
-    let file: File =
-        OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(ProbeError::of("a file on the disk"))?;
+    let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+    let made = openat(own.folder(), "f0", flags, Mode::S_IRUSR | Mode::S_IWUSR);
+    let file = File::from(made.map_err(ProbeError::of("a file on the disk"))?);
     fill(&file, what.bytes, what.bytes, site)?;
     Ok(Source { path, ground: ground(&file), file, far: false, _own: Some(Box::new(own)) })
 }

@@ -3,15 +3,15 @@
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 
 use super::text;
+use crate::sys::scratch::sweep;
+use crate::sys::temporary::Temporary;
 
 /// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as it was.
 pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -41,7 +41,11 @@ pub fn to_new_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
 pub fn probe(path: &Path) -> io::Result<()> {
     // Permissions do not tell all (/proc takes no new file from anyone): the file is tried.
     let tried = place(path).and_then(|place| match place {
-        Place::Name { folder, .. } => beside(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary)),
+        Place::Name { folder, .. } => {
+            // What a killed run left, which is told; no matter if it cannot be looked for.
+            let _ = sweep(&folder);
+            beside(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary))
+        }
         Place::Into { .. } => Ok(()),
     });
     tried.map_err(|error| named(path, error))
@@ -165,24 +169,15 @@ fn into(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A new file in `folder`, with the permissions and, where we may, the owner of `old`.
-fn beside(folder: &Path, old: Option<&Metadata>) -> io::Result<(File, PathBuf)> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
+fn beside(folder: &Path, old: Option<&Metadata>) -> io::Result<(Temporary, PathBuf)> {
     let mode = old.map_or(0o666, |old| old.mode() & 0o777);
-    loop {
-        let name = format!(".iotui-{}-{}.tmp", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = folder.join(name);
-        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&path) {
-            Ok(file) => {
-                if let Some(old) = old {
-                    let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
-                    let _ = file.set_permissions(Permissions::from_mode(mode));
-                }
-                return Ok((file, path));
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
+    let file = Temporary::beside(folder, mode)?;
+    if let Some(old) = old {
+        let _ = fchown(&*file, Some(old.uid()), Some(old.gid()));
+        let _ = file.set_permissions(Permissions::from_mode(mode));
     }
+    let path = file.path().to_path_buf();
+    Ok((file, path))
 }
 
 #[cfg(test)]

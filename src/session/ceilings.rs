@@ -12,6 +12,8 @@ use crate::engine::measure_ceilings;
 use crate::record::Ceilings;
 use crate::sys::fd::open_regular;
 use crate::sys::memory::boot_id;
+use crate::sys::scratch::sweep;
+use crate::sys::temporary::Temporary;
 
 const FILE: &str = "ceilings.json";
 
@@ -80,9 +82,11 @@ fn sound(ceilings: &Ceilings) -> bool {
 
 fn keep(folder: &Path, path: &Path, kept: &Kept) -> std::io::Result<()> {
     store::folder_of_ours(folder)?;
-    let beside = folder.join(format!(".{FILE}-{}.tmp", std::process::id()));
-    let written = fs::File::create(&beside).and_then(|mut file| file.write_all(&serde_json::to_vec(kept)?));
-    written.and_then(|()| fs::rename(&beside, path)).inspect_err(|_| drop(fs::remove_file(&beside)))
+    // What a killed process left.
+    let _ = sweep(folder);
+    let mut beside = Temporary::beside(folder, 0o666)?;
+    let written = beside.write_all(&serde_json::to_vec(kept)?);
+    written.and_then(|()| fs::rename(beside.path(), path)).inspect_err(|_| drop(fs::remove_file(beside.path())))
 }
 
 #[cfg(test)]

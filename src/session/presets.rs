@@ -1,12 +1,14 @@
 //! Presets of the user: where their files lie, and how one is written.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::home::Home;
 use super::{clean, slug, store};
 use crate::plan::{Preset, Presets};
+use crate::sys::scratch::sweep;
+use crate::sys::temporary::Temporary;
 
 /// Why a preset cannot be kept. Every message is one line and says what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -56,16 +58,13 @@ pub fn keep_preset(dir: &Path, preset: &Preset, replace: bool) -> Result<(Preset
 
 /// The whole file or none of it; one that is there stays as it is unless `replace`.
 fn write(dir: &Path, path: &Path, bytes: &[u8], replace: bool) -> io::Result<()> {
-    let beside = dir.join(format!(".iotui-{}.tmp", std::process::id()));
-    // Left by a process of that id that was killed.
-    let _ = fs::remove_file(&beside);
-    let written = OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let placed = written.and_then(|()| if replace { fs::rename(&beside, path) } else { place(&beside, path) });
+    // What a killed process left.
+    let _ = sweep(dir);
+    let mut file = Temporary::beside(dir, 0o666)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let placed = written.and_then(|()| if replace { fs::rename(file.path(), path) } else { place(file.path(), path) });
     if placed.is_err() || !replace {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(file.path());
     }
     placed
 }

@@ -7,14 +7,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, Flock, FlockArg, fcntl};
+use nix::unistd::geteuid;
 
 use super::{SessionError, store};
+use crate::sys::folder::unguessable;
+use crate::sys::left;
 
 /// How long others are waited for: one may copy a large session.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -63,13 +65,12 @@ pub struct Unfinished {
 impl Unfinished {
     /// Makes one in `dir`. With the lock of that folder it removes those that ended processes left there.
     pub fn beside(dir: &Path, alone: Option<&Alone>) -> io::Result<Unfinished> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         // Without the lock one that is just being made would not be locked yet.
         if alone.is_some_and(|alone| alone.0.is_some()) {
             sweep(dir);
         }
         loop {
-            let name = format!("{HIDDEN}{}-{}.{UNFINISHED}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let name = format!("{HIDDEN}{}.{UNFINISHED}", unguessable());
             let path = dir.join(name);
             match OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => {
@@ -123,8 +124,9 @@ fn sweep(dir: &Path) {
     };
     for path in fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| old(path)) {
         let left = OpenOptions::new().append(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW).open(&path);
-        if left.is_ok_and(|file| lock(&file)) {
-            let _ = fs::remove_file(&path);
+        let ours = |file: &File| file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == geteuid().as_raw());
+        if left.is_ok_and(|file| ours(&file) && lock(&file)) && fs::remove_file(&path).is_ok() {
+            left::removed(&path);
         }
     }
 }

@@ -48,12 +48,15 @@ pub fn is_noatime(file: &File) -> io::Result<bool> {
 }
 
 /// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`, `O_NOATIME` where
-/// it may be.
+/// it may be. Without /proc it is `file` itself once more: what only reads at offsets gets the same bytes.
 ///
 /// # Errors
-/// The errno of open(2): EACCES without the right to read, ENOENT without /proc.
+/// The errno of open(2): EACCES without the right to read.
 pub fn reopen(file: &File) -> io::Result<File> {
-    open_noatime(&own_path(file), File::options().read(true), 0)
+    match open_noatime(&own_path(file), File::options().read(true), 0) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => file.try_clone(),
+        opened => opened,
+    }
 }
 
 /// Opens what the user named to read it, whatever it is, without waiting: a FIFO without a writer would block an open for ever.

@@ -1,17 +1,19 @@
 //! A control group of our own that bounds the memory, page cache included, of the processes in it.
 #![allow(unsafe_code)]
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use nix::sys::stat::SFlag;
 use nix::unistd::geteuid;
 
 use super::allowance::{below_root, group_path};
+use super::folder::{Folder, Own, is_unguessable, unguessable};
+use super::left;
 use super::mountinfo::{self, Entry};
 use super::text;
 
@@ -22,7 +24,9 @@ const PREFIX: &str = "iotui-";
 /// A group that is removed when dropped; its processes must have ended.
 #[derive(Debug)]
 pub struct MemoryGroup {
-    dir: PathBuf,
+    /// In use for as long as it lives.
+    own: Own,
+    parent: Folder,
     /// A process that writes `0` to it joins.
     pub processes: File,
 }
@@ -57,7 +61,7 @@ impl MemoryGroup {
 
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.dir);
+        self.parent.remove_folder(&self.own.name, self.own.id);
     }
 }
 
@@ -126,11 +130,11 @@ fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
 }
 
 fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
     sweep(&place.parent);
-    let dir = place.parent.join(format!("{PREFIX}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed)));
     let told = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
-    fs::create_dir(&dir).map_err(|error| told(&dir, error))?;
+    let parent = Folder::open(&place.parent).map_err(|error| told(&place.parent, error))?;
+    let own = parent.own_folder(&|| format!("{PREFIX}{}", unguessable())).map_err(|error| told(&place.parent, error))?;
+    let dir = parent.path(&own.name);
     let ready = || {
         fs::write(dir.join(place.limit), limit.to_string()).map_err(|error| told(&dir.join(place.limit), error))?;
         if let Some(swap) = place.swap {
@@ -141,9 +145,9 @@ fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
         OpenOptions::new().write(true).open(&processes).map_err(|error| told(&processes, error))
     };
     match ready() {
-        Ok(processes) => Ok(MemoryGroup { dir, processes }),
+        Ok(processes) => Ok(MemoryGroup { own, parent, processes }),
         Err(why) => {
-            let _ = fs::remove_dir(&dir);
+            parent.remove_folder(&own.name, own.id);
             Err(why)
         }
     }
@@ -151,15 +155,20 @@ fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
 
 /// Removes the groups that killed runs left; one that has processes stays.
 fn sweep(parent: &Path) {
-    let left = |name: &str| {
-        let number = name.strip_prefix(PREFIX)?.split_once('-')?.0.parse::<u32>().ok()?;
-        (!Path::new("/proc").join(number.to_string()).exists()).then_some(())
-    };
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().and_then(left).is_some() {
-            let _ = fs::remove_dir(entry.path());
+    let Ok(folder) = Folder::open(parent) else { return };
+    for name in folder.names().unwrap_or_default().iter().filter(|name| is_name(name)) {
+        let own = folder.take_over(name, SFlag::S_IFDIR);
+        if own.is_some_and(|own| folder.remove_folder(name, own.id)) {
+            left::removed(&folder.path(name));
         }
     }
+}
+
+/// A name of a group, or of versions before: `iotui-PID-N` of a process that is gone.
+fn is_name(name: &OsStr) -> bool {
+    let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { return false };
+    let old = || rest.split_once('-').and_then(|(pid, _)| pid.parse::<u32>().ok());
+    is_unguessable(rest) || old().is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 
 #[cfg(test)]

@@ -1,78 +1,88 @@
 //! A folder of our own for files that need names; it leaves nothing behind.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::AtFlags;
+use nix::sys::stat::{FileStat, SFlag, fstatat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
+use super::folder::{Folder, Own, names};
 use super::scratch::next_name;
 
 /// A new folder, removed with the files in it when dropped.
 #[derive(Debug)]
 pub struct ScratchDir {
+    parent: Folder,
+    own: Own,
     path: PathBuf,
-    /// Locked where that is possible: tells a sweep in another container that it is in use.
-    folder: Result<Flock<File>, File>,
 }
 
 impl ScratchDir {
-    /// Makes `.iotui-scratch-PID-N` in `dir`; one that a killed run leaves is removed by [`sweep`](super::scratch::sweep).
+    /// Makes one in `dir`; one that a killed run leaves is removed by [`sweep`](super::scratch::sweep).
     ///
     /// # Errors
     /// The errno of mkdir(2) or open(2).
     pub fn create(dir: &Path) -> io::Result<Self> {
-        let path = dir.join(next_name());
-        DirBuilder::new().mode(0o700).create(&path)?;
-        let folder = open(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
-        let folder = Flock::lock(folder, FlockArg::LockExclusiveNonblock).map_err(|(folder, _)| folder);
-        Ok(Self { path, folder })
+        let parent = Folder::open(dir)?;
+        let own = parent.own_folder(&next_name)?;
+        Ok(Self { path: parent.path(&own.name), parent, own })
     }
 
+    /// By which others open what is in it. Files are made through [`folder`](Self::folder).
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// For the calls that take a name relative to a folder.
     pub fn folder(&self) -> &File {
-        self.folder.as_deref().unwrap_or_else(|folder| folder)
+        &self.own.file
     }
 }
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        let _ = empty(&self.path, self.folder());
-        let _ = fs::remove_dir(&self.path);
+        let _ = empty(&self.own.file);
+        self.parent.remove_folder(&self.own.name, self.own.id);
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
+/// A name as probes give them: `f0`, `g17`.
+fn is_ours(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(|first: char| first.is_ascii_lowercase()));
+    rest.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Removes the regular files of a folder; what else is in it stays.
-fn empty(path: &Path, folder: &File) -> io::Result<()> {
-    for entry in fs::read_dir(path)?.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
-        unlinkat(folder.as_fd(), entry.file_name().as_os_str(), UnlinkatFlags::NoRemoveDir)?;
+/// Removes our regular files of a folder; what else is in it stays.
+fn empty(folder: &File) -> io::Result<()> {
+    for name in names(folder.as_fd())?.iter().filter(|name| is_plain(folder, name)) {
+        unlinkat(folder.as_fd(), name.as_os_str(), UnlinkatFlags::NoRemoveDir)?;
     }
     Ok(())
 }
 
-/// Removes a folder that an ended run left: this user's, locked by nobody, with nothing but regular files in it.
-pub(super) fn remove_left(path: &Path) -> bool {
-    let Ok(folder) = open(path) else { return false };
-    let ours = folder.metadata().is_ok_and(|meta| meta.uid() == geteuid().as_raw());
-    let Some(folder) = ours.then(|| Flock::lock(folder, FlockArg::LockExclusiveNonblock).ok()).flatten() else { return false };
-    let plain =
-        fs::read_dir(path).is_ok_and(|mut all| all.all(|one| one.is_ok_and(|one| one.file_type().is_ok_and(|kind| kind.is_file()))));
-    plain && empty(path, &folder).is_ok() && fs::remove_dir(path).is_ok()
+fn is_plain(folder: &File, name: &OsStr) -> bool {
+    let plain = |stat: FileStat| stat.st_mode & libc::S_IFMT == libc::S_IFREG && stat.st_uid == geteuid().as_raw();
+    is_ours(name) && fstatat(folder.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(plain)
+}
+
+/// Removes a folder that an ended run left: this user's, locked by nobody, with nothing but files of ours in it.
+pub(super) fn remove_left(parent: &Folder, name: &OsStr) -> bool {
+    let Some(own) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
+    let plain = names(own.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&own.file, one)));
+    plain && empty(&own.file).is_ok() && parent.remove_folder(name, own.id)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    use nix::fcntl::{Flock, FlockArg};
+
     use super::*;
     use crate::sys::scratch::sweep;
 

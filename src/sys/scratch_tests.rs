@@ -1,5 +1,9 @@
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
+
+use nix::fcntl::{Flock, FlockArg};
+
 use super::*;
-use std::os::unix::fs::{FileExt, symlink};
 
 /// Higher than any process number of Linux (4,194,304).
 const DEAD: u32 = 99_999_999;
@@ -13,7 +17,7 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_scratch_file_is_unseen_and_can_be_opened_again() {
     let dir = tempfile::tempdir().unwrap();
-    for scratch in [Scratch::create(dir.path()).unwrap(), Scratch::create_named(dir.path()).unwrap()] {
+    for scratch in [Scratch::create(dir.path()).unwrap(), Scratch::create_named(Folder::open(dir.path()).unwrap(), can_reopen).unwrap()] {
         assert_eq!(names(dir.path()), [""; 0]);
         scratch.file().write_all_at(b"data", 0).unwrap();
         assert_eq!(fs::read(scratch.path()).unwrap(), b"data");
@@ -25,13 +29,35 @@ fn a_scratch_file_is_unseen_and_can_be_opened_again() {
 }
 
 #[test]
-fn a_name_that_must_stay_goes_with_the_file() {
+fn without_proc_it_keeps_a_name_by_which_it_is_opened() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("kept");
-    let scratch = Scratch { file: File::create(&path).unwrap(), named: Some(path.clone()), _lock: None };
-    assert_eq!(scratch.path(), path);
+    let scratch = Scratch::create_named(Folder::open(dir.path()).unwrap(), |_| false).unwrap();
+    assert_eq!(scratch.path(), dir.path().join(&names(dir.path())[0]));
+    assert_eq!(scratch.name(), Some(scratch.path()));
+    // It is in use.
+    assert_eq!(sweep(dir.path()).unwrap(), 0);
+    scratch.file().write_all_at(b"data", 0).unwrap();
+    assert_eq!(fs::read(scratch.path()).unwrap(), b"data");
     drop(scratch);
     assert_eq!(names(dir.path()), [""; 0]);
+}
+
+#[test]
+fn names_cannot_be_guessed_and_a_taken_one_costs_a_try() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(dir.path()).unwrap();
+    let some: std::collections::BTreeSet<String> = (0..1000).map(|_| next_name()).collect();
+    assert!(some.len() == 1000 && some.iter().all(|name| is_name(name)), "{some:?}");
+    fs::write(dir.path().join("0"), "planted").unwrap();
+    symlink("nowhere", dir.path().join("1")).unwrap();
+    fs::create_dir(dir.path().join("2")).unwrap();
+    let tried = std::cell::Cell::new(0);
+    let number = || tried.replace(tried.get() + 1).to_string();
+    assert_eq!(folder.own_file(OWNER, &number).unwrap().name, "3");
+    tried.set(0);
+    assert_eq!(folder.own_folder(&number).unwrap().name, "4");
+    assert_eq!(folder.own_file(OWNER, &|| "0".into()).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(fs::read(dir.path().join("0")).unwrap(), b"planted");
 }
 
 #[test]
@@ -52,6 +78,12 @@ fn only_leftovers_are_swept() {
         format!("{PREFIX}{DEAD}-17"),
         format!("{PREFIX}{DEAD}-4"),
         format!("{PREFIX}{}-0", std::process::id()),
+        format!("{PREFIX}0123456789abcdef"),
+        format!("{PREFIX}fedcba9876543210"),
+        format!("{PREFIX}0123456789abcdeF"),
+        format!("{PREFIX}0123456789abcdef0"),
+        ".iotui-0123456789abcdef.tmp".into(),
+        ".iotui-0123456789abcdef.bak".into(),
         format!("{PREFIX}{DEAD}"),
         format!("{PREFIX}{DEAD}-x"),
         format!("{PREFIX}+{DEAD}-1"),
@@ -66,9 +98,19 @@ fn only_leftovers_are_swept() {
     let in_use = File::open(at(&format!("{PREFIX}{DEAD}-4"))).unwrap();
     let _lock = Flock::lock(in_use, FlockArg::LockExclusiveNonblock).unwrap();
 
+    let used = File::open(at(&format!("{PREFIX}fedcba9876543210"))).unwrap();
+    let _used = Flock::lock(used, FlockArg::LockExclusiveNonblock).unwrap();
+
     let before = names(dir.path());
-    assert_eq!(sweep(dir.path()).unwrap(), 2);
-    let gone = [format!("{PREFIX}{DEAD}-0"), format!("{PREFIX}{DEAD}-17")];
+    assert_eq!(sweep(dir.path()).unwrap(), 4);
+    let gone = [
+        format!("{PREFIX}{DEAD}-0"),
+        format!("{PREFIX}{DEAD}-17"),
+        format!("{PREFIX}0123456789abcdef"),
+        ".iotui-0123456789abcdef.tmp".into(),
+    ];
+    let told = left::tell();
+    assert!(gone.iter().all(|name| told.iter().any(|line| line.contains(name))), "{told:?}");
     let kept: Vec<_> = before.into_iter().filter(|name| !gone.contains(name)).collect();
     assert_eq!(names(dir.path()), kept);
     assert_eq!(fs::read(target).unwrap(), b"x");

@@ -46,7 +46,7 @@ impl Faulty {
     pub fn spec(&'static self, threads: u32, depth: u32) -> Spec {
         let backend = Choice::plain("faulty");
         let job = Job { backend, threads, depth, span: self.0.data.len() as u64, ..testing::job() };
-        let target = Target { path: "/".into(), size: job.span, writable: false, direct_align: None, direct_refused: None };
+        let target = Target { path: "/".into(), held: None, size: job.span, writable: false, direct_align: None, direct_refused: None };
         Spec { way: Way::Backend(self), count: job.blocks(), passes: 1, seed: 7, timed: Timed::None, limit: None, part: None, target, job }
     }
 }

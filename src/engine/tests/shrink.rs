@@ -87,7 +87,14 @@ fn a_device_that_fails_is_an_error_with_its_place() {
     let Some(device) = LoopDevice::over(backing.path()) else { return };
     let Ok(open) = File::open(&device.0) else { return eprintln!("skipped: the loop device cannot be opened") };
     backing.as_file().set_len(64 << 10).unwrap();
-    let target = Target { path: device.0.clone().into(), size: 1 << 20, writable: false, direct_align: Some(4096), direct_refused: None };
+    let target = Target {
+        path: device.0.clone().into(),
+        held: None,
+        size: 1 << 20,
+        writable: false,
+        direct_align: Some(4096),
+        direct_refused: None,
+    };
     for choice in readers() {
         for (depth, direct) in depths(&choice).into_iter().flat_map(|d| [(d, false), (d, true)]) {
             let job = Job { span: 1 << 20, direct, ..job(&choice, Op::Read, Pattern::Seq, 4096, 2, depth) };

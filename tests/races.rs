@@ -1,0 +1,281 @@
+//! Somebody renames, exchanges and links files while iotui writes, or kills it: what is theirs stays as it was, and nothing is left.
+//!
+//! `IOTUI_RACE_ROUNDS` is how often each race is run.
+
+mod common;
+
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use common::child::Run;
+use common::{Home, data};
+use nix::sys::signal::Signal;
+
+const LONG: Duration = Duration::from_secs(120);
+const LEN: usize = 100_000;
+const WRITE: &str =
+    "--batch --op write new.bin --size 64k -b pread,uring,mmap-copy -s 4k --trials 3 --trial-time 1ms --budget 1m --no-save";
+
+fn rounds() -> u64 {
+    std::env::var("IOTUI_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20)
+}
+
+/// A file of the user, watched by its descriptor: whatever its name is by then.
+struct Precious {
+    file: File,
+    bytes: Vec<u8>,
+}
+
+impl Precious {
+    fn new(path: &Path) -> Precious {
+        let bytes = data::random(LEN, 7);
+        data::write(path, &bytes);
+        Precious { file: File::open(path).unwrap(), bytes }
+    }
+
+    fn assert_unchanged(&self, round: u64) {
+        let meta = self.file.metadata().unwrap();
+        assert_eq!((meta.len(), meta.nlink()), (LEN as u64, 1), "round {round}");
+        let mut now = vec![0; LEN];
+        self.file.read_exact_at(&mut now, 0).unwrap();
+        let changed = now.iter().zip(&self.bytes).filter(|(now, before)| now != before).count();
+        assert_eq!(changed, 0, "bytes changed in round {round}");
+    }
+}
+
+fn start(home: &Home, line: &str) -> Run {
+    Run::start(home.std(line).stderr(Stdio::piped()))
+}
+
+fn end(run: &mut Run) -> ExitStatus {
+    run.rest();
+    run.end(LONG).expect("it ends")
+}
+
+/// Another moment in each round, up to `most` from now.
+fn wait_a_moment(round: u64, most: Duration) {
+    let begin = Instant::now();
+    let share = round.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44;
+    let moment = most.mul_f64(share as f64 / (1u64 << 20) as f64);
+    while begin.elapsed() < moment {
+        std::thread::yield_now();
+    }
+}
+
+/// Waits until it has a file open in that folder that is not a folder itself; `false` where it has ended before.
+fn fills(run: &mut Run, folder: &Path) -> bool {
+    let folder = folder.canonicalize().unwrap();
+    let descriptors = PathBuf::from(format!("/proc/{}/fd", run.pid()));
+    let is_there = |path: PathBuf| path.starts_with(&folder) && path != folder;
+    while run.end(Duration::ZERO).is_none() {
+        let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
+        if open.filter_map(|entry| fs::read_link(entry.path()).ok()).any(is_there) {
+            return true;
+        }
+    }
+    false
+}
+
+fn exchange(a: &Path, b: &Path) {
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt;
+    let [a, b] = [a, b].map(|path| CString::new(path.as_os_str().as_bytes()).unwrap());
+    // SAFETY: two paths that end with a zero; it fails while one of them is not there.
+    unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
+}
+
+/// Exchanges `new.bin` and `other` again and again while iotui writes `new.bin`; by another user where `stranger`.
+fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
+    let mut disturbed = 0;
+    for round in 0..rounds() {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                if stranger {
+                    nix::unistd::setfsuid(65534.into());
+                }
+                while !over.load(Relaxed) {
+                    exchange(&home.path("new.bin"), other);
+                }
+            });
+            let mut run = start(home, WRITE);
+            disturbed += u64::from(!end(&mut run).success());
+            over.store(true, Relaxed);
+        });
+        watched.assert_unchanged(round);
+        // The user's is whatever is not a new file of iotui's.
+        let [new, other_now] = [home.path("new.bin"), other.to_path_buf()].map(|path| fs::symlink_metadata(path).unwrap());
+        let swapped = new.file_type().is_symlink() || new.ino() == watched.file.metadata().unwrap().ino();
+        assert!(swapped != (other_now.file_type().is_symlink() || other_now.ino() == watched.file.metadata().unwrap().ino()));
+        if swapped {
+            exchange(&home.path("new.bin"), other);
+        }
+        fs::remove_file(home.path("new.bin")).unwrap();
+        assert_no_leftovers(home);
+    }
+    eprintln!("{} rounds, {disturbed} were told of it", rounds());
+}
+
+fn assert_no_leftovers(home: &Home) {
+    assert!(home.names().iter().all(|name| !name.contains("iotui-")), "{:?}", home.names());
+}
+
+#[test]
+fn a_file_that_is_moved_onto_the_written_one_keeps_every_byte() {
+    let home = Home::new();
+    let begin = Instant::now();
+    end(&mut start(&home, WRITE));
+    let took = begin.elapsed();
+    for round in 0..rounds() {
+        let _ = fs::remove_file(home.path("new.bin"));
+        let mine = Precious::new(&home.path("mine"));
+        let mut run = start(&home, WRITE);
+        wait_a_moment(round, took);
+        fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
+        end(&mut run);
+        mine.assert_unchanged(round);
+        assert_eq!(home.names(), ["new.bin"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_exchanged_with_the_written_one_keeps_every_byte() {
+    let home = Home::new();
+    let mine = Precious::new(&home.path("mine"));
+    exchanged(&home, &home.path("mine"), false, &mine);
+}
+
+#[test]
+fn a_link_that_is_exchanged_with_the_written_file_leads_nowhere() {
+    let home = Home::new();
+    let outside = Precious::new(&home.home().join("outside"));
+    symlink(home.home().join("outside"), home.path("link")).unwrap();
+    exchanged(&home, &home.path("link"), false, &outside);
+}
+
+#[test]
+fn a_stranger_does_not_make_root_write_where_only_root_may() {
+    if !nix::unistd::geteuid().is_root() {
+        return common::skip("only root can be lured into that");
+    }
+    let home = Home::new();
+    let secret = Precious::new(&home.home().join("secret"));
+    fs::set_permissions(home.home().join("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    symlink(home.home().join("secret"), home.path("link")).unwrap();
+    let folder = home.path("");
+    fs::set_permissions(folder.parent().unwrap(), fs::Permissions::from_mode(0o711)).unwrap();
+    std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
+    std::os::unix::fs::lchown(home.path("link"), Some(65534), Some(65534)).unwrap();
+    exchanged(&home, &home.path("link"), true, &secret);
+}
+
+#[test]
+fn a_fill_that_does_not_end_leaves_what_has_got_its_name() {
+    let home = Home::new();
+    for (line, interrupt) in [("--budget 1h", true), ("--budget 1ms", false)] {
+        let mut filling = 0;
+        for round in 0..rounds() {
+            let mine = Precious::new(&home.path("mine"));
+            let _ = fs::remove_file(home.path("new.bin"));
+            let mut run = start(&home, &format!("--batch --op write new.bin --size 1g -b pread -s 64k --no-save {line}"));
+            filling += u64::from(fills(&mut run, &home.path("")));
+            fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
+            if interrupt && run.end(Duration::ZERO).is_none() {
+                run.signal(Signal::SIGINT);
+            }
+            end(&mut run);
+            mine.assert_unchanged(round);
+            assert_eq!(home.names(), ["new.bin"]);
+        }
+        assert!(filling > 0);
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
+    let home = Home::new();
+    let mine = Precious::new(&home.path("mine"));
+    let line = "--batch --op write new.bin --size 64m -b pread -s 64k --trials 1 --trial-time 1ms --no-save";
+    let mut run = start(&home, line);
+    assert!(fills(&mut run, &home.path("")));
+    fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
+    let status = end(&mut run);
+    let stderr = run.stderr();
+    assert!(status.code() == Some(1) && stderr.contains("got this name") && stderr.contains("choose another name"), "{status} {stderr}");
+    mine.assert_unchanged(0);
+}
+
+/// What a kill at a random moment leaves is removed and named by one more start, on a file in that folder, and nothing else.
+#[test]
+fn what_kills_leave_is_found_named_and_removed() {
+    let kinds = [
+        "--op write new.bin --size 4m -b pread -s 64k --trial-time 1ms --trials 3",
+        "--dir . --keep --size 4m -b pread -s 64k --trial-time 1ms --trials 3",
+        "--dir . --size 4m -b pread,copy-range -s 64k --trial-time 1ms --trials 3",
+        "--dir . --probe metadata --probe file-read --trials 100000 --trial-time 1ms",
+        "data.bin -b read -s 64k --trials 1 --trial-time 1ms -o report.json",
+    ];
+    for kind in kinds {
+        let home = Home::new();
+        home.file("data.bin", 1 << 20);
+        let next = "--batch data.bin -b pread -s 64k --trials 1 --trial-time 1ms --ceilings never --budget 1m -o next.json";
+        let mut left = 0;
+        for round in 0..rounds() {
+            let mut run = start(&home, &format!("--batch {kind} --budget 1m"));
+            if kind.contains("--probe") {
+                // It has a folder most of the time.
+                let begin = Instant::now();
+                while home.names() == ["data.bin"] && begin.elapsed() < LONG {
+                    std::thread::yield_now();
+                }
+                wait_a_moment(round, Duration::from_millis(50));
+            } else {
+                wait_a_moment(round, Duration::from_millis(600));
+            }
+            run.signal(Signal::SIGKILL);
+            end(&mut run);
+            let hidden = |names: Vec<String>| names.into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
+            let before = [hidden(home.names()), hidden(common::names(&home.sessions_dir()))].concat();
+            // Files that were asked for are whole.
+            for name in home.names().iter().filter(|name| name.ends_with(".bin") && *name != "data.bin") {
+                assert_eq!(fs::metadata(home.path(name)).unwrap().len(), 4 << 20, "{kind}: {name}");
+                fs::remove_file(home.path(name)).unwrap();
+            }
+            let mut run = start(&home, next);
+            assert!(end(&mut run).success());
+            let told = run.stderr();
+            assert!(before.iter().all(|name| told.contains(name.as_str())), "{kind}: {before:?}: {told}");
+            assert_eq!(told.lines().filter(|line| line.contains("removed ")).count(), before.len(), "{kind}: {told}");
+            let names: Vec<String> = home.names().into_iter().filter(|name| name != "report.json").collect();
+            assert_eq!(names, ["data.bin", "next.json"], "{kind}");
+            assert!(hidden(common::names(&home.sessions_dir())).is_empty());
+            left += before.len();
+        }
+        eprintln!("{kind}: {} kills left {left}", rounds());
+        assert!(left > 0 || !kind.contains("--probe"), "{kind}: nothing was left that could be found");
+    }
+}
+
+/// As a kill in the moment between its making and its renaming leaves it.
+#[test]
+fn a_report_that_was_not_finished_is_removed_by_the_next_one_there() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let at = |name: &str| home.path(name);
+    for name in [".iotui-0123456789abcdef.tmp", ".iotui-fedcba9876543210.tmp", ".iotui-mine.tmp"] {
+        fs::write(at(name), "half").unwrap();
+    }
+    let used = File::open(at(".iotui-fedcba9876543210.tmp")).unwrap();
+    // SAFETY: no memory involved.
+    assert_eq!(unsafe { libc::flock(used.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }, 0);
+    let mut run = start(&home, "--batch data.bin -b pread -s 64k --trials 1 --trial-time 1ms --no-save -o out.json");
+    assert!(end(&mut run).success());
+    let told = run.stderr();
+    assert!(told.contains("removed") && told.contains(".iotui-0123456789abcdef.tmp") && told.contains("killed"), "{told}");
+    assert_eq!(home.names(), [".iotui-fedcba9876543210.tmp", ".iotui-mine.tmp", "data.bin", "out.json"]);
+}
