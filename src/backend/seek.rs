@@ -1,9 +1,11 @@
 //! `seek`: lseek(2) alone, the cheapest system call on a file.
+#![allow(unsafe_code)]
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::each;
+use super::pread::{LIBC, or_errno};
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::plan::{Info, Job};
 use crate::sys::raw;
@@ -18,6 +20,7 @@ impl Backend for Seek {
             title: "lseek(2)",
             about: "sets the position and moves no byte: the price of a system call",
             doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows what entering and leaving the kernel costs.",
+            options: &[LIBC],
             ..Info::MOVES_NOTHING
         }
     }
@@ -27,27 +30,57 @@ impl Backend for Seek {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
-        Ok(Box::new(SeekLane { file: target.open(job)? }))
+        Ok(Box::new(SeekLane { file: target.open(job)?, libc: job.backend.has("libc") }))
     }
 }
 
 struct SeekLane {
     file: File,
+    libc: bool,
+}
+
+/// The position is the answer; as a result it is 0 bytes, or -errno.
+#[inline(always)]
+fn moved(position: isize, wanted: u64) -> isize {
+    if position == wanted as isize { 0 } else { position.min(-1) }
 }
 
 impl SeekLane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
+        each(work, std::ptr::null(), 1, |request| moved(raw::seek::<FILL>(fd, request.offset), request.offset))
+    }
+
+    fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
+        let fd = self.file.as_raw_fd();
         each(work, std::ptr::null(), 1, |request| {
-            let position = raw::seek::<FILL>(fd, request.offset);
-            // The position is the answer; as a result it is 0 bytes, or -errno.
-            if position == request.offset as isize { 0 } else { position.min(-1) }
+            // SAFETY: lseek touches no memory of ours.
+            let position = unsafe { libc::lseek64(fd, request.offset as libc::off64_t, libc::SEEK_SET) };
+            moved(or_errno(position as isize), request.offset)
         })
     }
 }
 
 impl Lane for SeekLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        with_fill!(FILL => self.go::<FILL>(work))
+        if self.libc { self.go_libc(work) } else { with_fill!(FILL => self.go::<FILL>(work)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::plan::{Choice, Op};
+
+    #[test]
+    fn both_forms_set_the_position_of_every_block() {
+        let (_file, _, target) = testing::file(65_536, 1);
+        for id in ["seek", "seek+libc"] {
+            let job = Job { op: Op::Seek, xor: false, backend: Choice::parse(id).unwrap(), ..testing::job() };
+            job.backend.check(Seek.info()).unwrap();
+            let tally = testing::read_all(&Seek, &target, &job);
+            assert_eq!((tally.ops, tally.syscalls, tally.bytes), (16, 16, 0), "{id}");
+        }
     }
 }
