@@ -55,6 +55,9 @@ impl fmt::Display for Param {
     }
 }
 
+/// What a cell without the parameter means, where others of its probe have it: its line says it too. Part of no identity.
+const UNSAID: &[(&str, &str, u64)] = &[("net-bandwidth", "bytes", 1 << 20)];
+
 impl ProbeCell {
     pub fn new(probe: &str, params: impl IntoIterator<Item = (&'static str, Param)>) -> ProbeCell {
         ProbeCell { probe: probe.into(), params: params.into_iter().map(|(name, value)| (name.into(), value)).collect() }
@@ -66,7 +69,11 @@ impl ProbeCell {
             Param::Number(size) if name == "bytes" => units::show_bytes(*size),
             value => format!("{name} {value}"),
         };
-        self.params.iter().map(shown).collect::<Vec<_>>().join(", ")
+        let mut params = self.params.clone();
+        for (_, name, value) in UNSAID.iter().filter(|(probe, ..)| *probe == self.probe) {
+            params.entry((*name).into()).or_insert(Param::Number(*value));
+        }
+        params.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether it goes to the machine of `--remote`.
@@ -76,9 +83,9 @@ impl ProbeCell {
 
     /// The cell for one line: `call, arguments 3`.
     pub fn label(&self) -> String {
-        match self.params.is_empty() {
-            true => self.probe.clone(),
-            false => format!("{}, {}", self.probe, self.parameters()),
+        match self.parameters() {
+            none if none.is_empty() => self.probe.clone(),
+            parameters => format!("{}, {parameters}", self.probe),
         }
     }
 }
@@ -94,6 +101,9 @@ mod tests {
         assert_eq!(text, r#"{"probe":"rtt","bytes":56,"pinned":true,"to":"remote"}"#);
         assert_eq!(serde_json::from_str::<ProbeCell>(&text).unwrap(), cell);
         assert_eq!((cell.label(), ProbeCell::new("clock", []).label()), ("rtt, 56 B, pinned yes, to remote".into(), "clock".into()));
+        let bandwidth = |params: &[(&'static str, Param)]| ProbeCell::new("net-bandwidth", params.iter().cloned()).label();
+        assert_eq!(bandwidth(&[("to", "loopback".into())]), "net-bandwidth, 1 MiB, to loopback");
+        assert_eq!(bandwidth(&[("bytes", 1024.into()), ("to", "loopback".into())]), "net-bandwidth, 1 KiB, to loopback");
         for bad in [r#"{"bytes":1}"#, r#"{"probe":"x","a":1.5}"#, r#"{"probe":"x","a":[1]}"#, r#"{"probe":"x","a":null}"#] {
             assert!(serde_json::from_str::<ProbeCell>(bad).is_err(), "{bad}");
         }

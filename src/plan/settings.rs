@@ -176,7 +176,7 @@ impl Settings {
             name: "block-size",
             short: Some('s'),
             value: Some("RANGE|auto"),
-            help: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2 [default: 4k,32k,256k,2m]",
+            help: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2 | auto = those of the preset [default: auto; without a preset 4k,32k,256k,2m]",
             set: |settings, text| {
                 settings.block_size = block_sizes(text)?;
                 Ok(())

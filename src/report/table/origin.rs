@@ -1,5 +1,6 @@
 //! Where the bytes came from, in a word and a number.
 
+use crate::plan::Op;
 use crate::record::Source;
 use crate::session::CellResult;
 
@@ -22,15 +23,23 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// Whether these bytes were written into the page cache: they came from the program, and no counter tells where they are by now.
+fn is_written(result: &CellResult) -> bool {
+    result.cell.op == Op::Write && result.cell.mix.is_none() && result.source.is_some_and(|source| source.unknown > 0.0)
+}
+
 /// Where most came from: `device 100 %`.
 pub fn main(result: &CellResult) -> String {
+    if is_written(result) {
+        return "written".into();
+    }
     let first = result.source.as_ref().and_then(|source| parts(source).into_iter().next());
     first.map_or("-".into(), |(word, share)| format!("{word:<6} {:>5}", percent(share)))
 }
 
 /// Where the rest came from: `hole 25 %, cache 12 %`.
 pub fn rest(result: &CellResult) -> String {
-    let parts = result.source.as_ref().map(parts).unwrap_or_default();
+    let parts = result.source.as_ref().filter(|_| !is_written(result)).map(parts).unwrap_or_default();
     let rest = parts.iter().skip(1).filter(|(_, share)| *share >= 0.005);
     rest.map(|(word, share)| format!("{word} {}", percent(*share))).collect::<Vec<_>>().join(", ")
 }
@@ -38,6 +47,24 @@ pub fn rest(result: &CellResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_buffered_write_is_written_and_not_unknown() {
+        let mut session = crate::report::sample::session(vec![crate::plan::Job {
+            op: Op::Write,
+            ..crate::report::sample::job("pread", 4096, crate::plan::Cache::AsIs)
+        }]);
+        let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
+        let like = |from| crate::report::sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(from) };
+        crate::report::sample::measure(&mut session, 0, 5, like(unknown));
+        let mut result = crate::session::results(&session).remove(0);
+        assert_eq!((main(&result), rest(&result)), ("written".into(), String::new()));
+        result.source = Some(crate::report::sample::DEVICE);
+        assert_eq!(main(&result), "device 100 %");
+        result.source = Some(unknown);
+        result.cell.op = Op::Read;
+        assert_eq!(main(&result), "unknown 100 %");
+    }
 
     #[test]
     fn shares_are_never_rounded_to_all_or_nothing() {

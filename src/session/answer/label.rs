@@ -79,8 +79,9 @@ impl Labels {
         part(job.sync != Sync::None, &|| format!("sync {}", job.sync));
         part(job.cpu_cache == CpuCache::Flush, &|| "CPU caches flushed".into());
         part(job.mix.is_some(), &|| format!("{} % reads", job.mix.unwrap_or_default()));
-        part(self.span, &|| format!("{} of the file", units::show_bytes(job.span)));
-        part(self.count, &|| match job.count {
+        part(self.span && job.span > 0, &|| format!("{} of the file", units::show_bytes(job.span)));
+        // A figure of a report may be of an unknown size and count: that is not calibrated.
+        part(self.count && (job.count.is_some() || job.span > 0), &|| match job.count {
             None => "calibrated".into(),
             Some(0) => "one pass".into(),
             Some(count) => format!("{} operations", units::show_count(count as f64)),

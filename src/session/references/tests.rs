@@ -72,7 +72,7 @@ fn the_lab_has_cycles_and_times_and_estimates() {
     assert!((clock.value.unwrap().summary.mean - 64.5622 * 0.4).abs() < 1e-9);
     assert_eq!(clock.estimate.as_ref().map(|of| of.low), Some(12.0));
     assert!((find("fork, way fork").value.unwrap().summary.mean - 585_749.861 * 0.4).abs() < 1e-6);
-    let remote = find("net-bandwidth, to remote");
+    let remote = find("net-bandwidth, 1 MiB, to remote");
     // The report: around 98.68 MB/s.
     assert!((remote.value.unwrap().summary.median / 1e6 - 98.68).abs() < 0.1);
     assert_eq!(find("file-read, 890 B, pattern seq").cell.probe, "file-read");
