@@ -4,9 +4,10 @@
 
 use std::io::{self, Write};
 
+use super::table::runs::MOST;
 use super::{Format, Look, text};
 use crate::plan::Job;
-use crate::record::Warning;
+use crate::record::{Trial, Warning};
 use crate::session::{self, CellResult, LatencyOf, ProbeResult, Session, SummaryOf};
 use crate::stats::Summary;
 
@@ -150,8 +151,23 @@ fn columns() -> Vec<Column> {
         job("write_page_cache_median_nanoseconds", move |r| median(r.written.and_then(|w| w.page_cache))),
         job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
         job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
+        // Of a trial in the middle: repeats x count operations, so many bytes in so many seconds.
+        job("repeats", |r| r.work().map_or(Field::Empty, |work| whole(work.repeats))),
+        job("bytes", |r| number(r.work().map(|work| work.bytes))),
+        job("seconds", |r| number(r.work().map(|work| work.nanos / 1e9))),
     ]);
+    columns.extend(
+        (1..=MOST).map(|round| job(&format!("trial_{round}_seconds"), move |r| number(trial(r, round).map(|t| t.nanos as f64 / 1e9)))),
+    );
+    let rate = |round| move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput));
+    columns.extend((1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round))));
     columns
+}
+
+/// The trial of that round, where there are so few that each has a column.
+fn trial(result: &CellResult, round: u32) -> Option<&Trial> {
+    let few = result.trials.iter().all(|trial| trial.round <= MOST);
+    result.trials.iter().find(|trial| few && trial.round == round && !trial.short).map(|trial| &**trial)
 }
 
 fn job_columns() -> Vec<Column> {
@@ -162,7 +178,8 @@ fn job_columns() -> Vec<Column> {
         of("op", |j| words(j.op)),
         of("pattern", |j| words(j.pattern)),
         of("block_bytes", |j| whole(j.block)),
-        of("count", |j| j.count.map_or(Field::Empty, whole)),
+        // 0 is one pass, as asked; what was calibrated is what calibration found.
+        job("count", |r| r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, whole)),
         of("span_bytes", |j| whole(j.span)),
         of("threads", |j| whole(j.threads)),
         of("depth", |j| whole(j.depth)),

@@ -65,3 +65,22 @@ fn hostile_text_stays_one_field_and_is_no_formula() {
     let errors: Vec<&String> = rows.iter().flatten().filter(|e| e.contains("calc")).collect();
     assert_eq!(errors, ["'=cmd|' /C calc'!A0,\"x\"\\n\\u{1b}[31m"]);
 }
+
+#[test]
+fn what_a_trial_did_has_columns() {
+    let session = sample::measured();
+    let (rows, results) = (read(&show(&session)), session::results(&session));
+    let field = |row: usize, name: &str| rows[row][rows[0].iter().position(|n| n == name).unwrap()].clone();
+    for (at, result) in results.iter().enumerate() {
+        assert_eq!(result.cell.count, None, "calibrated");
+        let all = |name: &str| -> f64 { field(at + 1, name).parse().unwrap() };
+        let first = &result.trials[0];
+        assert_eq!(all("repeats") * all("count"), first.ops as f64);
+        assert_eq!(all("repeats") * all("count") * all("block_bytes"), all("bytes"));
+        assert_eq!(all("trial_1_seconds"), first.nanos as f64 / 1e9);
+        assert_eq!(all("trial_1_bytes_per_second"), first.throughput());
+        assert!((all("seconds") / all("trial_1_seconds") - 1.0).abs() < 0.05);
+        let second = result.trials.iter().any(|trial| trial.round == 2);
+        assert_eq!(field(at + 1, "trial_2_seconds").is_empty(), !second);
+    }
+}

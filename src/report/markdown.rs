@@ -148,7 +148,7 @@ mod tests {
     fn the_counts_of_measure_are_a_table_of_their_own() {
         let text = show(&sample::measured());
         assert!(text.contains("| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"), "{text}");
-        assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.0 |"), "{text}");
+        assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.00 |"), "{text}");
         assert!(!show(&sample::quick()).contains("| count |"));
     }
 

@@ -88,7 +88,7 @@ impl Out {
         let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
         let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
         Look {
-            width: if terminal { columns() } else { 80 },
+            width: if terminal { columns() } else { said_columns(std::env::var("COLUMNS").ok().as_deref()) },
             color: match self.color {
                 When::Always => true,
                 When::Never => false,
@@ -128,9 +128,18 @@ impl Out {
     }
 }
 
+/// A report narrower than this is hard to read.
+const NARROWEST: usize = 40;
+
 fn columns() -> usize {
     let (_, columns) = console::Term::stdout().size();
-    usize::from(columns).max(40)
+    usize::from(columns).max(NARROWEST)
+}
+
+/// The width that COLUMNS asks for, where no terminal says it; else 80.
+fn said_columns(variable: Option<&str>) -> usize {
+    let said = variable.and_then(|text| text.trim().parse::<u16>().ok()).filter(|columns| *columns > 0);
+    said.map_or(80, |columns| usize::from(columns).max(NARROWEST))
 }
 
 /// A locale that says it is not UTF-8, or the console of Linux; a locale that says nothing is taken to be able to.
@@ -139,4 +148,15 @@ pub fn ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
     let names_another = |l: &str| l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8");
     set("TERM").as_deref() == Some("linux") || said.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_the_environment_are_a_number_or_80() {
+        let widths = [None, Some(""), Some("wide"), Some("0"), Some("-3"), Some("99999"), Some(" 132 "), Some("20")].map(said_columns);
+        assert_eq!(widths, [80, 80, 80, 80, 80, 80, 132, 40]);
+    }
 }

@@ -61,7 +61,7 @@ pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
 pub use references::{Reference, reference, references};
 pub use remarks::{Step, steps};
 use result::{CALLS_UNKNOWN, ended};
-pub use result::{CellResult, LatencyOf, SummaryOf, moves_data, result, results, skipped};
+pub use result::{CellResult, LatencyOf, SummaryOf, TrialWork, moves_data, result, results, skipped};
 pub use run::{BUG, Told, recorder, start};
 pub use store::{NAME_LENGTH, find, folder, folder_of_ours, name as checked_name, slug};
 pub use time::{parse_utc, utc};

@@ -59,7 +59,28 @@ fn null_when_empty<S: Serializer>(text: &str, out: S) -> Result<S::Ok, S::Error>
     if text.is_empty() { out.serialize_none() } else { out.serialize_str(text) }
 }
 
+/// What one trial of a cell does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialWork {
+    /// Operations as `-n` would ask for them: as asked, or as calibration found them.
+    pub count: u64,
+    /// How often a trial makes so many: several passes over a small file.
+    pub repeats: u64,
+    /// Medians over the trials that were not cut short, bytes and nanoseconds.
+    pub bytes: f64,
+    pub nanos: f64,
+}
+
 impl CellResult {
+    /// What its trials do; `None` where none came to its end.
+    pub fn work(&self) -> Option<TrialWork> {
+        let whole: Vec<&Trial> = self.trials.iter().map(|trial| &**trial).filter(|trial| !trial.short && trial.ops > 0).collect();
+        let (first, of) = (whole.first()?, |get: fn(&Trial) -> u64| -> Vec<f64> { whole.iter().map(|trial| get(trial) as f64).collect() });
+        let repeats = first.passes.max(1);
+        let (bytes, nanos) = (stats::median(&of(|trial| trial.bytes))?, stats::median(&of(|trial| trial.nanos))?);
+        Some(TrialWork { count: first.ops / repeats, repeats, bytes, nanos })
+    }
+
     /// Indexes of the trials that the summaries are made from: those that were not cut short, or all where all were.
     pub fn counted(&self) -> Vec<usize> {
         let whole: Vec<usize> = (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();

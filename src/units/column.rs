@@ -38,6 +38,16 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// Four significant digits from 0.1 on, as a time that is compared with another program's needs them: `0.1638`, `6.276`.
+pub fn four_digits(value: f64) -> String {
+    let size = value.abs();
+    let decimals = [(999.95, 0), (99.995, 1), (9.9995, 2), (0.99995, 3), (0.1, 4)];
+    match decimals.iter().find(|(from, _)| size >= *from).filter(|_| size < 1e9) {
+        Some((_, decimals)) => format!("{value:.decimals$}"),
+        None => figure(value),
+    }
+}
+
 /// As [`figure`], with a prefix from 100,000 on: `36.0 M`.
 pub fn short(value: f64) -> String {
     if value.abs() < 1e5 { figure(value) } else { show_count(value) }
@@ -45,7 +55,12 @@ pub fn short(value: f64) -> String {
 
 /// The values in units of `factor`, padded to one width with their decimal points in one column.
 pub fn aligned(values: &[Option<f64>], factor: f64) -> Vec<String> {
-    let texts: Vec<String> = values.iter().map(|v| v.map_or("-".into(), |v| figure(v / factor))).collect();
+    aligned_by(values, factor, figure)
+}
+
+/// [`aligned`], each value written by `show`.
+pub fn aligned_by(values: &[Option<f64>], factor: f64, show: fn(f64) -> String) -> Vec<String> {
+    let texts: Vec<String> = values.iter().map(|v| v.map_or("-".into(), |v| show(v / factor))).collect();
     let point = |text: &String| text.find('.').unwrap_or(text.len());
     let before = texts.iter().map(point).max().unwrap_or(0);
     let after = texts.iter().map(|t| t.len() - point(t)).max().unwrap_or(0);
@@ -72,6 +87,12 @@ mod tests {
         assert_eq!(of(&[0.001, 30_000.0]), "MiB/s", "six digits are read more easily than eight");
         assert_eq!(of(&[]), "B/s");
         assert_eq!(of(&[0.0, f64::NAN]), "B/s");
+    }
+
+    #[test]
+    fn a_time_keeps_four_digits() {
+        let shown = [0.163_84, 6.275_913, 0.999_96, 16.384, 163.84, 1638.4, 99.9951, 0.0163, f64::NAN].map(four_digits);
+        assert_eq!(shown, ["0.1638", "6.276", "1.000", "16.38", "163.8", "1638", "100.0", "0.016", "-"]);
     }
 
     #[test]

@@ -223,6 +223,18 @@ pub fn folded(page: &mut Page, rows: &[&CellResult]) {
     page.paragraph("XOR: ", Style::Dim, &format!("{body} With -n 0 all cover the whole."));
 }
 
+/// Cells whose bytes end within a 32-bit word: what their XOR takes for the rest of it.
+pub fn padded(page: &mut Page, rows: &[&CellResult]) {
+    let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
+    let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0) else { return };
+    page.gap();
+    page.paragraph(
+        "XOR: ",
+        Style::Dim,
+        &format!("{bytes} bytes are no multiple of 4: zeros fill the last word, which has {} of them.", bytes % 4),
+    );
+}
+
 /// Median time of one pass over the whole file, where calibration ended there and not at the trial time.
 fn pass_nanos(row: &CellResult) -> Option<f64> {
     let whole = row.cell.count.is_none() && !row.trials.is_empty() && row.trials.iter().all(|t| t.passes > 0 || t.short);

@@ -31,7 +31,7 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     columns.extend(checksum(rows));
     columns.push(Column::words("from", 1, rows.iter().map(|r| origin::main(r)).collect()));
     if rows.iter().any(|r| !origin::rest(r).is_empty()) {
-        columns.push(Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect()));
+        columns.push(Column { needs: "from", ..Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect()) });
     }
     columns.push(Column { cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
     columns.iter_mut().for_each(|column| safe_column(column, look));
@@ -96,11 +96,12 @@ fn percent(share: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// How long a trial took: asked for where the user set the number of operations.
+/// How long a trial took. Who sets the number of operations, or wants the XOR of what was read, asks for the time of just that.
 fn time(rows: &[&CellResult]) -> Option<Column> {
-    rows.iter().any(|r| r.cell.count.is_some()).then(|| {
+    rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
         let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, |t| t.nanos as f64)).collect();
-        numbers("time", 2, &values, TIME)
+        let (factor, unit) = column::unit(values.iter().flatten().copied(), TIME);
+        Column::numbers("time", unit, 0, column::aligned_by(&values, factor, column::four_digits))
     })
 }
 
@@ -118,7 +119,12 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
     // The extremes do not choose the unit: one slow operation would hide the others' digits.
     let (factor, unit) = column::unit(all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()), TIME);
     let known = all.into_iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
-    known.map(|(title, rank, values)| Column::numbers(title, unit, rank, aligned(&values, factor))).collect()
+    // A percentile alone would be taken for the usual latency.
+    let column = |(title, rank, values): (&'static str, u8, Vec<Option<f64>>)| Column {
+        needs: if title == "p50" { "" } else { "p50" },
+        ..Column::numbers(title, unit, rank, aligned(&values, factor))
+    };
+    known.map(column).collect()
 }
 
 /// Share of one processor that the workers used, user and kernel.
@@ -129,7 +135,7 @@ fn processor(rows: &[&CellResult]) -> Option<Column> {
     values.iter().any(|v| v.is_some_and(|v| v > 0.0)).then(|| Column::numbers("CPU", "%", 8, values.iter().map(text).collect()))
 }
 
-/// The XOR of the data, where it was folded.
+/// The XOR of the data, where it was folded: only where it was asked for.
 fn checksum(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.trials.iter().any(|t| t.xor.is_some())).then(|| {
         let text = |row: &&CellResult| {
@@ -140,6 +146,6 @@ fn checksum(rows: &[&CellResult]) -> Option<Column> {
                 Some(_) => "differs".into(),
             }
         };
-        Column::words("XOR", 2, rows.iter().map(text).collect())
+        Column::words("XOR", 0, rows.iter().map(text).collect())
     })
 }

@@ -2,7 +2,7 @@
 
 use super::columns::safe_column;
 use super::grid::Column;
-use super::{axes, levels, measured, written};
+use super::{axes, levels, measured, runs, written};
 use crate::report::Look;
 use crate::session::{CellResult, Session};
 use crate::units::column::{Unit, aligned, unit};
@@ -20,7 +20,7 @@ pub struct Extra {
 type Make = fn(&Session, &[&CellResult]) -> Option<Extra>;
 
 /// In the order of reports.
-const ALL: &[Make] = &[measured::measured, written::written, levels::levels];
+const ALL: &[Make] = &[measured::measured, runs::runs, runs::runs_of_calls, written::written, levels::levels];
 
 /// Those that this session has.
 pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra> {

@@ -33,15 +33,17 @@ pub struct Column {
     /// The unit of all its numbers; empty for words.
     pub unit: String,
     pub right: bool,
-    /// 0 is always there; of the others the highest goes first when the line is too long.
+    /// 0 is always there; of the others the lowest comes first.
     pub rank: u8,
+    /// The title of the column without which this one says nothing; empty: none.
+    pub needs: &'static str,
     pub cells: Vec<Cell>,
 }
 
 impl Column {
     pub fn words(title: &str, rank: u8, cells: Vec<String>) -> Column {
         let cells = cells.into_iter().map(|text| vec![(Style::Plain, text)]).collect();
-        Column { title: title.into(), unit: String::new(), right: false, rank, cells }
+        Column { title: title.into(), unit: String::new(), right: false, rank, needs: "", cells }
     }
 
     pub fn numbers(title: &str, unit: &str, rank: u8, cells: Vec<String>) -> Column {
@@ -74,9 +76,9 @@ fn total<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
     columns.map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap)
 }
 
-/// Whether the columns that are always there fit `width`.
+/// Whether the columns of rank 0 and 1 fit `width`.
 pub fn fits(columns: &[Column], width: usize) -> bool {
-    total(columns.iter().filter(|c| c.rank == 0), GAP) <= width
+    total(columns.iter().filter(|c| c.rank <= 1), GAP) <= width
 }
 
 /// Whether all columns fit `width` with less space between them.
@@ -84,16 +86,24 @@ pub fn squeezes(columns: &[Column], width: usize) -> bool {
     total(columns.iter(), 1) <= width
 }
 
-/// The columns that fit `width`: from the highest rank down, all of a rank go together; those of rank 1 only where less
-/// space between columns does not do either.
+/// The columns that fit `width`: those of rank 0 in any case, then rank by rank what still has room; all of a rank go together. For
+/// rank 1 the space between columns shrinks, if it must.
 pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
-    loop {
-        let highest = columns.iter().map(|c| c.rank).max().unwrap_or(0);
-        if highest == 0 || total(columns.iter(), if highest == 1 { 1 } else { GAP }) <= width {
-            return columns;
+    let gap = if fits(&columns, width) { GAP } else { 1 };
+    let mut ranks: Vec<u8> = columns.iter().map(|c| c.rank).filter(|rank| *rank > 0).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let mut kept = vec![0];
+    for rank in ranks {
+        kept.push(rank);
+        let there = || columns.iter().filter(|c| kept.contains(&c.rank));
+        let supported = |c: &Column| c.needs.is_empty() || there().any(|other| other.title == c.needs);
+        if total(there(), gap) > width || !there().all(supported) {
+            kept.pop();
         }
-        columns.retain(|c| c.rank < highest);
     }
+    columns.retain(|c| kept.contains(&c.rank));
+    columns
 }
 
 /// Two lines of titles and units, then a line per row, with an empty one before each row of `breaks`.

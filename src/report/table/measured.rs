@@ -1,11 +1,10 @@
 //! The table of `measure`: how many operations take the trial time, for every block size, and what to do with them.
 
-use super::extra::{Extra, figures, told_apart};
+use super::extra::{Extra, told_apart};
 use super::grid::Column;
 use crate::experiment::MEASURE;
 use crate::session::{CellResult, Session};
-use crate::stats::median;
-use crate::units::column::TIME;
+use crate::units::column::{TIME, aligned_by, four_digits, unit};
 use crate::units::{short_bytes, short_time, show_bytes};
 
 /// What calibration found for a cell.
@@ -28,7 +27,8 @@ pub fn measured(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
     columns.push(of("count", &|found| found.count.to_string()));
     columns.push(of("size", &|found| show_bytes(found.bytes)));
     let times: Vec<Option<f64>> = found.iter().map(|found| Some(found.nanos)).collect();
-    columns.push(figures("time", TIME, &times));
+    let (factor, name) = unit(times.iter().flatten().copied(), TIME);
+    columns.push(Column::numbers("time", name, 0, aligned_by(&times, factor, four_digits)));
     let low = session.plan.trial_time.low;
     let mut text = format!(
         "each row is one trial; to repeat it, give its block size and its count, as in -s {} -n {}: it takes the time beside them",
@@ -52,10 +52,7 @@ pub fn measured(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
 }
 
 fn found(row: &CellResult) -> Option<Found<'_>> {
-    let whole: Vec<_> = row.trials.iter().filter(|trial| !trial.short && trial.ops > 0).collect();
-    let passes = |trial: &crate::record::Trial| trial.passes.max(1);
-    let times: Vec<f64> = whole.iter().map(|trial| trial.nanos as f64 / passes(trial) as f64).collect();
-    let first = whole.first()?;
-    let (count, bytes) = (first.ops / passes(first), first.bytes / passes(first));
-    Some(Found { row, count, bytes, nanos: median(&times)? })
+    let work = row.work()?;
+    let repeats = work.repeats as f64;
+    Some(Found { row, count: work.count, bytes: (work.bytes / repeats) as u64, nanos: work.nanos / repeats })
 }

@@ -11,6 +11,7 @@ mod levels;
 mod measured;
 pub mod origin;
 pub(super) mod probed;
+pub(super) mod runs;
 #[cfg(test)]
 mod tests;
 mod written;
@@ -72,6 +73,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     probed::estimates(&mut page, probes, false);
     below::whole(&mut page, session, &rows);
     below::folded(&mut page, &rows);
+    below::padded(&mut page, &rows);
     below::ending(&mut page, session);
     below::expected(&mut page, session);
     below::why(&mut page, session, &rows);

@@ -51,6 +51,35 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
 }
 
 #[test]
+fn the_zeros_that_fill_the_last_word_of_an_xor_are_told() {
+    let mut session = sample::session(vec![Job { xor: true, ..sample::job("read", 4096, Cache::Warm) }]);
+    sample::measure(&mut session, 0, 5, sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None });
+    let mut said = |bytes: u64| {
+        session.trials.iter_mut().for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = bytes);
+        show(&session, look(80)).into_iter().find(|line| line.starts_with("XOR: "))
+    };
+    assert_eq!(said(1_000_000), None);
+    assert_eq!(said(1_000_003).unwrap(), "XOR: 1000003 bytes are no multiple of 4: zeros fill the last word, which has 3");
+}
+
+#[test]
+fn what_was_asked_for_is_never_dropped_and_room_is_used() {
+    let threads = |threads| Job { xor: true, count: Some(0), threads, ..sample::job("pread", 2 << 20, Cache::Cold) };
+    let mut session = sample::session(vec![threads(1), Job { cache: Cache::Warm, ..threads(2) }]);
+    (0..2).for_each(|cell| {
+        sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 450e3, calls_per_op: 1.0, from: Some(sample::DEVICE) })
+    });
+    for width in 40..200 {
+        let head = show(&session, look(width)).into_iter().find(|line| line.contains("throughput")).unwrap();
+        assert!(head.contains("time") && head.contains("XOR"), "{width}: {head}");
+        assert!(width < 80 || head.contains("from"), "{width}: {head}");
+    }
+    let first = show(&session, look(80)).into_iter().find(|line| line.starts_with("pread")).unwrap();
+    let figures: Vec<&str> = first.split_whitespace().filter(|word| word.len() == 6 && word.starts_with("0.")).collect();
+    assert!(figures.len() == 1 && first.contains("5eed0001"), "a time of four digits: {first}");
+}
+
+#[test]
 fn wider_terminals_show_more_and_ascii_says_the_same() {
     for (name, session) in [("troubled", sample::troubled()), ("calls", sample::calls())] {
         insta::assert_snapshot!(format!("{name}_120"), show(&session, look(120)).join("\n"));
