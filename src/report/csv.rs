@@ -10,6 +10,7 @@ use crate::plan::Job;
 use crate::record::{Trial, Warning};
 use crate::session::{self, CellResult, LatencyOf, ProbeResult, Session, SummaryOf};
 use crate::stats::Summary;
+use crate::stats::course::Kind;
 
 pub const FORMAT: Format = Format { id: "csv", about: "one row per cell, units in the column names", extension: "csv", write };
 
@@ -161,6 +162,13 @@ fn columns() -> Vec<Column> {
     );
     let rate = |round| move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput));
     columns.extend((1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round))));
+    columns.extend([
+        job("level_change", |r| {
+            r.level_change.as_ref().map_or(Field::Empty, |c| words(if c.kind == Kind::Step { "step" } else { "drift" }))
+        }),
+        job("level_first_median", |r| number(r.level_change.as_ref().map(|c| c.ends().0.summary.median))),
+        job("level_last_median", |r| number(r.level_change.as_ref().map(|c| c.ends().1.summary.median))),
+    ]);
     columns
 }
 

@@ -9,7 +9,7 @@ use super::{Session, picked};
 use crate::engine::Way;
 use crate::plan::{Job, Op, Skipped};
 pub use crate::record::CALLS_UNKNOWN;
-use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
+use crate::record::{End, Latency, LevelChange, Severity, Source, Trial, Verdict, Warning};
 use crate::stats::{self, Summary};
 
 /// A summary with its unit: `B/s` or `1/s`.
@@ -44,6 +44,8 @@ pub struct CellResult {
     pub operations: Option<SummaryOf>,
     pub syscalls: Option<SummaryOf>,
     pub latency: Option<LatencyOf>,
+    /// `None` where one level held, as far as the trials show.
+    pub level_change: Option<LevelChange>,
     /// `None` where nothing was written.
     pub written: Option<Written>,
     pub source: Option<Source>,
@@ -121,6 +123,7 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
         operations: None,
         syscalls: None,
         latency: verdict.latency.as_ref().and_then(latency),
+        level_change: None,
         written: None,
         source: verdict.source,
         source_reason: verdict.source_reason,
@@ -140,6 +143,7 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
         !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN) && result.trials.iter().all(|t| t.syscalls.get().is_some());
     let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"));
     (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
+    result.level_change = LevelChange::of(&result.trials);
     result.written = written(&result);
     result
 }

@@ -5,6 +5,7 @@
 
 pub mod compare;
 pub mod cost;
+pub mod course;
 pub mod histogram;
 pub mod knee;
 pub mod outlier;
@@ -18,6 +19,7 @@ pub(crate) mod testing;
 
 pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;
+pub use course::{Course, course};
 pub use histogram::Histogram;
 pub use knee::Knees;
 pub use order::median;

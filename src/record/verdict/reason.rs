@@ -6,6 +6,8 @@ use super::facts::{line, share, size};
 use super::source::{Parts, Sight, on_device, sight};
 use crate::units::show_share;
 
+/// From this share on a file counts as cached.
+const HELD: f64 = 0.99;
 /// Below this share of the bytes, an upper and a lower bound are the same number.
 const BOUND: f64 = 0.01;
 
@@ -27,14 +29,36 @@ fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
     let fs = evidence.fs();
     match sight(evidence) {
         Sight::Memory => format!("{fs} is memory"),
-        Sight::Remote => format!("{fs}: a server moves the bytes, so its device reads are not seen here"),
-        Sight::Uncounted => format!("reads of {fs} are not charged to this process"),
+        Sight::Remote => format!("{fs}: a server moves the bytes, so its device reads are not seen here{}", cache_part(evidence)),
+        Sight::Uncounted => format!("reads of {fs} are not charged to this process{}", cache_part(evidence)),
         Sight::Counted if evidence.trials().any(|t| evidence.split(t).is_none()) => "reads and writes were not told apart".into(),
         Sight::Counted if evidence.trials().all(|t| t.device_bytes.is_none()) => {
             "this kernel does not tell what a process reads from the device".into()
         }
         Sight::Counted => format!("this process read {} from the device for {} of stored data", size(parts.fetched), size(parts.wanted)),
     }
+}
+
+/// What residency shows of the page cache's part, where no counter shows the device's.
+fn cache_part(evidence: &CellEvidence) -> String {
+    if evidence.job.direct || !evidence.info.cached {
+        return String::new();
+    }
+    let span = evidence.job.span;
+    let of = |resident: fn(&Trial) -> Option<u64>| {
+        let known: Vec<f64> = evidence.trials().filter_map(resident).map(|bytes| share(bytes, span).min(1.0)).collect();
+        crate::stats::median(&known)
+    };
+    let (Some(before), Some(after)) = (of(|t| t.resident_before), of(|t| t.resident_after)) else {
+        return "; whether the page cache took part cannot be seen".into();
+    };
+    let part = match () {
+        () if before >= HELD => "the page cache could answer all of it",
+        () if before < BOUND && after < BOUND => "the page cache took no part",
+        () if before < BOUND => "the page cache was empty at first and filled up",
+        () => "the page cache could answer a part of it",
+    };
+    format!("; {part}: it held {} before a trial and {} after it", show_share(before), show_share(after))
 }
 
 fn write_reason(evidence: &CellEvidence) -> String {

@@ -242,6 +242,24 @@ fn the_worst_warning_comes_first() {
     assert_eq!(order, ["holes", "wide", "slow-clock"]);
 }
 
+#[test]
+fn residency_says_whether_the_page_cache_took_part_where_no_counter_does() {
+    let part = |before: u64, after: u64| {
+        let mut case = cold();
+        case.target.remote = true;
+        case.each(|t| (t.resident_before, t.resident_after) = (Some(before), Some(after)));
+        source(&case).1
+    };
+    assert!(part(0, SPAN).contains("the page cache was empty at first and filled up: it held 0 % before a trial and 100 % after it"));
+    assert!(part(0, 0).contains("the page cache took no part"), "{}", part(0, 0));
+    assert!(part(SPAN, SPAN).contains("the page cache could answer all of it"));
+    assert!(part(SPAN / 2, SPAN).contains("a part of it: it held 50"));
+    let mut blind = cold();
+    blind.target.remote = true;
+    blind.each(|t| t.resident_before = None);
+    assert!(source(&blind).1.contains("whether the page cache took part cannot be seen"));
+}
+
 /// Boxed: the strategies of a whole case would not fit on a test's stack.
 fn number() -> BoxedStrategy<u64> {
     prop_oneof![Just(0), 1..10_000u64, Just(SPAN), any::<u64>()].boxed()

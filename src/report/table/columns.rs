@@ -6,7 +6,7 @@ use super::below::safe;
 use super::findings::Findings;
 use super::grid::{Cell, Column, Style};
 use super::origin;
-use crate::record::Trial;
+use crate::record::{LevelChange, Trial};
 use crate::session::{CellResult, SummaryOf};
 use crate::stats;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
@@ -81,14 +81,23 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     let halves: Vec<String> = rows.iter().map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h)))).collect();
     let wide = halves.iter().map(|h| h.chars().count()).max().unwrap_or(0);
     let cell = |((row, number), half): ((&&CellResult, String), String)| -> Cell {
-        match row.error {
-            Some(_) => vec![(Style::Red, "failed".into())],
-            None => vec![(Style::Bold, number), (Style::Dim, format!("{half:>wide$}"))],
+        match (&row.error, &row.level_change) {
+            (Some(_), _) => vec![(Style::Red, "failed".into())],
+            // The median of two levels is a figure of neither.
+            (None, Some(change)) if change.is_large() && change.unit == "B/s" => vec![(Style::Bold, levels(change, factor, look.ascii))],
+            (None, _) => vec![(Style::Bold, number), (Style::Dim, format!("{half:>wide$}"))],
         }
     };
     let cells = rows.iter().zip(aligned(&values, factor)).zip(halves).map(cell).collect();
     let unit = if wide == 0 { unit.into() } else { format!("{unit}{:>wide$}", format!("{sign}%")) };
     Column { unit, right: true, cells, ..Column::words("throughput", 0, Vec::new()) }
+}
+
+/// `478→30.0`; of many levels the first and the last.
+fn levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
+    let (first, last) = change.ends();
+    let [first, last] = [first, last].map(|level| column::figure(level.summary.median / factor));
+    format!("{first}{}{last}", if ascii { "->" } else { "→" })
 }
 
 fn percent(share: f64) -> String {

@@ -57,9 +57,9 @@ fn a_sweep_is_answered_in_plain_sentences() {
 #[test]
 fn overlapping_intervals_are_no_difference() {
     let results = [at("read", 4096, Cache::Warm, 10.0), at("mmap", 4096, Cache::Warm, 10.02), at("pread", 4096, Cache::Warm, 5.0)];
-    assert_eq!(text(&results), "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; no difference between it and read at 4 KiB, warm.");
+    assert_eq!(text(&results), "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; these trials cannot tell it from read at 4 KiB, warm.");
     let many: Vec<CellResult> = ["a", "b", "c", "d", "e"].map(|name| at(name, 4096, Cache::Warm, 1.0)).into();
-    assert!(text(&many).contains("no difference between it and b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."));
+    assert!(text(&many).contains("these trials cannot tell it from b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."));
     assert_eq!(answer(&many).best.unwrap().no_difference.len(), 4);
 }
 
@@ -119,7 +119,7 @@ fn calls_that_move_nothing_are_compared_by_operations() {
     );
     let only = answer(&[seek(0.0126), cell(Job { op: Op::Seek, ..job("getpid", 1, Cache::AsIs) }, 0.01265, 0.005, 7)]);
     assert!(
-        only.text.starts_with("Fastest call: getpid, 3.32 k operations/s (302 µs each); no difference between it and seek."),
+        only.text.starts_with("Fastest call: getpid, 3.32 k operations/s (302 µs each); these trials cannot tell it from seek."),
         "{}",
         only.text
     );
@@ -172,4 +172,32 @@ fn cold_and_warm_are_compared_over_what_was_measured_both_ways() {
     assert!(text(&results).contains("Cold costs 2.0x: the device gives 2.00 GiB/s at 4 KiB with read."), "{}", text(&results));
     let same = [at("read", 4096, Cache::Warm, 2.0), at("read", 4096, Cache::Cold, 2.0)];
     assert!(text(&same).contains("No difference between cold and warm at their peaks: the device gives 2.00 GiB/s at 4 KiB with read."));
+}
+
+/// Twelve trials of a second each, a round of three cells at a time; from a round on at another speed.
+fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
+    let trial = |n: u32| {
+        let gib = if n >= at { 2.0 * factor } else { 2.0 } * (1.0 + f64::from(n * 7 % 5) / 200.0);
+        let mut trial = Trial { round: n + 1, bytes: (gib * GIB) as u64, ops: 9, nanos: 1_000_000_000, ..Trial::default() };
+        trial.evidence.started = (u64::from(n) * 3 + nth) * 1_000_000_000;
+        trial.into()
+    };
+    result(&job(backend, 4096, Cache::Warm), (0..12).map(trial).collect(), None, None)
+}
+
+#[test]
+fn steps_of_several_cells_at_one_time_are_told_once() {
+    let fell = [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 0.5, 1), stepping("pread", 12, 1.0, 2)];
+    assert!(fell[2].level_change.is_none());
+    let change = fell[0].level_change.as_ref().unwrap();
+    assert_eq!(
+        (change.levels[0].last_trial, change.levels[1].first_trial, change.window()),
+        (5, 6, Some((16_000_000_000, 18_000_000_000)))
+    );
+    let said = "2 of 3 cells fell at the same time, 17.0 s to 18.0 s after the start: the machine or the device changed";
+    assert!(text(&fell).contains(said), "{}", text(&fell));
+    let apart = [stepping("read", 4, 0.3, 0), stepping("mmap", 8, 0.3, 1), stepping("pread", 12, 1.0, 2)];
+    assert!(!text(&apart).contains("at the same time"));
+    let other_ways = [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 3.0, 1)];
+    assert!(!text(&other_ways).contains("at the same time"));
 }

@@ -23,6 +23,7 @@ pub fn text(results: &[CellResult], answer: &Answer) -> String {
             said.extend(wrong(results, answer, &labels));
             said.extend(needed(&answer.knees, &labels));
             said.extend(answer.cold_cost.as_ref().map(cold));
+            said.extend(together(results));
             said.extend(few_trials(results));
             said.extend(failed(results, &labels));
             said.join(" ")
@@ -82,7 +83,7 @@ fn figure(best: &Best) -> String {
     }
 }
 
-/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; no difference between it and mmap at 1 MiB, warm.`
+/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot tell it from mmap at 1 MiB, warm.`
 fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
@@ -93,7 +94,7 @@ fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let mut text = format!("{what}: {}, {}", labels.full(&best.cell), figure(best));
     if !best.no_difference.is_empty() {
         let names: Vec<String> = best.no_difference.iter().take(NAMED).map(|job| labels.full(job)).collect();
-        text += &format!("; no difference between it and {}", enumerated(&names, best.no_difference.len()));
+        text += &format!("; these trials cannot tell it from {}", enumerated(&names, best.no_difference.len()));
     }
     if let Some(why) = &best.wrong {
         text += &format!(", but that is wrong, as is every other: {}", phrase(why));
@@ -218,6 +219,27 @@ fn times(ratio: f64) -> String {
         1.1.. => format!("{ratio:.1}x"),
         _ => format!("{ratio:.2}x"),
     }
+}
+
+/// Steps of several cells at one time: what all of them share changed.
+fn together(results: &[CellResult]) -> Option<String> {
+    let large = results.iter().filter_map(|result| result.level_change.as_ref()).filter(|change| change.is_large());
+    let windows: Vec<(bool, (u64, u64))> = large.filter_map(|change| Some((change.fell(), change.window()?))).collect();
+    let at = |(fell, (from, _)): &(bool, (u64, u64))| {
+        let holds = |(other, (begin, end)): &&(bool, (u64, u64))| other == fell && begin <= from && from <= end;
+        windows.iter().filter(holds).collect::<Vec<_>>()
+    };
+    let most = windows.iter().map(at).max_by_key(Vec::len).filter(|most| most.len() > 1 && 2 * most.len() > windows.len())?;
+    let (from, to) = most.iter().fold((0, u64::MAX), |(from, to), (_, (begin, end))| (from.max(*begin), to.min(*end)));
+    let way = if most[0].0 { "fell" } else { "rose" };
+    let seconds = |nanos: u64| format!("{:.1} s", nanos as f64 / 1e9);
+    Some(format!(
+        "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not what they do.",
+        most.len(),
+        results.len(),
+        seconds(from),
+        seconds(to)
+    ))
 }
 
 fn few_trials(results: &[CellResult]) -> Option<String> {

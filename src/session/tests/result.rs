@@ -69,10 +69,22 @@ fn the_document_has_every_key_of_the_contract() {
         ["answer", "ceilings", "costs", "far", "host", "levels", "plan", "programs", "results", "schema", "session", "skipped"]
     );
     let row = &value["results"][0];
-    let expected = "amplification cell cycles error estimate evidence latency limit operations outliers reference source source_reason syscalls throughput trials \
+    let expected = "amplification cell cycles error estimate evidence latency level_change limit operations outliers reference source source_reason syscalls throughput trials \
                     value warnings written";
     assert_eq!(keys(row).join(" "), expected);
-    for key in ["amplification", "cycles", "error", "estimate", "evidence", "latency", "reference", "source", "source_reason", "value"] {
+    for key in [
+        "amplification",
+        "cycles",
+        "error",
+        "estimate",
+        "evidence",
+        "latency",
+        "level_change",
+        "reference",
+        "source",
+        "source_reason",
+        "value",
+    ] {
         assert!(row[key].is_null(), "{key}");
     }
     assert_eq!(keys(&row["throughput"]), ["high", "low", "max", "mean", "median", "min", "stddev", "unit"]);

@@ -38,7 +38,8 @@ fn from_cache(evidence: &CellEvidence) -> Option<Warning> {
             let mixed = cached < 1.0 - SOME;
             let what = if mixed { "so device and memory are averaged" } else { "so memory was measured, not the device" };
             FROM_CACHE.warn(
-                if mixed { Severity::Misleading } else { Severity::Note },
+                // As it is, is what was asked for; trials that found it differently are told by `previous-trial`.
+                Severity::Note,
                 format!("{} of the bytes came from the page cache, {what}", show_share(cached)),
                 facts,
                 "use --cache cold for the device, --cache warm for the page cache",

@@ -85,12 +85,13 @@ fn helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// Share of a trial by which starts may be apart.
-const SKEW: f64 = 0.01;
+/// Share of a trial by which starts may be apart; it moves the figure by no more than that share.
+const SKEW: f64 = 0.02;
 
 fn uneven_start(evidence: &CellEvidence) -> Option<Warning> {
     let uneven = |t: &Trial| share(t.evidence.skew_nanos, t.nanos);
-    let bad = evidence.which(|t| uneven(t) > SKEW);
+    let limit = evidence.spread.half_width.unwrap_or(0.0).max(SKEW);
+    let bad = evidence.which(|t| uneven(t) > limit);
     let most = bad.iter().max_by(|a, b| uneven(a).total_cmp(&uneven(b)))?;
     UNEVEN_START.warn(
         Severity::Note,

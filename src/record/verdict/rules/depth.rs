@@ -84,6 +84,8 @@ fn depth_unused(evidence: &CellEvidence) -> Option<Warning> {
 /// Below these, more device bytes than asked for are metadata and page rounding.
 const OVERSHOOT: f64 = 1.1;
 const OVERSHOOT_BYTES: u128 = 64 << 10;
+/// From here on most of what the device did was not asked for.
+const WASTED: f64 = 2.0;
 
 fn read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
@@ -94,7 +96,7 @@ fn read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     let times = share(parts.fetched, parts.wanted);
     if times >= OVERSHOOT && parts.fetched >= parts.wanted + OVERSHOOT_BYTES {
         return READ_AHEAD.warn(
-            Severity::Misleading,
+            if times >= WASTED { Severity::Misleading } else { Severity::Note },
             format!("the device read {} times the bytes that were asked for", three_digits(times)),
             format!("{} for {} of stored data", size(parts.fetched), size(parts.wanted)),
             "add --direct to read exactly the blocks, or use a larger --block-size",

@@ -14,7 +14,9 @@ pub(super) const DISTURBED: Rule = rule(21, "disturbed", "others used the disk d
 pub(super) const NEARLY_FULL: Rule = rule(21, "nearly-full", "a file system with little free space scatters what is written", nearly_full);
 
 /// Share of one CPU's time that the hypervisor may give to others, over all CPUs.
-const STEAL: f64 = 0.01;
+const STEAL: f64 = 0.02;
+/// What others take moves a figure by about that share: up to here, or up to its interval, the figure stands.
+const HARMLESS: f64 = 0.05;
 /// The least time over which stolen time is told, nanoseconds: most kernels count it in ticks of 10 ms.
 const TICKS: u128 = 20_000_000;
 /// Share of a file system above which free space is scattered.
@@ -29,17 +31,15 @@ fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
     let (stolen, over) = (evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
     let stolen = if over >= TICKS { share(stolen, over) } else { 0.0 };
     let mut found = Vec::new();
-    let mut severity = Severity::Misleading;
+    let on_battery = evidence.machine.on_battery == Some(true) && !evidence.trials.is_empty();
+    let severity = if on_battery || stolen > stands(evidence) { Severity::Misleading } else { Severity::Note };
     if stolen > STEAL {
         found.push(format!("the hypervisor gave {} of a CPU's time to others", show_share(stolen)));
     }
-    if evidence.machine.on_battery == Some(true) && !evidence.trials.is_empty() {
+    if on_battery {
         found.push("the machine runs on battery".into());
     }
     if evidence.machine.governor.as_deref() == Some("powersave") && !evidence.trials.is_empty() {
-        if found.is_empty() {
-            severity = Severity::Note;
-        }
         found.push("the CPU governor is powersave".into());
     }
     if found.is_empty() {
@@ -55,6 +55,11 @@ fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
             "use mains power and the governor performance, or compare only with results of the same state"
         },
     )
+}
+
+/// By what share a figure may be moved and still stands: its interval, or [`HARMLESS`] where that is narrower.
+fn stands(evidence: &CellEvidence) -> f64 {
+    evidence.spread.half_width.unwrap_or(0.0).max(HARMLESS)
 }
 
 /// Bytes that the disk moved for others during a trial, where it was more than may be.
@@ -86,7 +91,9 @@ fn disturbed(evidence: &CellEvidence) -> Option<Warning> {
     }
     let sum: u128 = bad.iter().filter_map(|t| others(evidence, t)).map(u128::from).sum();
     // A warm cell does not use the disk, so others only take some CPU time from it.
-    let severity = if evidence.is_warm() { Severity::Note } else { Severity::Misleading };
+    let own = evidence.sum(|t| t.device_bytes.unwrap_or(0).saturating_add(evidence.split(t).map_or(0, |(_, written)| written)));
+    let small = share(sum, own) <= stands(evidence);
+    let severity = if evidence.is_warm() || small { Severity::Note } else { Severity::Misleading };
     DISTURBED.warn(
         severity,
         format!("others moved {} on the same disk {}", size(sum), evidence.of_trials(bad.len())),

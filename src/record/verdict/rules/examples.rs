@@ -53,7 +53,7 @@ pub static CACHE: &[Example] = &[
     example("from-cache", Wrong, cold, |c| fetched(c, SPAN / 2), |c| fetched(c, SPAN * 99 / 100)),
     example(
         "from-cache",
-        Misleading,
+        Note,
         asis,
         |c| fetched(c, SPAN / 4),
         |c| {
@@ -319,7 +319,8 @@ pub static WORK: &[Example] = &[
             c.job.direct = true
         },
     ),
-    example("read-ahead", Misleading, cold, |c| fetched(c, SPAN * 3 / 2), |c| fetched(c, SPAN + 4096)),
+    example("read-ahead", Misleading, cold, |c| fetched(c, SPAN * 2), |c| fetched(c, SPAN * 3 / 2)),
+    example("read-ahead", Note, cold, |c| fetched(c, SPAN * 3 / 2), |c| fetched(c, SPAN + 4096)),
     example(
         "read-ahead",
         Note,

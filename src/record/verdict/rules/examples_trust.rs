@@ -37,14 +37,27 @@ pub static TRUST: &[Example] = &[
         |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 999)),
         |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 1000)),
     ),
-    example("wide", Misleading, cold, |c| c.spread.half_width = Some(0.08), |c| c.spread.half_width = Some(0.04)),
+    example("wide", Note, cold, |c| c.spread.half_width = Some(0.08), |c| c.spread.half_width = Some(0.04)),
+    example("wide", Misleading, cold, |c| c.spread.half_width = Some(0.4), |c| c.spread.half_width = Some(0.3)),
+    example("level-change", Misleading, cold, |c| steps(c, 10), |c| steps(c, 1)),
+    example("level-change", Note, cold, |c| c.each(|t| t.nanos += u64::from(t.round) * 10_000_000), |c| steps(c, 1)),
     example("two-modes", Misleading, cold, |c| c.spread.two_modes = Some((2e9, 1e9)), |c| c.spread.outliers = 2),
     example(
         "unsteady-host",
         Misleading,
         cold,
-        |c| c.each(|t| t.evidence.steal_nanos = 6_000_000.into()),
-        |c| c.each(|t| t.evidence.steal_nanos = 2_000_000.into()),
+        |c| c.each(|t| t.evidence.steal_nanos = 24_000_000.into()),
+        |c| {
+            c.spread.half_width = Some(0.1);
+            c.each(|t| t.evidence.steal_nanos = 24_000_000.into())
+        },
+    ),
+    example(
+        "unsteady-host",
+        Note,
+        cold,
+        |c| c.each(|t| t.evidence.steal_nanos = 9_000_000.into()),
+        |c| c.each(|t| t.evidence.steal_nanos = 5_000_000.into()),
     ),
     // Of trials that are together shorter than two ticks of the clock that counts it nothing is known.
     example(
@@ -72,6 +85,16 @@ pub static TRUST: &[Example] = &[
     example(
         "disturbed",
         Misleading,
+        cold,
+        |c| c.each(|t| t.evidence.disk_read_bytes = Some(SPAN + SPAN / 10)),
+        |c| {
+            c.spread.half_width = Some(0.2);
+            c.each(|t| t.evidence.disk_read_bytes = Some(SPAN + SPAN / 10))
+        },
+    ),
+    example(
+        "disturbed",
+        Note,
         cold,
         |c| c.trial(3).evidence.disk_read_bytes = Some(SPAN + SPAN / 25),
         |c| c.trial(3).evidence.disk_read_bytes = Some(SPAN + SPAN / 100),
@@ -187,7 +210,7 @@ pub static TRUST: &[Example] = &[
         },
     ),
     example("not-flushed", Misleading, cold, |c| c.job.cpu_cache = CpuCache::Flush, |c| c.each(|t| t.evidence.cpu_cache = flush(3.0, 3.0))),
-    example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 6_000_000, |c| c.trial(0).evidence.skew_nanos = 2_000_000),
+    example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 9_000_000, |c| c.trial(0).evidence.skew_nanos = 5_000_000),
 ];
 
 /// The second trial carries the note.
@@ -202,4 +225,15 @@ fn slow_clock(case: &mut Case) {
 
 fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {
     Some(CacheFlush { before_nanos, after_nanos, flushed_bytes: 0 })
+}
+
+/// Twelve trials, the last six of which take so many times as long.
+fn steps(case: &mut Case, times: u64) {
+    while case.trials.len() < 12 {
+        case.trials.push(case.trials[0].clone());
+    }
+    for at in 0..12 {
+        let trial = case.trial(at);
+        trial.nanos = (300_000_000 + at as u64 % 3 * 1000) * if at < 6 { 1 } else { times };
+    }
 }

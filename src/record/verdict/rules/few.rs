@@ -4,7 +4,7 @@ use super::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::trials;
-use crate::record::{Latency, Severity, Warning};
+use crate::record::{Latency, LevelChange, Severity, Trial, Warning};
 use crate::stats;
 use crate::units::{show_count, show_nanos, show_rate, show_share};
 
@@ -22,6 +22,8 @@ const SHORT: u64 = 50_000_000;
 const MEAN: u64 = 30;
 /// An answer is "the smallest block within 5 % of the peak": a wider interval cannot tell.
 const NARROW: f64 = 0.05;
+/// From here on the ends of the interval differ by about a factor of two: not even the order of the figure is sure.
+const UNKNOWN: f64 = 1.0 / 3.0;
 /// Operations that a percentile needs: ten beyond it.
 const PERCENTILES: [(&str, u64); 4] = [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
 
@@ -120,8 +122,9 @@ fn wide(evidence: &CellEvidence) -> Option<Warning> {
         0 => String::new(),
         count => format!(", {count} of them far off"),
     };
+    // Every table shows the interval beside the figure.
     WIDE.warn(
-        Severity::Misleading,
+        if half >= UNKNOWN { Severity::Misleading } else { Severity::Note },
         format!("the median is only known to ±{}", show_share(half)),
         format!("95 % interval of {}{outliers}", trials(evidence.counted().len())),
         "use more --trials or a longer --trial-time on a quiet machine",
@@ -130,11 +133,32 @@ fn wide(evidence: &CellEvidence) -> Option<Warning> {
 
 fn two_modes(evidence: &CellEvidence) -> Option<Warning> {
     let (one, other) = evidence.spread.two_modes?;
+    // A change over time is told as that.
+    if LevelChange::of(evidence.trials).is_some() {
+        return None;
+    }
     let (slow, fast) = (one.min(other), one.max(other));
+    let show = |rate: f64| match evidence.trials().any(|t| t.bytes > 0) {
+        true => show_rate(rate),
+        false => format!("{} operations/s", show_count(rate).trim()),
+    };
     TWO_MODES.warn(
         Severity::Misleading,
-        format!("the trials form two groups, around {} and {}: no single number holds", show_rate(slow), show_rate(fast)),
-        trials(evidence.counted().len()),
+        format!("the trials form two groups, around {} and {}: no single number holds", show(slow), show(fast)),
+        format!("{}, the slow ones {}", trials(evidence.counted().len()), slow_ones(evidence, slow, fast)),
         "look at the single trials and what differs between the groups; more --trials show which is usual",
     )
+}
+
+/// The numbers of the trials nearer to the slow group: `1 to 3, 7`.
+fn slow_ones(evidence: &CellEvidence, slow: f64, fast: f64) -> String {
+    let moves = evidence.trials().any(|t| t.bytes > 0);
+    let value = |t: &Trial| if moves { t.throughput() } else { t.operations() };
+    let is_slow = |t: &Trial| !t.short && (value(t) - slow).abs() < (value(t) - fast).abs();
+    let numbers: Vec<usize> = evidence.trials().enumerate().filter(|(_, t)| is_slow(t)).map(|(at, _)| at + 1).collect();
+    let runs: Vec<String> = numbers
+        .chunk_by(|a, b| a + 1 == *b)
+        .map(|run| if run.len() == 1 { run[0].to_string() } else { format!("{} to {}", run[0], run[run.len() - 1]) })
+        .collect();
+    if runs.is_empty() { "not known".into() } else { runs.join(", ") }
 }

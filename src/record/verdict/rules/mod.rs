@@ -4,6 +4,7 @@ mod cache;
 mod ceiling;
 mod circumstance;
 mod consistent;
+mod course;
 mod depth;
 mod disturbed;
 mod few;
@@ -58,6 +59,7 @@ pub static RULES: &[Rule] = &[
     few::FEW_FOR_PERCENTILE,
     few::WIDE,
     few::TWO_MODES,
+    course::LEVEL_CHANGE,
     ceiling::RATE_LIMITED,
     ceiling::BEYOND_MEMORY,
     depth::READ_AHEAD,

@@ -7,8 +7,9 @@ use super::super::super::theme::Role;
 use super::super::super::view::popup;
 use super::stack::Section;
 use super::{Sight, lines};
-use crate::record::{Prepared, Trial};
+use crate::record::{Prepared, Stretch, Trial};
 use crate::session::SummaryOf;
+use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
 use crate::units::{self, column};
 
@@ -49,7 +50,23 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
         None => format!("{trials} trials: under 5 there is no interval"),
     };
     all.extend(s.wrapped(&sure, Role::Dim));
+    all.extend(levels(s));
     lines(all)
+}
+
+/// Where the figure changed over time: each level with its trials.
+fn levels(s: Sight) -> Vec<Line<'static>> {
+    let Some(change) = &s.result.level_change else { return Vec::new() };
+    let units = if change.unit == "B/s" { Metric::Throughput.units() } else { Metric::Operations.units() };
+    let line = |level: &Stretch| {
+        let (factor, unit) = column::unit([level.summary.median], units);
+        let trials = format!("trials {}-{}", level.first_trial + 1, level.last_trial + 1);
+        let times = format!("{} to {}", units::show_nanos(level.began as f64), units::show_nanos(level.ended as f64));
+        s.pair(&trials, format!("{} {unit}, {times}", column::figure(level.summary.median / factor)))
+    };
+    let what = if change.kind == Kind::Step { "The figure stepped:" } else { "The figure drifted:" };
+    let head = Line::styled(what, s.look.style(Role::Misleading));
+    std::iter::once(head).chain(change.levels.iter().map(line)).collect()
 }
 
 /// When the bytes of a write were where.
