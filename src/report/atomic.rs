@@ -1,9 +1,13 @@
 //! A file that is either the old one or the whole new one: written beside it, flushed, renamed over it.
+//!
+//! A file that cannot be replaced like that is refused, before a run and after it: writing into it would first empty it, and a
+//! full disk would then leave neither report. Pipes, terminals and what the program was started with (`/dev/stdout`) have
+//! nothing to lose and are written into.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
@@ -12,6 +16,7 @@ use nix::unistd::{AccessFlags, faccessat};
 use super::text;
 use crate::sys::scratch::sweep;
 use crate::sys::temporary::Temporary;
+use crate::sys::{fd, mounts};
 
 /// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as it was.
 pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -46,7 +51,7 @@ pub fn probe(path: &Path) -> io::Result<()> {
             let _ = sweep(&folder);
             beside(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary))
         }
-        Place::Into { .. } => Ok(()),
+        Place::Stream { .. } | Place::Open(_) => Ok(()),
     });
     tried.map_err(|error| named(path, error))
 }
@@ -59,12 +64,22 @@ fn named(path: &Path, error: io::Error) -> io::Error {
 enum Place {
     /// A new file takes the name; `old` is what has it now.
     Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
-    /// A pipe, a terminal, or a file in a folder that takes no new one: only writing into it is possible.
-    Into { path: PathBuf },
+    /// A pipe, a terminal, a device: nothing in it is lost when it is written to.
+    Stream { path: PathBuf },
+    /// A descriptor of this program, named as `/dev/stdout` or `/proc/self/fd/3`: written to where it stands, so that a shell's
+    /// `>>` appends here too.
+    Open(File),
 }
 
 fn place(path: &Path) -> io::Result<Place> {
-    let old = match fs::metadata(path) {
+    let (found, open) = match fd::named_descriptor(path) {
+        Some(number) => {
+            let file = fd::writable_copy(number)?;
+            (file.metadata(), Some(file))
+        }
+        None => (fs::metadata(path), None),
+    };
+    let old = match found {
         Ok(old) => old,
         Err(error) if error.kind() == ErrorKind::NotFound => return new_name(path),
         Err(error) => return Err(error),
@@ -75,15 +90,35 @@ fn place(path: &Path) -> io::Result<Place> {
     if old.file_type().is_block_device() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is a disk: name a file"));
     }
-    may(path, AccessFlags::W_OK)?;
-    // A deleted file behind /dev/stdout is a file without a name.
-    match fs::canonicalize(path) {
-        Ok(real) if old.is_file() => match folder_of(&real) {
-            Ok(folder) => Ok(Place::Name { path: real, folder, old: Some(old) }),
-            Err(_) => Ok(Place::Into { path: real }),
-        },
-        _ => Ok(Place::Into { path: path.into() }),
+    if let Some(open) = open {
+        return Ok(Place::Open(open));
     }
+    may(path, AccessFlags::W_OK)?;
+    if !old.is_file() {
+        return Ok(Place::Stream { path: path.into() });
+    }
+    let real = fs::canonicalize(path)?;
+    let folder = folder_of(&real).and_then(|folder| replaceable(&real, &folder).map(|()| folder)).map_err(irreplaceable)?;
+    Ok(Place::Name { path: real, folder, old: Some(old) })
+}
+
+/// Whether a new file may take the name of `path`, as far as the kernel tells before it is tried.
+fn replaceable(path: &Path, folder: &Path) -> io::Result<()> {
+    if mounts::is_another(path, folder) {
+        return Err(io::Error::new(ErrorKind::ResourceBusy, "it is a mount point"));
+    }
+    // rmdir(2) asks for the rights to take a name away (a sticky folder, an immutable file) before it finds that a file is no folder.
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() != ErrorKind::NotADirectory => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn irreplaceable(error: io::Error) -> io::Error {
+    let told = format!(
+        "it cannot be replaced in one step ({error}), and what it holds is not overwritten in place: name a file in another folder, or write to stdout"
+    );
+    io::Error::new(error.kind(), told)
 }
 
 /// A name that no file has yet, a link that points nowhere followed.
@@ -124,12 +159,13 @@ fn may(path: &Path, access: AccessFlags) -> io::Result<()> {
 impl Place {
     fn put(self, bytes: &[u8]) -> io::Result<()> {
         let (path, folder, old) = match self {
-            Place::Into { path } => return into(&path, bytes),
+            Place::Stream { path } => return stream(&path, bytes),
+            Place::Open(mut file) => return file.write_all(bytes),
             Place::Name { path, folder, old } => (path, folder, old),
         };
         let (mut file, temporary) = beside(&folder, old.as_ref())?;
-        let done = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, &path));
-        match done {
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        match written.and_then(|()| fs::rename(&temporary, &path).map_err(|error| kept_beside(&temporary, &path, error))) {
             Ok(()) => {
                 // The new name on disk too, where folders can be flushed.
                 let _ = File::open(&folder).and_then(|folder| folder.sync_all());
@@ -137,11 +173,25 @@ impl Place {
             }
             Err(error) => {
                 let _ = fs::remove_file(&temporary);
-                // A mount point, or another's file in a folder such as /tmp, can be written but not replaced.
-                let kept = old.is_some() && matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::PermissionDenied);
-                if kept { into(&path, bytes) } else { Err(error) }
+                Err(error)
             }
         }
+    }
+}
+
+/// The old file became irreplaceable while the report was made: both are kept, the new one under a name that is free.
+fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".new{}", if number > 1 { number.to_string() } else { String::new() }));
+        PathBuf::from(name)
+    };
+    match (1..100).map(numbered).find(|name| fs::hard_link(temporary, name).is_ok()) {
+        Some(name) => {
+            let name = text::clean(&name.to_string_lossy());
+            io::Error::new(error.kind(), format!("{error}: it stays as it was, and the new report is {name}"))
+        }
+        None => error,
     }
 }
 
@@ -162,10 +212,13 @@ impl Place {
     }
 }
 
-fn into(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
-    file.write_all(bytes)?;
-    if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
+/// Not emptied when it is opened: what was a pipe a moment ago may be a file now.
+fn stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).custom_flags(libc::O_NOCTTY).open(path)?;
+    if file.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "a file has taken its place"));
+    }
+    file.write_all(bytes)
 }
 
 /// A new file in `folder`, with the permissions and, where we may, the owner of `old`.

@@ -65,6 +65,59 @@ fn what_is_no_file_is_written_into() {
     assert_eq!(io::read_to_string(reader).unwrap(), "through");
 }
 
+/// As a shell's `>> log` with `-o /dev/stdout`: neither replaced nor emptied.
+#[test]
+fn an_open_descriptor_is_written_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    fs::write(&path, "old\n").unwrap();
+    let open = OpenOptions::new().append(true).open(&path).unwrap();
+    let named = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open)));
+    symlink(&named, folder.path().join("link")).unwrap();
+    for name in [named, folder.path().join("link")] {
+        probe(&name).unwrap();
+        write(&name, "new\n").unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\nnew\n");
+    let read_only = File::open(&path).unwrap();
+    let named = PathBuf::from(format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&read_only)));
+    assert!(probe(&named).unwrap_err().to_string().contains("Bad file descriptor"));
+    assert!(probe(Path::new("/dev/fd/999999")).unwrap_err().to_string().contains("Bad file descriptor"));
+}
+
+/// What the kernel refuses only when the report is made leaves both reports.
+#[test]
+fn a_file_that_became_irreplaceable_is_kept_beside_the_new_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    fs::write(&path, "old").unwrap();
+    let failed = to_file(&path, |out| {
+        // No file takes the name of a folder that is not empty.
+        fs::remove_file(&path)?;
+        fs::create_dir(&path)?;
+        fs::write(path.join("old"), "old")?;
+        out.write_all(b"new")
+    });
+    let told = failed.unwrap_err().to_string();
+    assert!(told.contains("a.json.new") && told.contains("stays as it was"), "{told}");
+    assert_eq!(fs::read_to_string(folder.path().join("a.json.new")).unwrap(), "new");
+    assert_eq!((fs::read_to_string(path.join("old")).unwrap().as_str(), names(folder.path()).len()), ("old", 2));
+}
+
+#[test]
+fn a_file_has_taken_the_place_of_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let failed = to_file(&path, |out| {
+        fs::remove_file(&path)?;
+        fs::write(&path, "theirs")?;
+        out.write_all(b"ours")
+    });
+    assert!(failed.unwrap_err().to_string().contains("a file has taken its place"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+}
+
 #[test]
 fn a_probe_changes_nothing_and_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();

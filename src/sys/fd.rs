@@ -1,8 +1,9 @@
 //! Small facts about an open descriptor that several files here need.
+#![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -85,6 +86,39 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let regular = file.metadata()?.is_file();
     if regular { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")) }
+}
+
+/// The descriptor of this process that `path` names, links followed: 1 for `/dev/stdout`, 3 for `/proc/self/fd/3`.
+pub fn named_descriptor(path: &Path) -> Option<RawFd> {
+    let folders = ["/dev/fd".into(), "/proc/self/fd".into(), "/proc/thread-self/fd".into(), format!("/proc/{}/fd", std::process::id())];
+    let mut path = path.to_path_buf();
+    // As many links as the kernel follows.
+    for _ in 0..40 {
+        let in_folder = path.parent().is_some_and(|parent| folders.iter().any(|folder| parent == Path::new(folder)));
+        if in_folder {
+            return path.file_name()?.to_str()?.parse().ok().filter(|number| *number >= 0);
+        }
+        let next = std::fs::read_link(&path).ok()?;
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    None
+}
+
+/// A second descriptor of what `number` stands for, with its position; it must be open for writing.
+///
+/// # Errors
+/// EBADF where it is not.
+pub fn writable_copy(number: RawFd) -> io::Result<File> {
+    if number < 0 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: used for two calls of fcntl(2), which look the number up and refuse one that is not open.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+    let mode = fcntl(borrowed, FcntlArg::F_GETFL)? & libc::O_ACCMODE;
+    if mode == libc::O_RDONLY {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    Ok(borrowed.try_clone_to_owned()?.into())
 }
 
 /// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat does not tell).

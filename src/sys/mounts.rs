@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
@@ -141,6 +141,12 @@ pub fn space(file: &File) -> io::Result<Space> {
     let unit = stat.fragment_size();
     let bytes = |blocks: u64| blocks.saturating_mul(unit);
     Ok(Space { total: bytes(stat.blocks()), free: bytes(stat.blocks_free()), available: bytes(stat.blocks_available()) })
+}
+
+/// Whether something else is mounted at `path` than lies in `folder`: a mount point can be written to, but not replaced.
+pub fn is_another(path: &Path, folder: &Path) -> bool {
+    let id = |path: &Path| fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path).ok().and_then(|file| mount_id(&file));
+    id(path) != id(folder)
 }
 
 /// The exact answer, also for bind mounts and Btrfs, whose files carry another device than their mount.
