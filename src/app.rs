@@ -1,6 +1,7 @@
 //! From argv to an exit code: which front end or command runs.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::batch;
@@ -11,22 +12,26 @@ use crate::plan::Settings;
 use crate::probe::net::keep_secret;
 use crate::report;
 use crate::session;
+use crate::sys::signals;
 use crate::tui::shell;
 
 /// Exit code of wrong usage: nothing was run.
 pub const USAGE: u8 = 2;
 
 pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
+    signals::ignore_file_size();
     let asked = match cli::parse(argv) {
         Ok(asked) => asked,
         Err(error) => {
             let code = if error.use_stderr() { USAGE } else { 0 };
-            // A closed pipe is no reason to fail.
-            let _ = error.print();
-            return ExitCode::from(code);
+            return done(print(&error).map(|()| code));
         }
     };
-    match dispatch(asked) {
+    done(dispatch(asked))
+}
+
+fn done(code: anyhow::Result<u8>) -> ExitCode {
+    match code {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // One line, whatever is in the names of files.
@@ -34,6 +39,16 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
         }
     }
+}
+
+/// Help and version are data and must arrive; an error that nobody reads is one all the same.
+fn print(error: &clap::Error) -> anyhow::Result<()> {
+    if error.use_stderr() {
+        let _ = error.print();
+        return Ok(());
+    }
+    report::stdout()?;
+    report::unread_is_fine(error.print().and_then(|()| io::stdout().flush()))
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {

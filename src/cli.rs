@@ -52,7 +52,8 @@ Examples:
   iotui --batch --op write --size 1g --sync end -b pread -s 4k,1m
   iotui --batch --baseline main --fail-if-slower 5%
   iotui sessions list                    every run is kept
-Exit: 0 done, 1 a cell or the run failed, 2 usage, 3 slower than the baseline, 4 --strict and a wrong number, 130/143 stopped by a signal.";
+Exit: 0 done, 1 a cell or the run failed, 2 usage, 3 slower than the baseline, 4 --strict and a wrong number, 129/130/143 stopped by
+SIGHUP/SIGINT/SIGTERM (a second one ends it at once), 131 the full screen was left by SIGQUIT.";
 
 #[derive(Debug, Subcommand)]
 pub enum Sub {

@@ -3,7 +3,8 @@
 
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
-use std::pin::Pin;
+use std::os::fd::OwnedFd;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use nix::unistd::{Pid, gettid};
@@ -53,6 +54,7 @@ impl Backend for Tokio {
         let kept = Duration::from_secs(1 << 30);
         let made = Builder::new_current_thread().max_blocking_threads(1).thread_keep_alive(kept).build();
         let runtime = made.map_err(BackendError::Runtime)?;
+        runtime.block_on(start_thread()).map_err(BackendError::Runtime)?;
         let helper = runtime.block_on(runtime.handle().spawn_blocking(|| (gettid(), ThreadCalls::new())));
         let (helper, calls) = helper.map_err(|error| BackendError::Runtime(io::Error::other(error)))?;
         Ok(Box::new(TokioLane {
@@ -66,6 +68,15 @@ impl Backend for Tokio {
             calls: calls.map_err(uncounted)?,
         }))
     }
+}
+
+/// Starts the runtime's thread by a write: where no thread can be had that fails, and everything else of tokio's panics.
+async fn start_thread() -> io::Result<()> {
+    let (_reader, writer) = io::pipe()?;
+    let mut pipe = pin!(File::from_std(OwnedFd::from(writer).into()));
+    let wrote = poll_fn(|cx| pipe.as_mut().poll_write(cx, &[0])).await;
+    wrote.map_err(|_| io::Error::other("the thread beside it cannot be started: use fewer --threads"))?;
+    poll_fn(|cx| pipe.as_mut().poll_flush(cx)).await
 }
 
 /// Fields drop in order: the file before its runtime.

@@ -9,7 +9,6 @@ mod watch;
 
 pub use args::Args;
 
-use std::io::Write;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -21,15 +20,15 @@ use crate::engine::{Bench, Control, place};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
-use crate::report::{self, Format, failed, say};
+use crate::report::{self, Format, say};
 use crate::session::{self, Recorder, Session};
 use crate::sys::{left, signals};
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
     let format = report::format(&args.out.format)?;
-    if let Some(path) = &args.out.output {
-        report::probe(path)?;
+    args.out.check()?;
+    if args.out.output.is_some() {
         tell_left(args);
     }
     for broken in presets.broken().iter().filter(|_| !args.quiet) {
@@ -163,8 +162,12 @@ fn finish(
     if let Some(saved) = saved {
         say(saved);
     }
-    // What was asked for by its name is part of the run.
-    let failed = unkept || error.is_some() || session.has_failed_cell();
+    // What was asked for by its name is part of the run: a file that keeps it, another machine.
+    let unmet = session.plan.unmet();
+    if let Some(why) = unmet {
+        say(format!("iotui: --remote: {}", session::clean_text(why)));
+    }
+    let failed = unkept || unmet.is_some() || error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);
     Ok(gate::code(signal, failed, wrong, held.as_ref().and_then(|held| held.ruling.as_ref())))
 }
@@ -180,6 +183,5 @@ fn write(args: &Args, format: &Format, session: &Session, held: Option<&Held>) -
             (format.write)(session, &look, to)?
         }
         held.map_or(Ok(()), |held| held.write(&look, to))
-    })?;
-    std::io::stdout().flush().or_else(|e| if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(failed(e)) })
+    })
 }

@@ -17,13 +17,15 @@ const PATIENCE: Duration = Duration::from_millis(1100);
 
 /// What a script that follows the run is told of an event.
 fn line(session: &Session, names: Option<&report::Names>, event: &Event) -> Option<io::Result<String>> {
-    match (event, names) {
-        (Event::Trial { trial, .. }, Some(names)) => Some(jsonl::trial_line(&session.plan, &names.trial(trial))),
-        (Event::Trial { trial, .. }, None) => Some(jsonl::trial_line(&session.plan, trial)),
-        (Event::Probe { trial }, Some(names)) => Some(jsonl::probe_line(&names.plan(&session.plan), trial)),
-        (Event::Probe { trial }, None) => Some(jsonl::probe_line(&session.plan, trial)),
-        _ => None,
-    }
+    let line = match (event, names) {
+        (Event::Trial { trial, .. }, Some(names)) => jsonl::trial_line(&session.plan, &names.trial(trial)),
+        (Event::Trial { trial, .. }, None) => jsonl::trial_line(&session.plan, trial),
+        (Event::Probe { trial }, Some(names)) => jsonl::probe_line(&names.plan(&session.plan), trial),
+        (Event::Probe { trial }, None) => jsonl::probe_line(&session.plan, trial),
+        _ => return None,
+    };
+    // Whole, for it is written as it is.
+    Some(line.map(|line| line + "\n"))
 }
 
 pub(super) fn until_over(
@@ -35,7 +37,7 @@ pub(super) fn until_over(
 ) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
     let mut saving = Saving { recorder, told: false, again: args.quiet };
-    let mut stream = (format.id == report::JSONL && args.out.output.is_none()).then(std::io::stdout);
+    let mut stream = if format.id == report::JSONL && args.out.output.is_none() { report::stdout().ok() } else { None };
     let names = args.anonymous.then(|| report::Names::of(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
     let mut error = None;
@@ -47,7 +49,9 @@ pub(super) fn until_over(
                 saving.tell(&bar);
                 // A reader that left ends the printing, not the run.
                 let line = line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
-                if line.is_some_and(|line| line.and_then(|line| stream.as_mut().map_or(Ok(()), |out| writeln!(out, "{line}"))).is_err()) {
+                if line
+                    .is_some_and(|line| line.and_then(|line| stream.as_mut().map_or(Ok(()), |out| out.write_all(line.as_bytes()))).is_err())
+                {
                     stream = None;
                 }
             }
@@ -66,6 +70,7 @@ pub(super) fn until_over(
         }
     }
     bar.clear();
+    signals::engine_is_over();
     Outcome { session, error, signal: signals::pending() }
 }
 

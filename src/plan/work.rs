@@ -139,6 +139,14 @@ impl Plan {
         self.trials.unwrap_or(Self::BATCHES)
     }
 
+    /// Why nothing is measured with the other machine, where one was named.
+    pub fn unmet(&self) -> Option<&str> {
+        if self.remote.is_none() || self.probes.iter().any(ProbeCell::is_far) {
+            return None;
+        }
+        self.skipped_probes.iter().find(|skipped| skipped.cell.is_far()).map(|skipped| skipped.reason.as_str())
+    }
+
     /// Rounds that this plan runs at most.
     pub fn most_rounds(&self) -> u32 {
         let fits = u32::try_from(Self::MOST_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);

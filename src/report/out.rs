@@ -1,6 +1,7 @@
 //! Where data goes: stdout or a file, and what the place it is shown on can do.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -8,7 +9,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
 use super::pretty::pretty;
-use super::{COMPARISONS, FORMATS, Look, to_file};
+use super::{COMPARISONS, FORMATS, Look, probe, to_file};
+use crate::sys::stdout;
 
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";
@@ -103,12 +105,17 @@ impl Out {
         match &self.output {
             Some(path) => to_file(path, data).map_err(failed),
             None => {
-                let mut stdout = io::BufWriter::new(io::stdout().lock());
-                match data(&mut stdout).and_then(|()| stdout.flush()) {
-                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(failed(format!("cannot write to stdout: {error}"))),
-                    _ => Ok(()),
-                }
+                let mut stdout = io::BufWriter::new(stdout()?);
+                unread_is_fine(data(&mut stdout).and_then(|()| stdout.flush()))
             }
+        }
+    }
+
+    /// Whether data could be written there: asked before a run.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match &self.output {
+            Some(path) => Ok(probe(path)?),
+            None => stdout().map(drop),
         }
     }
 
@@ -126,6 +133,23 @@ impl Out {
             other => anyhow::bail!(crate::plan::nearest("format", other, ["table", "json"])),
         }
     }
+}
+
+/// stdout, to be written without std, which tells no error where it is closed.
+pub fn stdout() -> anyhow::Result<File> {
+    stdout::open().map_err(|error| unwritten(&error))
+}
+
+/// That a reader left early is no failure.
+pub fn unread_is_fine(written: io::Result<()>) -> anyhow::Result<()> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&error)),
+        _ => Ok(()),
+    }
+}
+
+fn unwritten(error: &io::Error) -> anyhow::Error {
+    failed(format!("cannot write to stdout: {error}"))
 }
 
 /// A report narrower than this is hard to read.

@@ -7,7 +7,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -17,6 +16,7 @@ use nix::unistd::geteuid;
 use super::{SessionError, store};
 use crate::sys::folder::unguessable;
 use crate::sys::left;
+use crate::sys::pause::sleep;
 
 /// How long others are waited for: one may copy a large session.
 pub const PATIENCE: Duration = Duration::from_secs(5);

@@ -18,6 +18,17 @@ unsafe impl Send for Buffer {}
 
 const HUGE: usize = 2 << 20;
 
+/// Zeros for a pass over a file, or an error where `vec!` would end the process.
+///
+/// # Errors
+/// `OutOfMemory`.
+pub fn zeroed(len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
 impl Buffer {
     /// At least one byte. From 2 MiB on aligned to 2 MiB and advised huge: direct I/O at 1 MiB is 2.6x faster so.
     pub fn new(len: usize) -> io::Result<Buffer> {

@@ -113,6 +113,7 @@ pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> A
 fn die_with(parent: u32) -> io::Result<()> {
     // SAFETY: a plain change of disposition. A shell's background job ignores it, and its children would too.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+    super::signals::unblock()?;
     // SAFETY: plain numbers.
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
         return Err(io::Error::last_os_error());
@@ -171,7 +172,7 @@ fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
     let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int) };
     if ready < 0 {
         // Interrupted, or refused: the child is looked after all the same.
-        std::thread::sleep(Duration::from_millis(1));
+        super::pause::sleep(Duration::from_millis(1));
     }
 }
 

@@ -83,7 +83,7 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
         if state.is_cold() || same == SAME || dropped.elapsed() >= PATIENCE {
             break;
         }
-        std::thread::sleep(pause);
+        super::pause::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
         if state.dirty.unwrap_or(0) > 0 {
             write_back(file)?;
@@ -126,7 +126,7 @@ pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::R
     // Kept for the next time: a trial of a millisecond would wait as long for fresh pages.
     let mut buffer = BUFFER.take();
     if buffer.is_empty() {
-        buffer = vec![0u8; PIECE as usize];
+        buffer = super::buffer::zeroed(PIECE as usize)?;
     }
     let mut pass = 0;
     loop {

@@ -45,7 +45,7 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
 fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     let page = fd::page_size();
     let map = map(file, first * page, pages * page)?;
-    let mut answer = vec![0u8; pages as usize];
+    let mut answer = super::buffer::zeroed(pages as usize)?;
     // SAFETY: the range is our mapping, the answer has a byte for each of its pages, and no page is touched.
     let done = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
     if done != 0 {

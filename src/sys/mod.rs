@@ -31,6 +31,7 @@ pub mod memory_group;
 mod mincore;
 mod mountinfo;
 pub mod mounts;
+pub mod pause;
 pub mod process_io;
 pub mod random;
 pub mod raw;
@@ -40,6 +41,7 @@ pub mod scratch;
 pub mod scratch_dir;
 mod seek;
 pub mod signals;
+pub mod stdout;
 pub mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -131,7 +131,7 @@ impl Connections {
                 let why = format!("the far end took {taken} of {wanted} connections in {} s", IDLE.as_secs());
                 return Err(ProbeError::Missing(why));
             }
-            std::thread::sleep(Duration::from_micros(100));
+            crate::sys::pause::sleep(Duration::from_micros(100));
         }
     }
 }

@@ -5,13 +5,14 @@
 #![allow(unsafe_code)]
 
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+
+use crate::sys::fd;
 
 pub const NONCE: usize = 32;
 pub type Nonce = [u8; NONCE];
@@ -69,12 +70,13 @@ impl Secret {
     pub fn of_file(path: &Path) -> Result<Secret, SecretError> {
         let place = path.display().to_string();
         let failed = |error| SecretError::File { path: place.clone(), error };
-        // Opening a pipe would wait for its other end.
-        if !fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(SecretError::Odd(place));
-        }
+        // A pipe would be waited for, and so would some files of /proc that are called regular.
+        let file = match fd::open_regular(path) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(SecretError::Odd(place)),
+            file => file.map_err(failed)?,
+        };
         let mut bytes = Vec::new();
-        File::open(path).map_err(failed)?.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        file.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
         match String::from_utf8(bytes) {
             Ok(text) if text.len() as u64 <= MOST => Secret::new(&text, &place),
             _ => Err(SecretError::Odd(place)),
@@ -158,6 +160,7 @@ pub fn nonce() -> io::Result<Nonce> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const TEXT: &str = "a secret of many words";
 

@@ -127,11 +127,12 @@ async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save:
     Ok(code.unwrap_or(129))
 }
 
-/// Signals become messages: TERM and HUP lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws anew.
+/// Signals become messages: TERM, HUP and QUIT lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws anew.
 fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
-    let all: [(SignalKind, fn() -> Msg); 5] = [
+    let all: [(SignalKind, fn() -> Msg); 6] = [
         (SignalKind::terminate(), || Msg::Leave(143)),
         (SignalKind::hangup(), || Msg::Leave(129)),
+        (SignalKind::quit(), || Msg::Leave(131)),
         (SignalKind::interrupt(), || Msg::Interrupt),
         (SignalKind::from_raw(libc::SIGTSTP), || Msg::Suspend),
         (SignalKind::from_raw(libc::SIGCONT), || Msg::Resumed),

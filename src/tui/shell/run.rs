@@ -161,7 +161,7 @@ fn unsaved(recorder: &Arc<Mutex<Recorder>>) -> Option<String> {
 fn try_on(recorder: Arc<Mutex<Recorder>>, tell: UnboundedSender<Msg>) {
     let tried = move || {
         loop {
-            std::thread::sleep(AGAIN);
+            crate::sys::pause::sleep(AGAIN);
             let mut recorder = held(&recorder);
             recorder.retry();
             if !recorder.waits() {
