@@ -162,7 +162,7 @@ fn quitting_during_a_run_asks() {
 
 #[test]
 fn signals_leave_a_sane_terminal_and_a_saved_session() {
-    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129), (Signal::SIGQUIT, 131)] {
         let home = home_with_file();
         let terminal = running(&home, ENDLESS);
         terminal.signal(signal);

@@ -75,8 +75,13 @@ fn remote(home: &Home, far: &str, secret: bool, options: &str) -> Value {
     if secret {
         command.env("IOTUI_SECRET", SECRET);
     }
-    let output = command.assert().success().get_output().clone();
-    serde_json::from_slice(&output.stdout).unwrap()
+    let output = command.assert().get_output().clone();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // Whom the run could not measure with is told, and is a failure: it was asked for by its name.
+    let met = document["results"].as_array().unwrap().iter().any(|result| result["cell"]["to"] == "remote");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), told.contains("iotui: --remote: ")), (Some(i32::from(!met)), !met), "{told}");
+    document
 }
 
 fn is_remote(item: &&Value) -> bool {
@@ -257,8 +262,10 @@ fn between_two_machines_the_network_has_its_share() {
     };
     let measure = |host: &str, options: &str| -> Value {
         let output = output(&mut inside(&format!("--batch --remote {host}:{port} --format json {options}")));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let met = document["results"].as_array().unwrap().iter().any(|result| result["cell"]["to"] == "remote");
+        assert_eq!(output.status.code(), Some(i32::from(!met)), "{}", String::from_utf8_lossy(&output.stderr));
+        document
     };
     for (host, ip) in [("10.77.0.2", Value::Null), ("[fd77::2]", Value::from(6))] {
         let document = measure(host, &format!("-p lab/network {FEW} --save wired").replace("--no-save ", "").replace("--no-save", ""));

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use super::watched::Watched;
+
 /// Flags from the front end; the stop flag is the one that signal handlers set, so it lives as long as the process.
 #[derive(Debug)]
 pub struct Control {
@@ -12,6 +14,8 @@ pub struct Control {
     pub skip: AtomicBool,
     /// Wait: the step under way is thrown away, and repeated in full when the pause is over.
     pub pause: AtomicBool,
+    /// What the engine says of itself.
+    pub watched: Watched,
 }
 
 /// How often a paused run looks at its flags.
@@ -19,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 impl Control {
     pub fn new(stop: &'static AtomicBool) -> Control {
-        Control { stop, skip: AtomicBool::new(false), pause: AtomicBool::new(false) }
+        Control { stop, skip: AtomicBool::new(false), pause: AtomicBool::new(false), watched: Watched::default() }
     }
 
     pub fn stopping(&self) -> bool {
@@ -40,10 +44,11 @@ impl Control {
         self.pause.load(Relaxed)
     }
 
-    /// Waits until the pause is over, the run is to stop, or `also`.
+    /// Waits until the pause is over, the run is to stop, or `also`. Where the budget ends then is told by [`Watched::until`].
     pub(super) fn wait_out_pause(&self, also: impl Fn() -> bool) {
+        self.watched.pause();
         while self.pausing() && !self.stopping() && !also() {
-            std::thread::sleep(LOOK);
+            crate::sys::pause::sleep(LOOK);
         }
     }
 }

@@ -28,6 +28,7 @@ mod target;
 mod tests;
 mod trial;
 mod visited;
+mod watched;
 mod way;
 mod workers;
 
@@ -41,6 +42,7 @@ pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
 pub use run::run;
 pub use schedule::order;
 pub use target::Bench;
+pub use watched::Watched;
 pub use way::{Way, infos};
 
 use crate::record::Event;

@@ -36,10 +36,12 @@ pub fn run(
     let begin = Instant::now();
     let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
+    control.watched.until(deadline);
     let mut end = End::Finished;
     if plan.probes.is_empty() || !plan.cells.is_empty() {
         end = jobs(plan, machine, control, &mut pace, sink)?;
     } else {
+        control.watched.doing("the place for files was being looked at");
         // Where the probes of files look or make theirs; what cannot be looked at is the finding of its probe.
         let target = Bench::probe(&plan.target).map(|bench| bench.facts.evidence(0, None)).unwrap_or_default();
         let grounds = Arc::new(Grounds { target, programs: programs::of(plan, control), ..Grounds::default() });
@@ -61,17 +63,21 @@ fn jobs(
     pace: &mut Pace,
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
+    let watched = &control.watched;
     // Before the target is opened: what is open keeps its inode.
+    watched.doing("the file's parts were being looked at");
     if levels::wanted(plan) {
         sink.event(Event::Progress(pace.at(Phase::Levels, None, 0)));
     }
     let levels = levels::of_file(plan, pace.deadline(), control);
     let Some(bench) = open(plan, pace, control, sink)? else { return Ok(End::Budget) };
+    watched.doing("the file was being looked at");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut target = bench.facts.evidence(span, bench.extents.as_ref());
     target.ours = plan.target.is_ours();
     target.device_counted = bench.device_counted;
     let harness_nanos = plan.cells.first().map_or(0.0, |job| harness::nanos(job, &bench.target));
+    watched.doing("the machine was being measured");
     if plan.ceilings {
         sink.event(Event::Progress(pace.at(Phase::Machine, None, 0)));
     }
@@ -87,31 +93,43 @@ fn jobs(
     Ok(end)
 }
 
+/// A disk takes some 10 ms for a piece of the file that is filled; what takes as long as this is told.
+const SLOW: Duration = Duration::from_secs(1);
+
 /// The target, opened or made; `None`: the budget ended while it was being filled.
 fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) -> Result<Option<Bench>, EngineError> {
+    control.watched.doing(if plan.target.is_ours() { "the file was being filled" } else { "the file was being opened and looked at" });
     sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
-    let (mut told, mut filled) = (Instant::now(), 0);
+    let (mut told, mut filled, mut went, mut slowest) = (Instant::now(), 0, Instant::now(), Duration::ZERO);
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().over();
     let bench = Bench::open(&plan.target, plan.seed, &stop, &mut |bytes| {
         filled = bytes;
+        slowest = slowest.max(went.elapsed());
+        control.watched.goes_on();
         if control.pausing() {
             let begin = Instant::now();
             sink.event(Event::Progress(pace.borrow().at(Phase::Pause, None, 0)));
             control.wait_out_pause(|| false);
             pace.borrow_mut().shift(begin.elapsed());
+            control.watched.until(pace.borrow().deadline());
             sink.event(Event::Progress(pace.borrow().at(Phase::Fill, None, 0)));
         }
         if told.elapsed() > Duration::from_millis(100) {
             told = Instant::now();
             sink.event(Event::Progress(pace.borrow().at(Phase::Fill, None, 0)));
         }
+        went = Instant::now();
     });
     let mut bench = match bench {
         Err(EngineError::Stopped) if !control.stopping() => {
             let (filled, size) = (show_bytes(filled), show_bytes(plan.target.size()));
+            let slow = match slowest.max(went.elapsed()) {
+                slow if slow > SLOW => format!("; the file system took {:.1} s for one piece of it", slow.as_secs_f64()),
+                _ => String::new(),
+            };
             let text =
-                format!("the budget ended when {filled} of the file's {size} were filled: use a longer --budget or a smaller --size");
+                format!("the budget ended when {filled} of the file's {size} were filled: use a longer --budget or a smaller --size{slow}");
             sink.event(Event::Note { text });
             return Ok(None);
         }
@@ -223,6 +241,7 @@ impl<'a> Run<'a> {
         loop {
             self.pause(index, round);
             self.halted()?;
+            self.control.watched.doing("the file was being made ready for a trial or measured");
             let Some(cell) = self.take(index) else { return Ok(()) };
             let begin = Instant::now();
             match step(self, index, cell, round)? {
@@ -233,6 +252,7 @@ impl<'a> Run<'a> {
                 }
             }
             self.pace.shift(begin.elapsed());
+            self.control.watched.until(self.pace.deadline());
         }
     }
 
@@ -244,6 +264,7 @@ impl<'a> Run<'a> {
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
         cell.out = self.control.take_skip();
         self.pace.shift(begin.elapsed());
+        self.control.watched.until(self.pace.deadline());
     }
 
     /// The cell with its amount of work, found now where it is not known.

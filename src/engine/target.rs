@@ -11,6 +11,7 @@ use crate::backend::Target;
 use crate::host::{self, TargetFacts, TargetKind};
 use crate::plan::{Cold, TargetSpec};
 use crate::sys::block::BlockDevice;
+use crate::sys::buffer::zeroed;
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
 use crate::sys::folder::unguessable;
@@ -60,7 +61,7 @@ impl Bench {
         match spec {
             TargetSpec::File { path, .. } => {
                 let mut bench = Bench::existing(path)?;
-                bench.facts.entropy = host::entropy(&bench.file, bench.facts.size).ok().flatten();
+                bench.facts.entropy = host::entropy(&bench.file, bench.facts.size, stop).ok().flatten();
                 Ok(bench)
             }
             TargetSpec::Scratch { dir, size, keep: false } => {
@@ -141,7 +142,8 @@ impl Bench {
         if !stored || !cold::make_cold(&self.file, LEN).is_ok_and(|c| c.is_cold()) {
             return;
         }
-        let (before, mut block) = (ProcessIo::process(), vec![0; LEN as usize]);
+        let Ok(mut block) = zeroed(LEN as usize) else { return };
+        let before = ProcessIo::process();
         let read = self.file.read_exact_at(&mut block, 0);
         if let (Ok(before), Ok(()), Ok(after)) = (before, read, ProcessIo::process()) {
             self.device_counted = Some(after.read_bytes.saturating_sub(before.read_bytes) >= LEN);

@@ -15,9 +15,11 @@ const BLOCK: usize = 4096;
 /// The mean over blocks of each block's own byte entropy, so data that repeats at a distance looks richer than it is.
 /// It reads through the page cache and so warms up to 64 places of the file: ask before a cold preparation. `None` for an empty range.
 ///
+/// `stop` is asked before each block: a slow file system takes a while for 64.
+///
 /// # Errors
-/// The errno of open(2) or pread(2).
-pub fn entropy(file: &File, len: u64) -> io::Result<Option<f64>> {
+/// `Interrupted` when stopped; the errno of open(2) or pread(2).
+pub fn entropy(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<f64>> {
     // An own descriptor: the caller's may be open for direct I/O, which would ask for alignment.
     let own = fd::reopen(file)?;
     let len = fd::clip(&own, 0, len)?;
@@ -26,9 +28,12 @@ pub fn entropy(file: &File, len: u64) -> io::Result<Option<f64>> {
     let mut block = [0; BLOCK];
     let (mut sum, mut read) = (0.0, 0u32);
     for i in 0..count {
+        if stop() {
+            return Err(fd::stopped());
+        }
         let offset = (u128::from(whole) * u128::from(i) / u128::from(count)) as u64 * BLOCK as u64;
         let want = (len - offset).min(BLOCK as u64) as usize;
-        let got = fill(&own, &mut block[..want], offset)?;
+        let got = fill(&own, &mut block[..want], offset, stop)?;
         if got > 0 {
             sum += bits_per_byte(&block[..got]);
             read += 1;
@@ -38,13 +43,13 @@ pub fn entropy(file: &File, len: u64) -> io::Result<Option<f64>> {
 }
 
 /// Reads until `block` is full or the file ends.
-fn fill(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
+fn fill(file: &File, block: &mut [u8], offset: u64, stop: &dyn Fn() -> bool) -> io::Result<usize> {
     let mut got = 0;
     while got < block.len() {
         match file.read_at(&mut block[got..], offset + got as u64) {
             Ok(0) => break,
             Ok(n) => got += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && !stop() => {}
             Err(error) => return Err(error),
         }
     }
@@ -74,7 +79,7 @@ mod tests {
     fn of(data: &[u8]) -> Option<f64> {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(data, 0).unwrap();
-        entropy(&file, data.len() as u64).unwrap()
+        entropy(&file, data.len() as u64, &|| false).unwrap()
     }
 
     #[test]
@@ -96,13 +101,23 @@ mod tests {
         assert!(of(&[1; 5000]).is_some());
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(b"short", 0).unwrap();
-        assert!(entropy(&file, u64::MAX).unwrap().is_some());
-        assert!(entropy(&file, 0).unwrap().is_none());
+        assert!(entropy(&file, u64::MAX, &|| false).unwrap().is_some());
+        assert!(entropy(&file, 0, &|| false).unwrap().is_none());
     }
 
     #[test]
     fn what_cannot_be_read_says_so() {
         let folder = File::open(std::env::temp_dir()).unwrap();
-        assert!(entropy(&folder, 4096).is_err());
+        assert!(entropy(&folder, 4096, &|| false).is_err());
+    }
+
+    #[test]
+    fn it_ends_between_two_blocks() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == 3;
+        assert_eq!(entropy(&file, 1 << 20, &stop).unwrap_err().kind(), io::ErrorKind::Interrupted);
+        assert_eq!(asked.get(), 4);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::SystemTime;
@@ -10,7 +12,7 @@ use super::{Recorder, SessionError, ceilings, folder, slug};
 use crate::engine::{self, Control};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{Event, MachineEvidence};
+use crate::record::{End, Event, MachineEvidence};
 
 /// What the engine's thread says.
 #[derive(Debug)]
@@ -40,9 +42,10 @@ pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder
     make(&folder()?, name, &slug, host, plan, SystemTime::now())
 }
 
-/// Starts the engine on a thread of its own; each event is kept by `recorder`, then told.
+/// Starts the engine on a thread of its own; each event is kept by `recorder`, then told. Where a system call keeps the engine from
+/// ending with the budget, another thread ends the run with what there is.
 ///
-/// `tell` is called on that thread and must not wait. Do not wait for the thread itself either: a system call may hang in it.
+/// `tell` is called on these threads and must not wait. Do not wait for the thread itself either: a system call may hang in it.
 ///
 /// # Errors
 /// The thread cannot be started.
@@ -51,20 +54,91 @@ pub fn start(
     host: &Host,
     control: Arc<Control>,
     recorder: Option<Arc<Mutex<Recorder>>>,
-    mut tell: impl FnMut(Told) + Send + 'static,
+    tell: impl FnMut(Told) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     let (machine, last_cache) = (host.evidence(), host.last_cache());
-    Builder::new().name("engine".into()).spawn(move || {
-        let mut sink = |event: Event| {
-            if let Some(recorder) = &recorder {
-                recorder.lock().unwrap_or_else(PoisonError::into_inner).event(&event);
+    let line =
+        Arc::new(Line { recorder, tell: Mutex::new(Box::new(tell)), over: AtomicBool::new(false), measured: AtomicBool::new(false) });
+    let (watching, watched) = (Arc::clone(&line), Arc::clone(&control));
+    // Without it a run that hangs is ended by a signal only.
+    let watch = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
+        if let Some(why) = watched.watched.wait(|| watched.pausing()) {
+            watching.end(why);
+        }
+    });
+    let started = Builder::new().name("engine".into()).spawn({
+        let control = Arc::clone(&control);
+        move || {
+            let mut sink = |event: Event| {
+                control.watched.goes_on();
+                line.event(event);
+            };
+            let machine = || MachineEvidence { ceilings: plan.ceilings.then(|| ceilings::of_this_boot(last_cache)), ..machine };
+            let end = catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
+            control.watched.over();
+            line.over(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
+        }
+    });
+    if started.is_err() {
+        control.watched.over();
+    }
+    drop(watch);
+    started
+}
+
+type Tell = Box<dyn FnMut(Told) + Send>;
+
+/// What the engine's events go through: to the session's file, then to whoever watches, until the run is over.
+struct Line {
+    recorder: Option<Arc<Mutex<Recorder>>>,
+    tell: Mutex<Tell>,
+    over: AtomicBool,
+    /// There is a result.
+    measured: AtomicBool,
+}
+
+impl Line {
+    fn event(&self, event: Event) {
+        if let Some(recorder) = &self.recorder {
+            let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
+            // It was ended while the engine hung; what it says when it wakes up comes too late.
+            if self.over.load(Acquire) {
+                return;
             }
+            recorder.event(&event);
+        }
+        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.over.load(Acquire) {
+            self.measured.fetch_or(matches!(event, Event::Trial { .. } | Event::Probe { .. }), Relaxed);
             tell(Told::Event(event));
-        };
-        let machine = || MachineEvidence { ceilings: plan.ceilings.then(|| ceilings::of_this_boot(last_cache)), ..machine };
-        let end = catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
-        tell(Told::Over(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string()))));
-    })
+        }
+    }
+
+    fn over(&self, why: Option<String>) {
+        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.over.swap(true, AcqRel) {
+            tell(Told::Over(why));
+        }
+    }
+
+    /// Ends the run in the engine's place, which hangs: with what was measured, or failed where nothing was.
+    fn end(&self, why: String) {
+        let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.over.swap(true, AcqRel) {
+            return;
+        }
+        let events = [Event::Note { text: why.clone() }, Event::End { reason: End::Budget }];
+        // Not waited for: it may be the session's file that hangs.
+        if let Some(mut recorder) = self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok()) {
+            events.iter().for_each(|event| recorder.event(event));
+        }
+        if self.measured.load(Relaxed) {
+            events.into_iter().for_each(|event| tell(Told::Event(event)));
+            tell(Told::Over(None));
+        } else {
+            tell(Told::Over(Some(why)));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -72,8 +146,6 @@ mod tests {
     use super::super::{load, testing};
     use super::*;
     use crate::plan::Cache;
-    use crate::record::End;
-    use std::sync::atomic::AtomicBool;
     use std::sync::mpsc::channel;
 
     static NEVER: AtomicBool = AtomicBool::new(false);

@@ -5,39 +5,71 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
 use memmap2::MmapMut;
+use nix::errno::Errno;
 
 use super::{fd, random};
 
 /// Writes of 2 MiB and more give the page cache its largest folios.
 const PIECE: usize = 4 << 20;
+/// Pieces are halved down to this where one takes longer than [`SLOW`].
+const LEAST: usize = 64 << 10;
+const SLOW: Duration = Duration::from_millis(250);
 /// Dirty data is kept below twice this, so that stopping and the last sync do not wait for gigabytes.
 const WINDOW: u64 = 64 << 20;
 
 /// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them durable.
 ///
-/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is asked as often.
+/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is asked as often, and where a call is interrupted.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel gives them.
 pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
     let mut piece = MmapMut::map_anon(PIECE)?; // page-aligned
-    let mut at = 0;
+    let (mut at, mut most) = (0, PIECE);
     while at < len {
         if stop() {
             return Err(fd::stopped());
         }
-        let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(PIECE).min(PIECE)];
+        let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(most).min(most)];
         random::fill(seed, at, bytes);
-        file.write_all_at(bytes, at)?;
+        let begin = Instant::now();
+        write_all_at(file, bytes, at, stop)?;
         at += bytes.len() as u64;
+        // What is slow is asked more often whether to stop.
+        if begin.elapsed() > SLOW {
+            most = (most / 2).max(LEAST);
+        }
         if at.is_multiple_of(WINDOW) {
             keep_writing(file, at)?;
         }
         progress(at);
     }
-    file.sync_data()
+    sync_data(file, stop)
+}
+
+/// As those of std, which begin again for ever where a file system answers EINTR for ever.
+fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64, stop: &dyn Fn() -> bool) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write_at(bytes, at) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => (bytes, at) = (&bytes[written..], at + written as u64),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && !stop() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn sync_data(file: &File, stop: &dyn Fn() -> bool) -> io::Result<()> {
+    loop {
+        match nix::unistd::fdatasync(file) {
+            Err(Errno::EINTR) if !stop() => {}
+            synced => return Ok(synced?),
+        }
+    }
 }
 
 /// Starts writing the last window back, and waits for the one before it.

@@ -22,6 +22,11 @@ impl Run {
         Run { child, stdout }
     }
 
+    /// As [`Run::start`], with this at its stdout.
+    pub fn start_to(command: &mut Command, stdout: impl Into<Stdio>) -> Run {
+        Run { child: command.stdin(Stdio::null()).stdout(stdout).spawn().unwrap(), stdout: None }
+    }
+
     /// As [`Run::start`], with a pipe at its stdin, which ends when dropped.
     pub fn start_with_stdin(command: &mut Command) -> (Run, ChildStdin) {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

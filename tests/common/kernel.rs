@@ -19,15 +19,42 @@ pub fn forbid_uring(command: &mut Command) {
     forbid(command, libc::SYS_io_uring_setup);
 }
 
-/// This system call of the child's returns EPERM.
-pub fn forbid(command: &mut Command, call: libc::c_long) {
-    let filter = [
-        // The number of the call; then EPERM for that one, and leave to go on for all others.
+/// This for one call, and leave to go on for all others.
+fn filter(call: libc::c_long, answer: u32) -> [libc::sock_filter; 4] {
+    [
         libc::sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
         libc::sock_filter { code: 0x15, jt: 0, jf: 1, k: call as u32 },
-        libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO | libc::EPERM as u32 },
+        libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: answer },
         libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW },
-    ];
+    ]
+}
+
+/// This system call of the child's never returns: it is handed to a supervisor, which is the child itself and never answers.
+pub fn hang(command: &mut Command, call: libc::c_long) {
+    let filter = filter(call, libc::SECCOMP_RET_USER_NOTIF);
+    let hang = move || {
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+        // SAFETY: prctl and seccomp only read the program, which lives until they return; the descriptor is new and ours.
+        let set = unsafe {
+            let (mode, flag) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+            let listener = libc::syscall(libc::SYS_seccomp, mode, flag, &raw const program) as i32;
+            listener >= 0 && libc::fcntl(listener, libc::F_SETFD, 0) == 0
+        };
+        if set { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec it makes three system calls and nothing else.
+    unsafe { command.pre_exec(hang) };
+}
+
+/// This system call of the child's returns EPERM.
+pub fn forbid(command: &mut Command, call: libc::c_long) {
+    refuse(command, call, libc::EPERM);
+}
+
+/// This system call of the child's returns an error.
+pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
+    let filter = filter(call, libc::SECCOMP_RET_ERRNO | errno as u32);
     let forbid = move || {
         let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
         // SAFETY: prctl only reads the program, which lives until it returns.
@@ -43,7 +70,7 @@ pub fn forbid(command: &mut Command, call: libc::c_long) {
 
 /// The child is held to permissions as an ordinary user is: root without the rights to pass over them.
 pub fn without_override(command: &mut Command) {
-    const OVERRIDE: [i32; 2] = [1, 2]; // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    const OVERRIDE: [i32; 3] = [1, 2, 3]; // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
     let drop = || {
         // SAFETY: prctl with plain numbers touches no memory.
         let dropped = OVERRIDE.iter().all(|right| unsafe { libc::prctl(libc::PR_CAPBSET_DROP, *right, 0, 0, 0) } == 0);
@@ -54,26 +81,22 @@ pub fn without_override(command: &mut Command) {
     unsafe { command.pre_exec(drop) };
 }
 
-/// Files of the child cannot grow beyond so many bytes: EFBIG, a disk that fails while it is written.
+/// Files of the child cannot grow beyond so many bytes, as with `ulimit -f`: EFBIG, a disk that fails while it is written.
 pub fn limit_files(command: &mut Command, bytes: u64) {
-    let limit = move || {
-        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
-        // SAFETY: reads one struct; an ignored signal stays ignored over exec.
-        let set = unsafe {
-            libc::signal(libc::SIGXFSZ, libc::SIG_IGN) != libc::SIG_ERR && libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) == 0
-        };
-        if set { Ok(()) } else { Err(io::Error::last_os_error()) }
-    };
-    // SAFETY: between fork and exec it makes two system calls and nothing else.
-    unsafe { command.pre_exec(limit) };
+    limit(command, libc::RLIMIT_FSIZE, bytes);
 }
 
 /// The child gets no more than so many bytes of address space.
 pub fn limit_memory(command: &mut Command, bytes: u64) {
+    limit(command, libc::RLIMIT_AS, bytes);
+}
+
+/// A limit of the child, as `ulimit` sets it.
+pub fn limit(command: &mut Command, what: libc::__rlimit_resource_t, most: u64) {
     let limit = move || {
-        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         // SAFETY: reads one struct.
-        let set = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) == 0 };
+        let set = unsafe { libc::setrlimit(what, &raw const limit) == 0 };
         if set { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
     // SAFETY: between fork and exec it makes one system call and nothing else.
@@ -97,6 +120,11 @@ pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
             std::panic::resume_unwind(panic);
         }
     });
+}
+
+/// Makes the file `at` a mount point, over which `from` lies; inside [`with_tmpfs`].
+pub fn bind(from: &Path, at: &Path) -> bool {
+    mount(&from.to_string_lossy(), at, "", libc::MS_BIND, "").is_ok()
 }
 
 /// Covers one more folder, inside [`with_tmpfs`].

@@ -66,6 +66,7 @@ pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
 pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: &mut dyn Sink) -> End {
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
+    control.watched.doing("the probes were being made ready");
     let mut run = Run { plan, control, sink, site: site(&plan.target, plan.remote.as_ref()), cells: Vec::new(), pace };
     run.make_cells();
     run.sweep();
@@ -130,6 +131,7 @@ impl Run<'_> {
             if cell.out || cell.taken >= rounds {
                 return Ok(());
             }
+            self.control.watched.doing("a probe was being measured");
             self.tell(if cell.count.is_some() { Phase::Trial } else { Phase::Calibrate }, index);
             let cut = Cutter::new(self.control, self.pace.deadline());
             let cell = &self.cells[index];
@@ -144,6 +146,7 @@ impl Run<'_> {
             let done = visit(&ask, &self.site, &|| cut.ask());
             if cut.paused() && !matches!(done, Err(Failure::Abandoned)) {
                 self.pace.shift(begin.elapsed());
+                self.control.watched.until(self.pace.deadline());
                 continue;
             }
             return self.settle(index, done);
@@ -160,6 +163,7 @@ impl Run<'_> {
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
         self.cells[index].out = self.control.take_skip();
         self.pace.shift(begin.elapsed());
+        self.control.watched.until(self.pace.deadline());
     }
 
     fn tell(&mut self, phase: Phase, index: usize) {

@@ -1,0 +1,268 @@
+//! It always ends and says why: whatever is refused, hangs, or is not read; and no report is lost.
+
+mod common;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::child::Run;
+use common::{Home, QUICK, is_root, kernel, output, skip};
+use nix::sys::signal::Signal;
+
+const RUN: &str = "--batch data.bin -b read -s 64k -c warm";
+const ENDLESS: &str = "--batch data.bin -b read,mmap -s 4k..64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
+/// A second, and what a busy machine takes on top.
+const SOON: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(120);
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    fs::create_dir(home.path("locked")).unwrap();
+    fs::write(home.path("locked/out"), "old").unwrap();
+    fs::set_permissions(home.path("locked"), fs::Permissions::from_mode(0o555)).unwrap();
+    let refused = |to: &str, why: &str| {
+        let mut command = home.std(&format!("{RUN} {QUICK} -o {to}"));
+        kernel::without_override(&mut command);
+        let ran = output(&mut command);
+        let told = told(&ran);
+        assert_eq!((ran.status.code(), ran.stdout.len(), told.lines().count()), (Some(2), 0, 1), "{to}: {told}");
+        assert!(told.contains(why) && told.contains("name a file in another folder"), "{to}: {told}");
+        assert_eq!(fs::read_to_string(home.path(to)).unwrap(), "old", "{to}");
+        assert!(home.sessions().is_empty(), "nothing was run");
+    };
+    refused("locked/out", "Permission denied");
+    fs::set_permissions(home.path("locked"), fs::Permissions::from_mode(0o755)).unwrap();
+    // As in /tmp: who may write to a file of another user may not take its name.
+    if is_root() {
+        fs::create_dir(home.path("sticky")).unwrap();
+        fs::write(home.path("sticky/out"), "old").unwrap();
+        fs::set_permissions(home.path("sticky/out"), fs::Permissions::from_mode(0o666)).unwrap();
+        fs::set_permissions(home.path("sticky"), fs::Permissions::from_mode(0o1777)).unwrap();
+        ["sticky/out", "sticky"].iter().for_each(|name| chown(home.path(name), Some(1), Some(1)).unwrap());
+        refused("sticky/out", "Operation not permitted");
+    }
+    kernel::with_tmpfs(&home.path("mounts"), "1m", || {
+        fs::write(home.path("mounts/other"), "old").unwrap();
+        fs::write(home.path("mounts/out"), "hidden").unwrap();
+        assert!(kernel::bind(&home.path("mounts/other"), &home.path("mounts/out")));
+        refused("mounts/out", "it is a mount point");
+    });
+}
+
+#[test]
+fn pipes_devices_and_what_was_opened_before_are_written_into() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let run = format!("{RUN} {QUICK} --no-save --format csv");
+    for to in ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"] {
+        assert!(home.stdout(&format!("{run} -o {to}")).starts_with("session,backend"), "{to}");
+    }
+    home.cmd(&format!("{run} -o /dev/null")).assert().success().stdout("");
+    // As with >> in a shell.
+    fs::write(home.path("log"), "old\n").unwrap();
+    let log = OpenOptions::new().append(true).open(home.path("log")).unwrap();
+    assert!(home.std(&format!("{run} -o /dev/stdout")).stdout(log).status().unwrap().success());
+    assert!(fs::read_to_string(home.path("log")).unwrap().starts_with("old\nsession,backend"));
+    nix::unistd::mkfifo(&home.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut fed = home.std(&format!("{run} -o pipe")).stdin(Stdio::null()).spawn().unwrap();
+    assert!(fs::read_to_string(home.path("pipe")).unwrap().starts_with("session,backend"));
+    assert!(fed.wait().unwrap().success());
+}
+
+/// A pipe that is full and that nobody reads.
+fn full_pipe() -> (io::PipeReader, OwnedFd) {
+    let (reader, mut writer) = io::pipe().unwrap();
+    nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+    writer.write_all(&[b' '; 4096]).unwrap();
+    (reader, writer.into())
+}
+
+/// Waits until the process took the signal that was sent to it: two at once would be one.
+fn signalled(run: &Run, signal: Signal) {
+    run.signal(signal);
+    let begin = Instant::now();
+    let bit = 1u64 << (signal as u32 - 1);
+    let pending = |line: &str| line.strip_prefix("ShdPnd:").is_some_and(|set| u64::from_str_radix(set.trim(), 16).unwrap() & bit != 0);
+    while fs::read_to_string(format!("/proc/{}/status", run.pid())).unwrap().lines().any(pending) {
+        assert!(begin.elapsed() < LONG, "{signal} is not taken");
+        std::thread::yield_now();
+    }
+}
+
+/// Starts it with its stdout where nobody reads, and waits for a line of its session.
+fn unread(home: &Home, line: &str, until: &str) -> (Run, io::PipeReader) {
+    fs::create_dir_all(home.sessions_dir()).unwrap();
+    let mut watch = kernel::Watch::of(&home.sessions_dir());
+    let (reader, writer) = full_pipe();
+    let run = Run::start_to(home.std(line).stderr(Stdio::null()), writer);
+    let has = |path: &std::path::PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(until));
+    watch.until(|| home.sessions().iter().any(has));
+    (run, reader)
+}
+
+#[test]
+fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
+    for (format, first, second, code) in [
+        ("jsonl", Signal::SIGINT, Signal::SIGINT, 130),
+        ("json", Signal::SIGINT, Signal::SIGTERM, 130),
+        ("html", Signal::SIGTERM, Signal::SIGINT, 143),
+        ("table", Signal::SIGHUP, Signal::SIGTERM, 129),
+    ] {
+        let home = Home::new();
+        home.file("data.bin", 1 << 20);
+        let (mut run, _reader) = unread(&home, &format!("{ENDLESS} --format {format}"), "\"kind\":\"trial\"");
+        signalled(&run, first);
+        signalled(&run, second);
+        let status = run.end(SOON).unwrap_or_else(|| panic!("{format}: it goes on"));
+        assert_eq!(status.code(), Some(code), "{format}");
+        assert_eq!(home.json("sessions list").as_array().unwrap().len(), 1, "{format}: what was measured is kept");
+    }
+}
+
+#[test]
+fn one_signal_is_enough_when_the_run_is_over() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let (mut run, _reader) = unread(&home, &format!("{RUN} {QUICK} --format json"), "\"kind\":\"end\"");
+    let begin = Instant::now();
+    let writes = format!("{} 0x", libc::SYS_write);
+    // What the main thread waits in.
+    loop {
+        match fs::read_to_string(format!("/proc/{}/syscall", run.pid())) {
+            Ok(call) if call.starts_with(&writes) => break,
+            Ok(_) => assert!(begin.elapsed() < LONG, "it writes no report"),
+            Err(error) => return skip(&format!("/proc/PID/syscall: {error}")),
+        }
+        std::thread::yield_now();
+    }
+    run.signal(Signal::SIGTERM);
+    assert_eq!(run.end(SOON).expect("it goes on").code(), Some(143));
+}
+
+#[test]
+fn the_budget_ends_what_hangs_while_the_file_is_made() {
+    let home = Home::new();
+    let mut command = home.std(&format!("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save"));
+    kernel::hang(&mut command, libc::SYS_fdatasync);
+    let mut run = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) => return skip(&format!("no call can be made to hang here: {error}")),
+    };
+    let begin = Instant::now();
+    while run.try_wait().unwrap().is_none() {
+        if begin.elapsed() > LONG {
+            let _ = run.kill();
+            panic!("it waits for ever");
+        }
+        std::thread::yield_now();
+    }
+    let ran = run.wait_with_output().unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
+    assert!(told(&ran).contains("the budget ended while the file was being filled: a system call has not returned for"), "{}", told(&ran));
+    assert!(home.names().is_empty(), "{:?}", home.names());
+}
+
+#[test]
+fn a_call_that_is_interrupted_for_ever_ends_with_the_budget() {
+    let home = Home::new();
+    for call in [libc::SYS_fdatasync, libc::SYS_pwrite64] {
+        let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --budget 300ms --no-save");
+        kernel::refuse(&mut command, call, libc::EINTR);
+        let mut run = Run::start(command.stderr(Stdio::piped()));
+        let status = run.end(LONG).expect("it goes on and on");
+        let told = run.stderr() + &run.rest();
+        assert!(status.code().is_some() && told.contains("the budget ended when"), "{status}: {told}");
+    }
+}
+
+#[test]
+fn a_file_size_limit_is_an_error_and_no_death() {
+    let home = Home::new();
+    let mut command = home.std(&format!("--batch --dir . --size 8m {QUICK} --no-save"));
+    kernel::limit_files(&mut command, 1 << 20);
+    let ran = output(&mut command);
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    assert!(told(&ran).contains("File too large"), "{}", told(&ran));
+}
+
+#[test]
+fn a_stdout_that_takes_nothing_is_a_failure() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let run = format!("{RUN} {QUICK} --no-save");
+    let lines = ["--help", "-h", "--version", "--list backends", "--generate man", "host", "sessions list", "sessions --help", &run];
+    let dry = format!("{run} --dry-run");
+    let jsonl = format!("{run} --format jsonl");
+    for line in lines.into_iter().chain([dry.as_str(), &jsonl]) {
+        for to in [">&-", "1</dev/null", ">/dev/full"] {
+            let own = home.std(line);
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("exec \"$@\" {to}"), "sh"]).arg(own.get_program()).args(own.get_args()).current_dir(home.path(""));
+            command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let ran = output(&mut command);
+            let told = told(&ran);
+            assert_eq!(ran.status.code(), Some(1), "{line} {to}: {told}");
+            assert!(told.contains("cannot write to stdout") && told.lines().count() == 1, "{line} {to}: {told}");
+        }
+        // Where the report goes elsewhere it is no matter.
+        if line == run {
+            let mut command = home.std(&format!("{run} -o out"));
+            command.stdout(File::open("/dev/null").unwrap()).stderr(Stdio::null());
+            assert!(command.status().unwrap().success());
+        }
+    }
+}
+
+#[test]
+fn refused_threads_and_sleep_are_errors_and_no_panic() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let quiet = |ran: &Output, what: &str| {
+        assert!(ran.status.code().is_some_and(|code| code < 2), "{what}: {ran:?}");
+        assert!(!told(ran).contains("panicked") && !told(ran).contains("bug in iotui"), "{what}: {}", told(ran));
+    };
+    let mut asleep = home.std(&format!("--batch data.bin -b read,tokio,uring -s 64k -c cold,warm --no-save {QUICK}"));
+    kernel::forbid(&mut asleep, libc::SYS_clock_nanosleep);
+    quiet(&output(&mut asleep), "sleep");
+    let mut alone = home.std(&format!("{RUN} --no-save {QUICK}"));
+    kernel::forbid(&mut alone, libc::SYS_clone3);
+    kernel::forbid(&mut alone, libc::SYS_clone);
+    let ran = output(&mut alone);
+    quiet(&ran, "threads");
+    assert!(ran.status.code() == Some(1) && told(&ran).contains("cannot start a thread"), "{}", told(&ran));
+}
+
+/// A user of its own, who may have so many threads.
+#[test]
+fn few_threads_are_an_error_of_the_cell() {
+    const USER: u32 = 61_234;
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    if !is_root() {
+        return skip("only root can become another user");
+    }
+    let base = home.path("..");
+    ["", "home", "data", "work", "work/data.bin"].iter().for_each(|name| chown(base.join(name), Some(USER), Some(USER)).unwrap());
+    for threads in 1..9 {
+        let mut command = home.std(&format!("--batch data.bin -b tokio,read -s 64k -c warm --no-save {QUICK}"));
+        command.uid(USER).gid(USER);
+        kernel::limit(&mut command, libc::RLIMIT_NPROC, threads);
+        let ran = match command.stdin(Stdio::null()).output() {
+            Ok(ran) => ran,
+            Err(error) => return skip(&format!("another user cannot run it: {error}")),
+        };
+        assert!(ran.status.code().is_some_and(|code| code < 2), "{threads}: {ran:?}");
+        assert!(!told(&ran).contains("panicked") && !told(&ran).contains("bug in iotui"), "{threads}: {}", told(&ran));
+    }
+}
