@@ -15,7 +15,7 @@ pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     if results.is_empty() {
         return Vec::new();
     }
-    let ((axis, across), all) = curves(results);
+    let (axis, all) = curves(results);
     let bytes = all.iter().all(|curve| curve.bytes);
     let dotted = if bytes { expected(session, results, axis) } else { Vec::new() };
     let measured = all.iter().take(MOST).map(|curve| {
@@ -38,7 +38,7 @@ pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     let wide = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let show = |value: f64| if bytes { show_rate(value) } else { format!("{}/s", show_count(value)) };
     let (from, to) = (axis.show(places[0] as u64), axis.show(places[places.len() - 1] as u64));
-    let mut lines = vec![format!("{across} from {from} to {to}; heights from {} to {}, logarithmic", show(low), show(high))];
+    let mut lines = vec![format!("{} from {from} to {to}; heights from {} to {}, logarithmic", axis.title(), show(low), show(high))];
     for (name, points) in rows {
         let one = |at: &f64| points.iter().find(|(place, value)| place == at && *value > 0.0).map_or(' ', |(_, value)| bar(*value));
         let bars: String = places.iter().map(one).collect();

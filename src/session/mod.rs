@@ -5,6 +5,7 @@
 
 mod again;
 mod answer;
+mod axis;
 mod baseline;
 mod ceilings;
 mod clean;
@@ -41,7 +42,8 @@ mod written;
 pub(crate) mod testing;
 
 pub use again::{AgainError, again};
-pub use answer::{Answer, Axis, Best, ColdCost, Knee, answer};
+pub use answer::{Answer, Best, ColdCost, Knee, answer};
+pub use axis::Axis;
 pub use baseline::{BaselineError, FEWEST, baseline};
 pub use clean::text as clean_text;
 pub use compare::{Alone, Comparison, Difference, Outcome, Pair, ProbePair, Side, Versus, compare, machines, times};

@@ -164,14 +164,9 @@ fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
     Some((summary.median, summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN), summary.mean))
 }
 
-/// The axis along which cells form curves: the first of block size, depth and threads that has two values.
+/// The axis along which cells form curves; that of blocks where nothing varies.
 pub fn axis<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
-    let varies = |axis: &Axis| {
-        let mut values = jobs.clone().map(|job| axis.of(job));
-        let first = values.next();
-        values.any(|value| Some(value) != first)
-    };
-    [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(varies).unwrap_or(Axis::Block)
+    Axis::best(jobs).unwrap_or(Axis::Block)
 }
 
 /// The curves of these results, in the order of the plan; what all share is not in their names.
@@ -256,14 +251,18 @@ const USUAL: &[(Option<Axis>, Part)] = &[
     (Some(Axis::Block), |job| units::show_bytes(job.block)),
 ];
 
-/// Parts of a job that are told only where they vary.
-const RARE: &[Part] = &[
-    |job| format!("of {}", units::show_bytes(job.span)),
-    |job| job.count.map_or_else(String::new, |count| format!("x {count}")),
-    |job| if job.op == Op::Write { format!("sync {}", job.sync) } else { String::new() },
-    |job| job.mix.map_or_else(String::new, |mix| format!("{mix} % reads")),
-    |job| if job.xor { "xor".into() } else { String::new() },
-    |job| format!("CPU cache {}", job.cpu_cache),
+/// Parts of a job that are told only where they vary, each but where it is the axis.
+const RARE: &[(Option<Axis>, Part)] = &[
+    (Some(Axis::Size), |job| if job.span > 0 { format!("of {}", units::show_bytes(job.span)) } else { String::new() }),
+    (Some(Axis::Count), |job| match job.count {
+        None => String::new(),
+        Some(0) => "one pass".into(),
+        Some(count) => format!("x {}", Axis::Count.tick(count as f64)),
+    }),
+    (None, |job| if job.op == Op::Write { format!("sync {}", job.sync) } else { String::new() }),
+    (Some(Axis::Mix), |job| job.mix.map_or_else(String::new, |mix| Axis::Mix.show(mix.into()))),
+    (None, |job| if job.xor { "xor".into() } else { String::new() }),
+    (None, |job| format!("CPU cache {}", job.cpu_cache)),
 ];
 
 impl Names {
@@ -276,8 +275,10 @@ impl Names {
                 backends.push(name);
             }
         }
-        let usual = USUAL.iter().filter(|(own, _)| *own != Some(axis)).map(|(_, of)| *of).collect();
-        Names { backends, axis, usual, rare: RARE.iter().filter(|of| varies(results, **of)).copied().collect() }
+        let but_axis = |parts: &[(Option<Axis>, Part)]| parts.iter().filter(|(own, _)| *own != Some(axis)).map(|(_, of)| *of).collect();
+        let (usual, mut rare): (Vec<Part>, Vec<Part>) = (but_axis(USUAL), but_axis(RARE));
+        rare.retain(|of| varies(results, *of));
+        Names { backends, axis, usual, rare }
     }
 
     /// `read warm`, with what else is not the default.

@@ -106,7 +106,7 @@ impl Metric {
         // Places where this metric has nothing take no room.
         let points: Vec<(f64, Option<Span>)> = points.map(|p| (p.at, value(p.of))).filter(|(_, value)| value.is_some()).collect();
         let expected = if self.id == METRICS[0].id { &page.expected[..] } else { &[] };
-        let mut scale = Scale::with(&points, expected)?;
+        let mut scale = Scale::with(page.axis, &points, expected)?;
         let (up, unit) = if scale.log {
             (ticks::logarithmic(scale.low, scale.high, self.units), String::new())
         } else {
@@ -149,7 +149,7 @@ impl Metric {
         });
         Some(Chart {
             id: self.id,
-            title: format!("{} by {}", self.title, page.axis.1),
+            title: format!("{} by {}", self.title, page.axis.title()),
             about: format!("{unit}{}{log}", self.about),
             across: across(page, &points, &scale),
             up: up.into_iter().map(|(value, label)| Tick { at: down(value), label, strong: value == 0.0 }).collect(),
@@ -180,7 +180,7 @@ fn across(page: &Page, points: &[(f64, Option<Span>)], scale: &Scale) -> Vec<Tic
     places.sort_by(f64::total_cmp);
     places.dedup();
     let every = places.len().div_ceil(LABELS).max(1);
-    let tick = |at: &f64| Tick { at: 3.0 + 94.0 * scale.across(*at), label: page.axis.0.show(*at as u64), strong: false };
+    let tick = |at: &f64| Tick { at: 3.0 + 94.0 * scale.across(*at), label: page.axis.tick(*at), strong: false };
     places.iter().step_by(every).map(tick).collect()
 }
 

@@ -48,7 +48,7 @@ struct Page<'a> {
     findings: Findings<'a>,
     skipped: Vec<Skipped>,
     answer: Answer,
-    axis: (Axis, &'static str),
+    axis: Axis,
     curves: Vec<Curve>,
     more_curves: usize,
     /// Dotted beside the curves of throughput.
@@ -62,7 +62,7 @@ impl<'a> Page<'a> {
         let (axis, mut curves) = curves(results);
         let more_curves = curves.len().saturating_sub(MOST);
         curves.truncate(MOST);
-        let expected = if curves.iter().any(|curve| curve.bytes) { expected(session, results, axis.0) } else { Vec::new() };
+        let expected = if curves.iter().any(|curve| curve.bytes) { expected(session, results, axis) } else { Vec::new() };
         let probes = session::probes(session);
         let (skipped, answer) = (session::skipped(session), session::answer_with(session, results, &probes));
         Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves, expected }

@@ -138,7 +138,8 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
 
 #[test]
 fn many_series_and_trials_are_thinned_and_it_is_said() {
-    let cells = (0..60).map(|i| crate::plan::Job { span: (i + 1) << 20, ..sample::job("read", 4096, crate::plan::Cache::Cold) });
+    let stride = |i: u64| crate::plan::Pattern::Stride(i + 2);
+    let cells = (0..60).map(|i| crate::plan::Job { pattern: stride(i), ..sample::job("read", 4096, crate::plan::Cache::Cold) });
     let mut session = sample::session(cells.collect());
     for cell in 0..60 {
         sample::measure(&mut session, cell, 80, sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None });
@@ -148,8 +149,7 @@ fn many_series_and_trials_are_thinned_and_it_is_said() {
     assert_eq!(all(&page, "ul", "legend")[0].children().filter(Node::is_element).count(), MOST);
     assert!(text.contains("12 more series are left out here"));
     assert!(text.contains("one of 2 is drawn"));
-    // They differ in the span only, and their names say so.
-    assert!(text.contains("<span>read cold, span 1 MiB</span>") && text.contains("<span>read cold, span 48 MiB</span>"), "{text}");
+    assert!(text.contains("<span>read cold stride:2</span>") && text.contains("<span>read cold stride:49</span>"), "{text}");
 }
 
 #[test]

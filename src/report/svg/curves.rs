@@ -42,24 +42,22 @@ impl Curve {
     }
 }
 
-/// The axis with its name, and the curves along it in the order of the plan.
-pub fn curves(results: &[CellResult]) -> ((Axis, &'static str), Vec<Curve>) {
-    let named = [(Axis::Block, "block size"), (Axis::Depth, "queue depth"), (Axis::Threads, "threads")];
-    let varies = |axis: Axis| results.iter().any(|r| axis.of(&r.cell) != axis.of(&results[0].cell));
-    let axis = named.into_iter().find(|(axis, _)| varies(*axis)).unwrap_or(named[0]);
+/// The axis, and the curves along it in the order of the plan.
+pub fn curves(results: &[CellResult]) -> (Axis, Vec<Curve>) {
+    let axis = Axis::best(results.iter().map(|result| &result.cell)).unwrap_or(Axis::Block);
     let bytes = results.iter().filter(|r| r.operations.is_some()).all(|r| r.throughput.is_some());
     let mut known: Vec<(Job, Curve)> = Vec::new();
     let mut ways: Vec<Job> = Vec::new();
     for (of, result) in results.iter().enumerate().filter(|(_, r)| r.error.is_none()) {
-        let job = axis.0.without(&result.cell);
+        let job = axis.without(&result.cell);
         let at = known.iter().position(|(other, _)| *other == job).unwrap_or_else(|| {
             let way = Job { cache: Cache::AsIs, ..job.clone() };
             let color = ways.iter().position(|other| *other == way).unwrap_or(ways.len());
             ways.extend((color == ways.len()).then_some(way));
-            known.push((job.clone(), new(&job, axis.0, bytes, COLORS[color % COLORS.len()])));
+            known.push((job.clone(), new(&job, axis, bytes, COLORS[color % COLORS.len()])));
             known.len() - 1
         });
-        known[at].1.points.push(point(of, result, axis.0, bytes));
+        known[at].1.points.push(point(of, result, axis, bytes));
     }
     tell_apart(&mut known);
     let mut curves: Vec<Curve> = known.into_iter().map(|(_, curve)| curve).collect();
@@ -82,9 +80,14 @@ fn tell_apart(curves: &mut [(Job, Curve)]) {
 }
 
 fn new(job: &Job, axis: Axis, bytes: bool, color: &'static str) -> Curve {
-    // A label begins with backend and block; along the axis of blocks the latter is none.
     let label = job.label();
-    let name = if axis == Axis::Block { label.replacen(" 1 B", "", 1) } else { label };
+    let name = match axis {
+        // A label begins with backend and block; along the axis of blocks the latter is none.
+        Axis::Block => label.replacen(" 1 B", "", 1),
+        // Without its share of reads a mixed job looks like one that writes.
+        Axis::Mix => label.replacen(" write", "", 1),
+        _ => label,
+    };
     Curve { name, bytes, points: Vec::new(), color, dashed: job.cache == Cache::Cold }
 }
 
@@ -94,5 +97,5 @@ fn point(of: usize, result: &CellResult, axis: Axis, bytes: bool) -> Point {
     let latency = result.latency.and_then(|l| l.p50.map(|p50| (p50, p50, l.p99.unwrap_or(p50))));
     let whole = |span: &Span| span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|v| v.is_finite());
     let wrong = result.warnings.iter().any(|w| w.severity == Severity::Wrong);
-    Point { of, at: axis.of(&result.cell).max(1) as f64, rate: rate.filter(whole), latency: latency.filter(whole), wrong }
+    Point { of, at: axis.of(&result.cell) as f64, rate: rate.filter(whole), latency: latency.filter(whole), wrong }
 }

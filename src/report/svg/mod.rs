@@ -42,7 +42,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         (!probes.is_empty()).then(|| format!("{} of probes, which the picture leaves out: the table has them.", counted(probes.len()))),
     );
     below.extend(all.iter().any(Curve::wrong).then(|| "A hollow point is warned to be wrong.".into()));
-    let expected = if bytes && !all.is_empty() { expected(session, &results, axis.0) } else { Vec::new() };
+    let expected = if bytes && !all.is_empty() { expected(session, &results, axis) } else { Vec::new() };
     below.extend(text::wrap(&session::estimate_reasons(&expected), 140).into_iter().filter(|line| !line.is_empty()));
     let end = 460.0_f64.max(64.0 + 18.0 * (all.len() + expected.len()) as f64);
     let height = end + 24.0 + 18.0 * below.len() as f64;
@@ -53,16 +53,10 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(out, "{STYLE}\n<rect class=\"bg\" width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
     let name = if session.name.is_empty() { "iotui" } else { &session.name };
-    words(out, "t", LEFT, 22.0, &format!("{name}: {} by {}", if bytes { "throughput" } else { "operations" }, axis.1))?;
+    words(out, "t", LEFT, 22.0, &format!("{name}: {} by {}", if bytes { "throughput" } else { "operations" }, axis.title()))?;
     let unit = if bytes { units::column::RATE } else { units::column::PER_SECOND };
-    let main = Panel {
-        curves: &all,
-        expected: &expected,
-        axis: axis.0,
-        unit,
-        value: |point| point.rate,
-        place: Place { top: 46.0, height: 240.0 },
-    };
+    let main =
+        Panel { curves: &all, expected: &expected, axis, unit, value: |point| point.rate, place: Place { top: 46.0, height: 240.0 } };
     main.draw(out, "median, 95 % interval")?;
     let small = Panel { expected: &[], unit: TIME, value: |point| point.latency, place: Place { top: 336.0, height: 90.0 }, ..main };
     small.draw(out, "latency p50 to p99")?;

@@ -29,7 +29,7 @@ pub struct Panel<'a> {
 impl Panel<'_> {
     fn scale(&self) -> Option<Scale> {
         let points = self.curves.iter().flat_map(|curve| &curve.points);
-        Scale::with(&points.map(|point| (point.at, (self.value)(point))).collect::<Vec<_>>(), self.expected)
+        Scale::with(self.axis, &points.map(|point| (point.at, (self.value)(point))).collect::<Vec<_>>(), self.expected)
     }
 
     fn y(&self, scale: &Scale, value: f64) -> f64 {
@@ -76,7 +76,7 @@ impl Panel<'_> {
         ticks.dedup();
         let every = ticks.len().div_ceil(9).max(1);
         for at in ticks.iter().step_by(every) {
-            words(out, "s", Self::x(scale, *at) - 18.0, top + height + 16.0, &self.axis.show(*at as u64))?;
+            words(out, "s", Self::x(scale, *at) - 18.0, top + height + 16.0, &self.axis.tick(*at))?;
         }
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! Where a value stands between the ends of an axis.
 
 use super::curves::Span;
-use crate::session::Estimated;
+use crate::session::{Axis, Estimated};
 
-/// The ends of both axes; the one across is always logarithmic.
+/// The ends of both axes.
 pub struct Scale {
     pub first: f64,
     pub last: f64,
+    /// Places across double: the scale is logarithmic.
+    pub doubles: bool,
     pub low: f64,
     pub high: f64,
     /// The values are on a logarithmic scale too.
@@ -20,7 +22,7 @@ const FAR: f64 = 2.0;
 
 impl Scale {
     /// Of points with their place across; `None` where nothing was measured.
-    pub fn of(points: &[(f64, Option<Span>)]) -> Option<Scale> {
+    pub fn of(axis: Axis, points: &[(f64, Option<Span>)]) -> Option<Scale> {
         let values: Vec<Span> = points.iter().filter_map(|(_, value)| *value).collect();
         let most = |items: &mut dyn Iterator<Item = f64>| items.fold(0.0, f64::max);
         let least = |items: &mut dyn Iterator<Item = f64>| items.fold(f64::MAX, f64::min);
@@ -31,15 +33,22 @@ impl Scale {
         let low = least(&mut values.iter().map(|v| v.1));
         let log = high / low > WIDE;
         let (first, last) = (least(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.0)));
-        Some(Scale { first, last, low: if log { low / 1.2 } else { 0.0 }, high: high * if log { 1.2 } else { 1.05 }, log })
+        Some(Scale {
+            first,
+            last,
+            doubles: axis.is_log() && first > 0.0,
+            low: if log { low / 1.2 } else { 0.0 },
+            high: high * if log { 1.2 } else { 1.05 },
+            log,
+        })
     }
 
     /// The same with room for the estimates that are near what was measured.
-    pub fn with(points: &[(f64, Option<Span>)], lines: &[Estimated]) -> Option<Scale> {
-        let most = Scale::of(points)?.high * FAR;
+    pub fn with(axis: Axis, points: &[(f64, Option<Span>)], lines: &[Estimated]) -> Option<Scale> {
+        let most = Scale::of(axis, points)?.high * FAR;
         let expected = lines.iter().flat_map(|line| &line.points).filter(|(_, rate)| *rate <= most);
         let all: Vec<_> = points.iter().copied().chain(expected.map(|(at, rate)| (*at, Some((*rate, *rate, *rate))))).collect();
-        Scale::of(&all)
+        Scale::of(axis, &all)
     }
 
     /// Whether a value has a place between the ends.
@@ -49,8 +58,8 @@ impl Scale {
 
     /// From 0 at the first to 1 at the last; a single place is in the middle.
     pub fn across(&self, at: f64) -> f64 {
-        let wide = (self.last / self.first).log2();
-        let share = if wide > 0.0 { (at / self.first).log2() / wide } else { 0.5 };
+        let from = |at: f64| if self.doubles { (at / self.first).log2() } else { at - self.first };
+        let share = if self.first < self.last { from(at) / from(self.last) } else { 0.5 };
         share.clamp(0.0, 1.0)
     }
 

@@ -65,3 +65,31 @@ fn estimates_are_dotted_and_say_what_they_are_made_from() {
     session.grounds.get_or_insert_default().machine.ceilings = Some(far);
     assert!(show(&session).contains("points=\"\" stroke=\"#808890\""));
 }
+
+#[test]
+fn cells_of_one_block_are_drawn_over_the_count_the_size_or_the_share_of_reads() {
+    use crate::plan::{Cache, Job, Op};
+    type Change = fn(u64, Job) -> Job;
+    let axes: [(Change, &str, [&str; 2]); 3] = [
+        (|i, job| Job { count: Some(1024 << (2 * i)), ..job }, "by number of operations", [">1k<", ">64k<"]),
+        (|i, job| Job { span: (i + 1) << 20, ..job }, "by size of the file", [">1 MiB<", ">4 MiB<"]),
+        (|i, job| Job { mix: Some(30 * i as u8), op: Op::Write, ..job }, "by share of reads", [">0 %<", ">90 %<"]),
+    ];
+    for (change, title, ends) in axes {
+        let mut session = sample::session((0..4).map(|i| change(i, sample::job("read", 1, Cache::Warm))).collect());
+        for cell in 0..4 {
+            sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None });
+        }
+        let results = session::results(&session);
+        let (_, curves) = super::curves(&results);
+        assert_eq!(curves.len(), 1, "{title}");
+        assert_eq!(curves[0].name, "read 1 B warm", "{title}");
+        let mut out = Vec::new();
+        super::write(&session, &Look::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains(title) && ends.iter().all(|end| text.contains(end)), "{title}\n{text}");
+        let line = text.lines().find(|line| line.starts_with("<polyline")).unwrap();
+        let across: Vec<f64> = line.split(&['"', ' '][..]).filter_map(|pair| pair.split_once(',')?.0.parse().ok()).collect();
+        assert!(across.len() == 4 && across.windows(2).all(|two| two[0] + 50.0 < two[1]), "{title}: {line}");
+    }
+}

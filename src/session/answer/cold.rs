@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use super::Point;
 use super::series::Knee;
-use super::{Axis, Point};
 use crate::plan::{Cache, Job};
+use crate::session::Axis;
 
 /// Bytes count as the device's where at least this share of them came from it.
 const DEVICE: f64 = 0.9;

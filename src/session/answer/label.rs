@@ -1,8 +1,7 @@
 //! How a cell is called in a sentence: by what tells it from the others, and by what is not the default.
 
-use super::Axis;
 use crate::plan::{Cache, CpuCache, Job, Op, Pattern, Sync};
-use crate::session::moves_data;
+use crate::session::{Axis, moves_data};
 use crate::units;
 
 /// What differs between the cells of a session.
@@ -78,10 +77,10 @@ impl Labels {
         part(job.xor, &|| "with XOR".into());
         part(job.sync != Sync::None, &|| format!("sync {}", job.sync));
         part(job.cpu_cache == CpuCache::Flush, &|| "CPU caches flushed".into());
-        part(job.mix.is_some(), &|| format!("{} % reads", job.mix.unwrap_or_default()));
-        part(self.span && job.span > 0, &|| format!("{} of the file", units::show_bytes(job.span)));
+        part(job.mix.is_some() && axis != Some(Axis::Mix), &|| format!("{} % reads", job.mix.unwrap_or_default()));
+        part(self.span && job.span > 0 && axis != Some(Axis::Size), &|| Axis::Size.show(job.span));
         // A figure of a report may be of an unknown size and count: that is not calibrated.
-        part(self.count && (job.count.is_some() || job.span > 0), &|| match job.count {
+        part(self.count && (job.count.is_some() || job.span > 0) && axis != Some(Axis::Count), &|| match job.count {
             None => "calibrated".into(),
             Some(0) => "one pass".into(),
             Some(count) => format!("{} operations", units::show_count(count as f64)),

@@ -16,7 +16,7 @@ pub(super) use label::Labels;
 
 pub use best::Best;
 pub use cold::ColdCost;
-pub use series::{Axis, Knee};
+pub use series::Knee;
 
 use serde::Serialize;
 

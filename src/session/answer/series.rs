@@ -6,51 +6,11 @@ use serde::Serialize;
 
 use super::Point;
 use crate::plan::Job;
+use crate::session::Axis;
 use crate::stats::{Knees, Summary};
-use crate::units;
 
 /// Close to the peak: at least this share of it.
 pub const CLOSE: f64 = 0.95;
-
-/// What varies along a curve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Axis {
-    Block,
-    Depth,
-    Threads,
-}
-
-impl Axis {
-    /// The value of a job on this axis: bytes, or a number.
-    pub fn of(self, job: &Job) -> u64 {
-        match self {
-            Axis::Block => job.block,
-            Axis::Depth => job.depth.into(),
-            Axis::Threads => job.threads.into(),
-        }
-    }
-
-    pub fn show(self, value: u64) -> String {
-        match self {
-            Axis::Block => units::show_bytes(value),
-            Axis::Depth => format!("depth {value}"),
-            Axis::Threads if value == 1 => "1 thread".into(),
-            Axis::Threads => format!("{value} threads"),
-        }
-    }
-
-    /// The job without its place on the axis: equal for all points of one curve.
-    pub fn without(self, job: &Job) -> Job {
-        let mut job = job.clone();
-        match self {
-            Axis::Block => job.block = 1,
-            Axis::Depth => job.depth = 1,
-            Axis::Threads => job.threads = 1,
-        }
-        job
-    }
-}
 
 /// Where a curve comes within 5 % of its peak.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,10 +38,9 @@ pub struct Knee {
     pub peak: f64,
 }
 
-/// The axis along which these cells form curves: the first of block size, depth and threads that has two values.
+/// The axis along which these cells form curves.
 pub fn axis(points: &[Point]) -> Option<Axis> {
-    let varies = |axis: &Axis| points.iter().any(|point| axis.of(&point.result.cell) != axis.of(&points[0].result.cell));
-    [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(varies)
+    Axis::best(points.iter().map(|point| &point.result.cell))
 }
 
 /// The knee of every curve of two points or more, in the order of the plan.

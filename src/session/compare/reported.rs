@@ -3,8 +3,8 @@
 use super::text::{counted, times};
 use super::{Outcome, Pair};
 use crate::plan::{Cache, Job, Op};
+use crate::session::Axis;
 use crate::session::Session;
-use crate::session::answer::Axis;
 use crate::stats::Ratio;
 
 /// Points that are told of a curve: its ends and what lies evenly between.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::{Outcome, Pair};
 use crate::plan::{Cache, Job};
-use crate::session::answer::{Axis, Labels};
+use crate::session::Axis;
+use crate::session::answer::Labels;
 use crate::stats::{Ratio, may_be_chance};
 
 /// Curves that are named; the rest is counted.
@@ -66,10 +67,7 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
             count => format!("{figure} in all {count} cells that can be judged"),
         };
     }
-    let axis = [Axis::Block, Axis::Depth, Axis::Threads].into_iter().find(|axis| {
-        let first = axis.of(&judged[0].cell);
-        judged.iter().any(|pair| axis.of(&pair.cell) != first)
-    });
+    let axis = Axis::best(judged.iter().map(|pair| &pair.cell));
     let labels = Labels::of(judged.iter().map(|pair| &pair.cell));
     let states = judged.iter().any(|pair| pair.cell.cache != judged[0].cell.cache);
     let (same, mut differing): (Vec<Curve>, Vec<Curve>) =

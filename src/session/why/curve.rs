@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::plan::Job;
-use crate::session::answer::{Axis, Labels};
-use crate::session::{CellResult, moves_data};
+use crate::session::answer::Labels;
+use crate::session::{Axis, CellResult, moves_data};
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Bounds;
 use crate::plan::{Cache, Job, Op, Plan, Sync};
-use crate::session::answer::Axis;
-use crate::session::{Session, moves_data};
+use crate::session::{Axis, Session, moves_data};
 use crate::units::{show_nanos, show_rate};
 
 /// What an estimate is made from.
@@ -156,6 +155,8 @@ fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
         Axis::Block => key.1,
         Axis::Threads => key.2.into(),
         Axis::Depth => key.3.into(),
+        // No estimate depends on these.
+        Axis::Count | Axis::Size | Axis::Mix => 0,
     }
 }
 

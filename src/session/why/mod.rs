@@ -12,8 +12,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::answer::Axis;
-use super::{CellResult, Session};
+use super::{Axis, CellResult, Session};
 use crate::plan::{CpuCache, Job, Op};
 use crate::record::{Ceilings, Source};
 use crate::stats::Cost;

@@ -26,7 +26,7 @@ pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body
         }
     };
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
-    let title = format!("{} by {}", overlay.metric.title(), chart::along(overlay.axis));
+    let title = format!("{} by {}", overlay.metric.title(), overlay.axis.title());
     let logarithmic = if log { "log, " } else { "" };
     let inner = pane::frame(look, &title, &format!("{logarithmic}{} sessions", compared.laid.len()), true, plot, buf);
     let drawn: Vec<Drawn> = overlay
@@ -70,7 +70,7 @@ fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
 
 fn legend(look: &Look, compared: &Compared, overlay: &Overlay, x: Option<f64>, area: Rect, buf: &mut Buffer) {
     let peak = if overlay.metric.more_is_better() { "peak" } else { "least" };
-    let right = x.map_or(peak.into(), |x| format!("at {}", chart::show_x(overlay.axis, x)));
+    let right = x.map_or(peak.into(), |x| format!("at {}", overlay.axis.show(x as u64)));
     let inner = pane::frame(look, "Curves", &right, false, area, buf);
     let rows = legend_rows(overlay);
     let here = rows.iter().position(|row| matches!(row, Entry::Line(at) if *at == overlay.cursor)).unwrap_or(0);

@@ -1,5 +1,7 @@
 //! What an axis is told: its scale, its ends, how a tick is written.
 
+use crate::session;
+
 /// How values spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
@@ -12,6 +14,11 @@ pub enum Scale {
 }
 
 impl Scale {
+    /// The scale on which jobs are drawn over this axis.
+    pub fn along(axis: session::Axis) -> Scale {
+        if axis.is_log() { Scale::Log2 } else { Scale::Linear }
+    }
+
     /// The largest value that is drawn; the difference of two such values is still finite.
     const HUGE: f64 = 1e300;
 

@@ -13,7 +13,6 @@ use super::bars;
 use super::data::{Data, Drawn};
 use super::state::Results;
 use crate::plan::Cache;
-use crate::session;
 
 /// More curves than this are a thicket: then those around the cursor of the legend are drawn.
 const MOST: usize = 40;
@@ -90,8 +89,8 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, th
     let last = data.xs.len().saturating_sub(1);
     let (from, to) = results.chart.zoom.unwrap_or((0, last));
     let ends = (data.xs.get(from).copied().unwrap_or(1.0), data.xs.get(to).copied().unwrap_or(2.0));
-    let name = |x: f64| place(data.axis, x);
-    let x = Axis::new(Scale::Log2, &name).between(ends.0, ends.1);
+    let name = |x: f64| data.axis.tick(x);
+    let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
     let log = results.log(data.metric);
     let inside = |p: &&Point| p.y.is_finite() && (ends.0..=ends.1).contains(&p.x);
     let largest = series.iter().flat_map(|s| s.points).filter(inside).map(|p| p.y).fold(0.0, f64::max);
@@ -109,11 +108,6 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, th
     let mut all = vec![sign(&misleading, Role::Misleading, '!'), sign(&wrong, Role::Wrong, wrong_sign(look))];
     all.extend(&series);
     then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
-}
-
-/// A place on the axis as a tick: `4 KiB`, `32`.
-fn place(axis: session::Axis, x: f64) -> String {
-    if axis == session::Axis::Block { axis.show(x.round() as u64) } else { format!("{x:.0}") }
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {

@@ -101,6 +101,11 @@ impl Data {
         self.xs.len() > 1
     }
 
+    /// How far apart two places are on the chart.
+    pub fn away(&self, a: f64, b: f64) -> f64 {
+        if self.axis.is_log() { (a.log2() - b.log2()).abs() } else { (a - b).abs() }
+    }
+
     /// The curve and place on it of a result.
     pub fn place_of(&self, result: usize) -> Option<(usize, f64)> {
         self.curves.iter().enumerate().find_map(|(at, curve)| {

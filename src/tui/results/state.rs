@@ -100,7 +100,7 @@ impl Results {
     /// Puts the chart's cursor on the place nearest to `x`.
     pub fn set_x(&mut self, x: f64) {
         let Some(data) = &self.data else { return };
-        let away = |place: &f64| (place.log2() - x.log2()).abs();
+        let away = |place: &f64| data.away(*place, x);
         let nearest = data.xs.iter().enumerate().min_by(|a, b| away(a.1).total_cmp(&away(b.1)));
         self.chart.x = nearest.map_or(0, |(index, _)| index);
         self.pan();
@@ -156,7 +156,7 @@ impl Results {
             return self.table.rows.get(self.table.cursor).copied().filter(|row| *row < data.sheet.results);
         }
         let x = self.x()?;
-        let away = |point: &&CurvePoint| (point.x.log2() - x.log2()).abs();
+        let away = |point: &&CurvePoint| data.away(point.x, x);
         self.curve()?.points.iter().min_by(|a, b| away(a).total_cmp(&away(b))).map(|point| point.result)
     }
 

@@ -9,7 +9,6 @@ use super::super::plot::{self, Chart, Draw, Point, Scale, Series};
 use super::super::theme::Look;
 use super::super::values::Values;
 use crate::session::Axis;
-use crate::units;
 
 /// A curve with its looks.
 #[derive(Debug, Clone, Copy)]
@@ -23,31 +22,6 @@ pub struct Drawn<'a> {
 impl<'a> Drawn<'a> {
     pub fn of(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
         Drawn { curve, style, marker, emphasis: false }
-    }
-}
-
-/// `64 KiB`, or a number of threads or requests.
-pub fn show_x(axis: Axis, x: f64) -> String {
-    match axis {
-        Axis::Block => units::show_bytes(x as u64),
-        Axis::Depth | Axis::Threads => units::show_count(x),
-    }
-}
-
-/// As short as an axis needs it.
-fn tick(axis: Axis, x: f64) -> String {
-    match axis {
-        Axis::Block => units::short_bytes(x as u64),
-        Axis::Depth | Axis::Threads => units::show_count(x),
-    }
-}
-
-/// What is along the axis, in words.
-pub fn along(axis: Axis) -> &'static str {
-    match axis {
-        Axis::Block => "block size",
-        Axis::Depth => "depth",
-        Axis::Threads => "threads",
     }
 }
 
@@ -75,7 +49,7 @@ pub fn draw(look: &Look, Axes { along: axis, metric, log }: Axes, drawn: &[Drawn
         .collect();
     let largest = all.iter().flatten().map(|point| point.y).filter(|y| y.is_finite()).fold(0.0, f64::max);
     let values = Values::of(metric, log, largest);
-    let (show_x, show_y) = (|x: f64| tick(axis, x), |y: f64| values.tick(y));
-    let x = plot::Axis::new(Scale::Log2, &show_x);
+    let (show_x, show_y) = (|x: f64| axis.short(x), |y: f64| values.tick(y));
+    let x = plot::Axis::new(Scale::along(axis), &show_x);
     Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor).render(area, buf);
 }

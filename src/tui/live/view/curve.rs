@@ -5,19 +5,13 @@ use ratatui::layout::Rect;
 
 use super::Scene;
 use super::text::{frame, span};
-use crate::session;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
-use crate::units;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let picture = scene.picture;
-    let title = match picture.axis {
-        session::Axis::Block => "By block size",
-        session::Axis::Depth => "By depth",
-        session::Axis::Threads => "By threads",
-    };
+    let title = &format!("By {}", picture.axis.title());
     let (measured, all) = (picture.measured, picture.plan.cells.len());
     let right = vec![
         span(scene.look, Role::Number, measured.to_string()),
@@ -44,16 +38,13 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let rule = |(label, at): &(&'static str, f64)| Rule { at: *at, label, style: scene.look.style(Role::Rule) };
     let rules: Vec<Rule> = picture.ceilings.iter().map(rule).collect();
     let metric = picture.metric();
-    let place = |value: f64| match picture.axis {
-        session::Axis::Block => units::short_bytes(value.round() as u64),
-        _ => format!("{value:.0}"),
-    };
+    let place = |value: f64| picture.axis.short(value);
     let amount = |value: f64| short(metric, value);
     let mut y = Axis::new(if scene.log { Scale::Log10 } else { Scale::Linear }, &amount);
     if metric == Metric::Throughput {
         y = y.binary();
     }
-    let x = Axis::new(Scale::Log2, &place).between(low, high);
+    let x = Axis::new(Scale::along(picture.axis), &place).between(low, high);
     Chart::new(scene.look, x, y, &series).rules(&rules).bands(true).names(true).render(area, buf);
 }
 
