@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::plan::{Job, Op};
-use crate::session::CellResult;
+use crate::session::{self, CellResult};
 use crate::units;
 
 /// One part of a job.
@@ -12,6 +12,8 @@ pub struct Axis {
     pub value: fn(&Job) -> String,
     /// A number: to the right.
     pub number: bool,
+    /// What is drawn over it, and what its rows are ordered by.
+    along: Option<session::Axis>,
     /// A column even where it is the same for all, if there is room.
     pub always: bool,
     /// Whether a constant value is worth a word.
@@ -21,7 +23,7 @@ pub struct Axis {
 }
 
 const fn axis(name: &'static str, order: u8, number: bool, value: fn(&Job) -> String) -> Axis {
-    Axis { name, value, number, always: false, tell: |_| true, order }
+    Axis { name, value, number, along: None, always: false, tell: |_| true, order }
 }
 
 /// Every axis, in the order of the columns.
@@ -29,15 +31,23 @@ pub const AXES: &[Axis] = &[
     Axis { always: true, ..axis("backend", 9, false, |j| j.backend.to_string()) },
     axis("op", 0, false, |j| j.op.to_string()),
     axis("pattern", 8, false, |j| j.pattern.to_string()),
-    Axis { always: true, ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
+    Axis { always: true, along: Some(session::Axis::Block), ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
     Axis { always: true, ..axis("cache", 1, false, |j| j.cache.to_string()) },
-    Axis { tell: |j| j.span > 0, ..axis("span", 7, true, |j| if j.span > 0 { units::show_bytes(j.span) } else { "-".into() }) },
-    Axis { tell: |j| j.count.is_some(), ..axis("count", 10, true, |j| count(j.count)) },
-    axis("threads", 12, true, |j| j.threads.to_string()),
-    axis("depth", 11, true, |j| j.depth.to_string()),
+    Axis {
+        tell: |j| j.span > 0,
+        along: Some(session::Axis::Size),
+        ..axis("span", 7, true, |j| if j.span > 0 { units::show_bytes(j.span) } else { "-".into() })
+    },
+    Axis { tell: |j| j.count.is_some(), along: Some(session::Axis::Count), ..axis("count", 10, true, |j| count(j.count)) },
+    Axis { along: Some(session::Axis::Threads), ..axis("threads", 12, true, |j| j.threads.to_string()) },
+    Axis { along: Some(session::Axis::Depth), ..axis("depth", 11, true, |j| j.depth.to_string()) },
     axis("direct", 5, false, |j| yes(j.direct)),
     Axis { tell: |j| j.op == Op::Write, ..axis("sync", 2, false, |j| j.sync.to_string()) },
-    Axis { tell: |j| j.mix.is_some(), ..axis("mix", 3, true, |j| j.mix.map_or("-".into(), |m| format!("{m} %"))) },
+    Axis {
+        tell: |j| j.mix.is_some(),
+        along: Some(session::Axis::Mix),
+        ..axis("mix", 3, true, |j| j.mix.map_or("-".into(), |m| format!("{m} %")))
+    },
     Axis { tell: |j| j.xor, ..axis("xor", 6, false, |j| yes(j.xor)) },
     Axis { tell: |_| false, ..axis("CPU cache", 4, false, |j| j.cpu_cache.to_string()) },
 ];
@@ -64,6 +74,27 @@ impl Axis {
         let first = jobs.next().map(self.value);
         first.is_some_and(|first| jobs.any(|job| (self.value)(job) != first))
     }
+
+    /// The number that the column shows; one pass is more than any count. `None` of words, and where there is none.
+    pub fn figure(&self, job: &Job) -> Option<f64> {
+        match self.along? {
+            session::Axis::Count => job.count.map(|count| if count == 0 { f64::INFINITY } else { count as f64 }),
+            session::Axis::Mix => job.mix.map(f64::from),
+            along => along.place(job).map(|place| place as f64),
+        }
+    }
+
+    /// For each row, the how-manieth value of the axis it has: numbers from the smallest up, words as they appear.
+    fn ranks(&self, rows: &[&Job]) -> Vec<usize> {
+        if self.along.is_none() {
+            return first_seen(self, rows);
+        }
+        let figures: Vec<f64> = rows.iter().map(|job| self.figure(job).unwrap_or(-1.0)).collect();
+        let mut values = figures.clone();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        figures.iter().map(|figure| values.partition_point(|value| value < figure)).collect()
+    }
 }
 
 /// The axes that get a column; in a `tight` table only those that vary.
@@ -87,7 +118,8 @@ fn jobs<'a>(rows: &[&'a CellResult]) -> Vec<&'a Job> {
     rows.iter().map(|row| &row.cell).collect()
 }
 
-/// The rows so that the last axis that varies reads downwards, values in the order of the plan; and before which of them a gap helps.
+/// The rows so that what a chart is drawn over reads downwards, numbers from the smallest up and words in the order of the plan;
+/// and before which of them a gap helps.
 pub fn ordered(results: &[CellResult]) -> (Vec<&CellResult>, Vec<bool>) {
     let (order, breaks) = order(results);
     (order.into_iter().map(|index| &results[index]).collect(), breaks)
@@ -101,8 +133,9 @@ pub fn order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
 /// [`order`] of these jobs.
 pub fn order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
     let mut by_order: Vec<&Axis> = AXES.iter().filter(|axis| axis.varies(rows.iter().copied())).collect();
-    by_order.sort_by_key(|axis| axis.order);
-    let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| first_seen(axis, rows)).collect();
+    let drawn = session::Axis::best(rows.iter().copied());
+    by_order.sort_by_key(|axis| (drawn.is_some() && axis.along == drawn, axis.order));
+    let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| axis.ranks(rows)).collect();
     let mut keyed: Vec<(Vec<usize>, usize)> = (0..rows.len()).map(|i| (ranks.iter().map(|rank| rank[i]).collect(), i)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     // A curve of two points is no group of its own: then only the first axis separates.
@@ -125,4 +158,39 @@ fn first_seen(axis: &Axis, rows: &[&Job]) -> Vec<usize> {
         ranks.push(*seen.entry((axis.value)(row)).or_insert(next));
     }
     ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Cache;
+    use crate::session::testing::job;
+
+    /// Values of the ordered rows, with `|` before a group.
+    fn told(jobs: &[Job], value: fn(&Job) -> String) -> String {
+        let (order, breaks) = order_of(&jobs.iter().collect::<Vec<_>>());
+        let row = |(index, gap): (&usize, &bool)| format!("{}{}", if *gap { "| " } else { "" }, value(&jobs[*index]));
+        order.iter().zip(&breaks).map(row).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_cell_that_was_skipped_does_not_turn_the_order() {
+        let cold = [1, 4, 8].map(|block| job("read", block, Cache::Cold));
+        let warm = [1, 2, 4, 8].map(|block| job("read", block, Cache::Warm));
+        let all: Vec<Job> = cold.into_iter().chain(warm).collect();
+        assert_eq!(told(&all, |job| job.block.to_string()), "1 4 8 | 1 2 4 8");
+        let counts = [1024, 8_388_608, 4096, 65536].map(|count| Job { count: Some(count), ..job("seek", 1, Cache::AsIs) });
+        assert_eq!(told(&counts, |job| count(job.count)), "1024 4096 65536 8388608");
+        let odd = [Some(0), None, Some(9)].map(|count| Job { count, ..job("read", 1, Cache::AsIs) });
+        assert_eq!(told(&odd, |job| count(job.count)), "calibrated 9 one pass");
+    }
+
+    #[test]
+    fn what_is_drawn_over_reads_downwards() {
+        let mut jobs = Vec::new();
+        for threads in [1, 2, 4] {
+            jobs.extend([4096, 65536].map(|block| Job { threads, ..job("read", block, Cache::Warm) }));
+        }
+        assert_eq!(told(&jobs, |job| format!("{}x{}", job.block >> 10, job.threads)), "4x1 4x2 4x4 | 64x1 64x2 64x4");
+    }
 }
