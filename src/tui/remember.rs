@@ -13,6 +13,9 @@ use crate::sys::fd::open_regular;
 /// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had not been written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Remembered {
+    /// The id of the preset that was chosen; `None` in files from before it was kept.
+    pub preset: Option<String>,
+    /// What was changed of it.
     pub settings: Settings,
     /// Targets, the last one first.
     pub recent: Vec<PathBuf>,
@@ -66,6 +69,7 @@ impl Remembered {
             let _ = value.as_str().map(|text| settings.set(name, text));
         }
         Remembered {
+            preset: text_of("preset").map(String::from),
             settings,
             recent: recent.filter_map(Value::as_str).filter(|p| !p.is_empty()).map(PathBuf::from).take(MOST_RECENT).collect(),
             theme: text_of("theme").map(String::from),
@@ -80,7 +84,7 @@ impl Remembered {
         let recent: Vec<Value> = self.recent.iter().filter_map(|path| path.to_str()).map(Value::from).collect();
         let mut table = Table::new();
         let folder = self.folder.as_deref().and_then(Path::to_str);
-        for (key, text) in [("theme", self.theme.as_deref()), ("folder", folder)] {
+        for (key, text) in [("preset", self.preset.as_deref()), ("theme", self.theme.as_deref()), ("folder", folder)] {
             table.extend(text.map(|text| (key.to_string(), text.into())));
         }
         table.insert("log-y".into(), self.log_y.into());
@@ -106,7 +110,8 @@ mod tests {
             settings.set(name, text).unwrap();
         }
         let (theme, folder) = (Some("dark \"x\"".into()), Some("/a b/ü".into()));
-        Remembered { settings, recent: vec!["/a".into(), "b\n\u{1b}".into()], theme, folder, log_y: true }
+        let preset = Some("lab/\"x\"".into());
+        Remembered { preset, settings, recent: vec!["/a".into(), "b\n\u{1b}".into()], theme, folder, log_y: true }
     }
 
     #[test]
@@ -134,9 +139,9 @@ mod tests {
             assert_eq!(Remembered::load_from(&path), Remembered::default());
         }
         assert_eq!(Remembered::load_from(dir.path()), Remembered::default());
-        let text = "theme = 3\nlog-y = true\nfolder = \"\"\nrecent = [1, \"/a\", \"\"]\n[settings]\nseed = \"x\"\nop = \"write\"\nnew = \"1\"\ntrials = 3\n";
+        let text = "preset = []\ntheme = 3\nlog-y = true\nfolder = \"\"\nrecent = [1, \"/a\", \"\"]\n[settings]\nseed = \"x\"\nop = \"write\"\nnew = \"1\"\ntrials = 3\n";
         let found = Remembered::parse(text);
         assert_eq!((found.settings.argv().join(" "), found.recent), ("--op write".into(), vec![PathBuf::from("/a")]));
-        assert_eq!((found.theme, found.folder, found.log_y), (None, None, true));
+        assert_eq!((found.preset, found.theme, found.folder, found.log_y), (None, None, None, true));
     }
 }

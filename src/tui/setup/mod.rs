@@ -54,11 +54,14 @@ pub fn target(model: &Model) -> String {
 /// Keeps what is chosen for the next time.
 pub fn remember(model: &Model) -> Effect {
     let setup = &model.setup;
-    let mut settings = setup.settings.clone().or(&setup.preset.settings);
+    // A preset that no list has cannot be found again: then what it says is kept.
+    let listed = model.presets.contains(&setup.preset);
+    let mut settings = if listed { setup.settings.clone() } else { setup.settings.clone().or(&setup.preset.settings) };
     if settings.text("backend").is_some_and(|text| text.is_empty()) {
         settings.unset("backend");
     }
     Effect::Remember(Box::new(Remembered {
+        preset: listed.then(|| setup.preset.id.clone()),
         settings,
         recent: setup.browser.recent.clone(),
         theme: Some(model.look.theme.id.into()),

@@ -29,8 +29,9 @@ use super::remember::Remembered;
 use super::setup::Setup;
 use super::theme::THEMES;
 use super::update::go;
-use crate::plan::{Preset, Presets, Settings};
+use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{When, say};
+use crate::session::clean_text;
 
 /// The options of the full screen.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -98,9 +99,13 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
         None => (base, settings, fresh),
     };
+    let (base, lost) = if fresh { last_preset(&remembered, &presets, base, file.is_some()) } else { (base, None) };
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let setup = Setup::new(file, dir, base, settings).remembering(&remembered, &here, fresh);
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
+    if let Some(why) = lost {
+        model.toasts.failed(model.now, why);
+    }
     let mut first = vec![Effect::Host];
     first.extend(model.setup.first());
     if let Some((preset, said)) = probes {
@@ -108,6 +113,20 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         first.extend(go(&mut model, model::Screen::Lab));
     }
     Ok((model, first))
+}
+
+/// The preset of the last time, or `base` with a word on what became of it. A file that is named is there to be read.
+fn last_preset(remembered: &Remembered, presets: &Presets, base: Preset, named: bool) -> (Preset, Option<String>) {
+    let Some(id) = &remembered.preset else { return (base, None) };
+    match presets.get(id) {
+        Ok(preset) if is_own_preset(preset) => (base, None),
+        Ok(preset) if named && preset.parts().iter().any(|part| part.op == Some(Op::Write) || part.mix.is_some()) => (base, None),
+        Ok(preset) => (preset.clone(), None),
+        Err(_) => {
+            let why = format!("the preset {} of the last time is gone: this is {}", clean_text(id), base.id);
+            (base, Some(why))
+        }
+    }
 }
 
 async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save: bool) -> anyhow::Result<u8> {
@@ -149,4 +168,30 @@ fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last(id: &str, named: bool) -> (String, Option<String>) {
+        let presets = Presets::built_in();
+        let base = presets.get(Presets::DEFAULT).unwrap().clone();
+        let remembered = Remembered { preset: Some(id.into()), ..Remembered::default() };
+        let (preset, lost) = last_preset(&remembered, &presets, base, named);
+        (preset.id, lost)
+    }
+
+    #[test]
+    fn the_preset_of_the_last_time_comes_back_or_its_loss_is_told() {
+        for id in ["measure", "syscalls", "caching"] {
+            assert_eq!(last(id, true), (id.to_string(), None));
+        }
+        assert_eq!(last("mixed", false), ("mixed".to_string(), None));
+        assert_eq!(last("mixed", true).0, "quick", "a file that is named is not written");
+        assert_eq!(last("lab/cpu", false), ("quick".to_string(), None), "probes are chosen on Lab");
+        let (id, lost) = last("mine\u{1b}[31m", false);
+        let lost = lost.unwrap();
+        assert!(id == "quick" && lost.contains("is gone") && !lost.contains('\u{1b}'), "{lost}");
+    }
 }

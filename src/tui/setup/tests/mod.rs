@@ -31,6 +31,13 @@ fn model(file: Option<&str>) -> Model {
     model
 }
 
+/// With these presets only.
+fn model_of(ids: &[&str]) -> Model {
+    let mut model = model(None);
+    model.presets.retain(|preset| ids.contains(&preset.id.as_str()));
+    model
+}
+
 fn listing(dir: &str) -> Listing {
     let entry = |name: &str, kind, size| Entry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true };
     let entries = vec![
@@ -272,7 +279,8 @@ fn what_was_chosen_is_remembered() {
     let mut settings = Settings::default();
     settings.set("op", "write").unwrap();
     settings.set("trials", "3").unwrap();
-    let kept = Remembered { settings, recent: vec!["/x/old.iso".into()], folder: Some("/far".into()), log_y: true, theme: None };
+    let kept =
+        Remembered { preset: None, settings, recent: vec!["/x/old.iso".into()], folder: Some("/far".into()), log_y: true, theme: None };
     let setup = |file: Option<&str>, fresh| {
         let setup = Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
         setup.remembering(&kept, Path::new("/here"), fresh)
@@ -281,6 +289,15 @@ fn what_was_chosen_is_remembered() {
     assert_eq!(setup(None, false).settings, Settings::default());
     let named = setup(Some("/else/f"), true);
     assert_eq!((named.settings.op, named.settings.trials, named.browser.dir.as_path()), (None, Some(3), Path::new("/else")));
+    // Of a preset that is listed, its name and the changes are kept; of another one all that it says.
+    let mut listed = model_of(&["measure"]);
+    listed.setup.preset = built_in("measure").unwrap();
+    listed.setup.settings.set("trials", "2").unwrap();
+    let Effect::Remember(again) = remember(&listed) else { panic!() };
+    assert_eq!((again.preset.as_deref(), again.settings.argv().join(" ")), (Some("measure"), "--trials 2".into()));
+    listed.setup.preset.about += "changed";
+    let Effect::Remember(again) = remember(&listed) else { panic!() };
+    assert_eq!((again.preset, again.settings.text("trial-time").as_deref()), (None, Some("5s..15s")));
     let model = Model::new(Look::default(), Vec::new(), setup(None, true));
     let Effect::Remember(again) = remember(&model) else { panic!() };
     assert_eq!((again.recent, again.log_y, again.settings.op), (kept.recent, true, Some(Op::Write)));
