@@ -8,6 +8,7 @@ use crate::session::{CellResult, Session};
 use crate::units::column::{Unit, aligned, unit};
 
 /// A small table with the text below it.
+#[derive(Debug)]
 pub struct Extra {
     /// For a page: `writes`.
     pub id: &'static str,

@@ -18,6 +18,8 @@ mod written;
 
 use std::io::{self, Write};
 
+pub use self::extra::{Extra, extras};
+
 use self::below::Page;
 use self::findings::Findings;
 use self::grid::Style;

@@ -99,6 +99,7 @@ pub fn offered(results: &Results, action: Action) -> bool {
         Action::Toggle => !opened && (!table || results.table.sort.is_some()),
         Action::Sort => table && !opened,
         Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => !opened && !table && data.is_curve(),
+        Action::Across => !opened && !table && data.axes.len() > 1,
         Action::Mean => !opened && !table,
         _ => true,
     }
@@ -136,6 +137,7 @@ fn in_chart(results: &mut Results, action: Action) {
         Action::Toggle => results.switch(results.chart.series),
         Action::Mean => results.chart.mean = !results.chart.mean,
         Action::LogAxis => results.turn_axis(),
+        Action::Across => results.cross(),
         Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => zoom(results, places, action),
         Action::Enter => results.open(),
         Action::Table | Action::NextPane | Action::PreviousPane => turn(results),

@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use super::super::curves::Metric;
 use super::super::shown::Shown;
 use super::super::view::pane;
+use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::{Severity, Trial};
 use crate::report::table::{axes, origin};
 use crate::session::CellResult;
 use crate::stats::median;
+use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
 
 /// What a column is sorted by.
@@ -77,6 +79,7 @@ impl Sheet {
             axes::AXES.iter().filter(|axis| axis.always || axis.varies(jobs.iter().copied())).map(|axis| named(axis, &jobs)).collect();
         let names = columns.len();
         columns.extend(measured(&rows));
+        columns.extend(moved(&rows, shown.session.plan.experiment == MEASURE));
         columns.extend(trusted(&rows));
         let (mut order, mut breaks) = axes::order(results);
         order.extend(results.len()..jobs.len());
@@ -149,16 +152,11 @@ fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<Key>)
 
 fn named(axis: &axes::Axis, jobs: &[&Job]) -> Column {
     let texts: Vec<String> = jobs.iter().map(|job| (axis.value)(job)).collect();
-    let number = |job: &Job| match axis.name {
-        "block" => Some(job.block as f64),
-        "span" => Some(job.span as f64),
-        "count" => Some(job.count.map_or(f64::NAN, |count| count as f64)),
-        "threads" => Some(f64::from(job.threads)),
-        "depth" => Some(f64::from(job.depth)),
-        "mix" => Some(job.mix.map_or(f64::NAN, f64::from)),
-        _ => None,
+    let key = |(job, text): (&&Job, &String)| match axis.number {
+        true => Key::Number(axis.figure(job).unwrap_or(f64::NAN)),
+        false => Key::Word(text.clone()),
     };
-    let keys = jobs.iter().zip(&texts).map(|(job, text)| number(job).map_or_else(|| Key::Word(text.clone()), Key::Number)).collect();
+    let keys = jobs.iter().zip(&texts).map(key).collect();
     let look = if axis.name == "backend" { Look::Backend } else { Look::Word };
     Column { right: axis.number, ..column(axis.name, 0, look, texts, keys) }
 }
@@ -202,6 +200,66 @@ fn measured(rows: &[&CellResult]) -> Vec<Column> {
         column.width = texts.chain([pane::width(&column.title), pane::width(&column.unit)]).max().unwrap_or(0);
     }
     columns
+}
+
+/// What a trial moved and how long it took: never left out where the count was asked for or is what was looked for. And the XOR.
+fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
+    let asked = rows.iter().any(|row| row.cell.count.is_some());
+    // The count has a column already where each row was told its own.
+    let told = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
+    let works: Vec<Option<Work>> = rows.iter().map(|row| Work::of(row, measure)).collect();
+    let of = |value: fn(&Work) -> f64| -> Vec<Option<f64>> { works.iter().map(|work| work.as_ref().map(value)).collect() };
+    let (counts, bytes, times) = (of(|work| work.count), of(|work| work.bytes), of(|work| work.nanos));
+    let written = |values: &[Option<f64>], text: fn(f64) -> String| values.iter().map(|v| v.map_or("-".into(), text)).collect::<Vec<_>>();
+    let exact = |title: &str, rank: u8, values: &[Option<f64>], text: fn(f64) -> String| {
+        let texts = written(values, text);
+        let width = texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
+        Column { texts, width, ..numbers(title, rank, values, (1.0, "")) }
+    };
+    let mut columns = Vec::new();
+    if !told && works.iter().any(Option::is_some) {
+        columns.push(exact("count", if measure { 0 } else { 12 }, &counts, |count| format!("{count:.0}")));
+    }
+    if bytes.iter().flatten().any(|bytes| *bytes > 0.0) {
+        columns.push(exact("size", if measure { 0 } else { 11 }, &bytes, |bytes| units::show_bytes(bytes as u64)));
+    }
+    if times.iter().any(Option::is_some) {
+        let unit = column::unit(times.iter().flatten().copied(), TIME);
+        columns.push(numbers("time", if measure || asked { 0 } else { 10 }, &times, unit));
+    }
+    if rows.iter().any(|row| row.trials.iter().any(|trial| trial.xor.is_some())) {
+        let texts: Vec<String> = rows.iter().map(|row| xor(row).unwrap_or_else(|| "-".into())).collect();
+        let keys = texts.iter().map(|text| Key::Word(text.clone())).collect();
+        columns.push(column("XOR", 0, Look::Word, texts, keys));
+    }
+    columns
+}
+
+/// What the middle one of a cell's trials did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    pub count: f64,
+    pub bytes: f64,
+    pub nanos: f64,
+}
+
+impl Work {
+    /// `pass`: of one pass over what is read, as the count that was looked for is.
+    pub fn of(row: &CellResult, pass: bool) -> Option<Work> {
+        let whole = || row.trials.iter().filter(|trial| !trial.short && trial.ops > 0);
+        let middle = |value: fn(&Trial) -> u64| {
+            let each = |trial: &Trial| value(trial) as f64 / if pass { trial.passes.max(1) as f64 } else { 1.0 };
+            median(&whole().map(|trial| each(trial)).collect::<Vec<_>>())
+        };
+        Some(Work { count: middle(|t| t.ops)?, bytes: middle(|t| t.bytes)?, nanos: middle(|t| t.nanos)? })
+    }
+}
+
+/// The XOR of a cell's data: `213d4629`, or that its trials differ; `None` where none was folded.
+pub fn xor(row: &CellResult) -> Option<String> {
+    let mut found = row.trials.iter().filter_map(|trial| trial.xor);
+    let first = found.next()?;
+    Some(if found.all(|other| other == first) { first.to_string() } else { "differs".into() })
 }
 
 /// Half of the interval's width in percent.

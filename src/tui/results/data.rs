@@ -5,6 +5,8 @@ use super::super::plot::Point;
 use super::super::shown::Shown;
 use super::columns::{self, Sheet};
 use crate::record::{Latency, Severity};
+use crate::report::Look;
+use crate::report::table::{Extra, extras};
 use crate::session::{Axis, Bounds, CellResult};
 use crate::stats::reduce;
 
@@ -23,6 +25,12 @@ pub struct Drawn {
 pub struct Data {
     pub shown: Shown,
     pub axis: Axis,
+    /// What else the cells can be drawn over, the most useful first.
+    pub axes: Vec<Axis>,
+    /// The XOR that every cell that folded one has; `None` where they differ, or there are not two.
+    pub same_xor: Option<String>,
+    /// Small tables of what only some sessions have.
+    pub extras: Vec<Extra>,
     pub metric: Metric,
     pub curves: Vec<Curve>,
     /// What all cells share and no curve is named by.
@@ -46,7 +54,10 @@ pub struct Data {
 
 impl Data {
     pub fn new(shown: Shown, metric: Metric) -> Data {
-        let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
+        let axes = Axis::choices(shown.results.iter().map(|result| &result.cell));
+        let axis = axes.first().copied().unwrap_or(Axis::Block);
+        let same_xor = same_xor(&shown.results);
+        let extras = extras(&shown.session, &shown.results.iter().collect::<Vec<_>>(), &Look::default());
         let sheet = Sheet::of(&shown);
         let cells = cells(&shown);
         let hues = columns::hues(&shown.results);
@@ -55,6 +66,9 @@ impl Data {
         let mut data = Data {
             shown,
             axis,
+            axes,
+            same_xor,
+            extras,
             metric,
             curves: Vec::new(),
             expected: Vec::new(),
@@ -85,6 +99,15 @@ impl Data {
         self.xs = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
         self.xs.sort_by(f64::total_cmp);
         self.xs.dedup();
+    }
+
+    /// Draws over the next of the axes that the cells have.
+    pub fn cross(&mut self) {
+        let at = self.axes.iter().position(|axis| *axis == self.axis).unwrap_or(0);
+        let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) else { return };
+        self.axis = *next;
+        self.common = curves::common(&self.shown.results, self.axis);
+        self.plot(self.metric);
     }
 
     pub fn results(&self) -> &[CellResult] {
@@ -131,6 +154,14 @@ fn cells(shown: &Shown) -> Vec<usize> {
     let mut plan = shown.session.plan.cells.iter().enumerate();
     let place = |result: &CellResult| plan.find(|(_, job)| **job == result.cell).map(|(index, _)| index);
     shown.results.iter().map_while(place).collect()
+}
+
+/// What all of at least two cells have.
+fn same_xor(results: &[CellResult]) -> Option<String> {
+    let mut found = results.iter().filter_map(columns::xor);
+    let (first, mut rest) = (found.next()?, found.peekable());
+    rest.peek()?;
+    rest.all(|other| other == first).then_some(first)
 }
 
 fn misleads(result: &CellResult, id: &str) -> bool {

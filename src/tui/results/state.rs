@@ -188,6 +188,19 @@ impl Results {
         }
     }
 
+    /// Draws over another axis; the cursor stays on its cell.
+    pub fn cross(&mut self) {
+        let under = self.under_cursor();
+        let Some(data) = self.data.as_mut().filter(|data| data.axes.len() > 1) else { return };
+        data.cross();
+        // Other curves: what was switched off or zoomed to is not among them.
+        self.chart.off.clear();
+        (self.chart.zoom, self.chart.series, self.chart.x) = (None, 0, 0);
+        if let Some(result) = under {
+            self.go_to(result);
+        }
+    }
+
     /// Filters and sorts the table anew; the cursor stays on its row.
     pub fn arrange(&mut self) {
         let Some(data) = &self.data else { return };

@@ -12,6 +12,7 @@ use super::columns::{self, Column, GAP};
 use super::data::Data;
 use super::state::Results;
 use super::{layout, view};
+use crate::report::table::grid;
 
 /// Rows above the list: titles and units.
 const HEAD: u16 = 2;
@@ -38,13 +39,44 @@ fn places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
     shown.into_iter().map(place).collect()
 }
 
-fn list(body: Rect) -> Rect {
+/// The rows, and what stands below them where there is room for both.
+fn parts(data: &Data, body: Rect) -> (Rect, Rect) {
     let inner = layout::inside(body);
-    Rect::new(inner.x, inner.y + HEAD.min(inner.height), inner.width, inner.height.saturating_sub(HEAD))
+    let list = Rect::new(inner.x, inner.y + HEAD.min(inner.height), inner.width, inner.height.saturating_sub(HEAD));
+    let most = list.height.saturating_sub(FEWEST);
+    let wanted = extra(data, usize::from(inner.width.saturating_sub(2))).map_or(0, |(_, lines)| lines.len() as u16 + 1);
+    let below = if wanted <= most { wanted } else { 0 };
+    let above = Rect { height: list.height - below, ..list };
+    (above, Rect { y: above.bottom(), height: below, ..list })
+}
+
+/// Rows that stay seen above what stands below them.
+const FEWEST: u16 = 5;
+
+/// What stands below the rows: the levels of cold, or what to do with the counts that the rows have.
+fn extra(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
+    let extra = data.extras.iter().find(|extra| matches!(extra.id, "levels" | "counts"))?;
+    let lines = match extra.id {
+        "counts" => pane::wrap(&extra.text, width),
+        _ => grid::lines(&grid::fit(extra.columns.clone(), width), &vec![false; extra.rows], width, false),
+    };
+    Some((extra.title, lines))
+}
+
+fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
+    let Some((title, lines)) = extra(data, usize::from(area.width.saturating_sub(2))).filter(|_| area.height > 1) else { return };
+    let head = Rect { height: 1, ..area };
+    view::divider(look, head, buf);
+    view::words(look, title, Role::Title, head, 1, buf);
+    for (row, text) in lines.into_iter().enumerate() {
+        let role = if row < 2 && data.extras.iter().any(|extra| extra.id == "levels") { Role::Dim } else { Role::Text };
+        let place = Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height - 1);
+        pane::line(Line::styled(text, look.style(role)), row as u16, place, buf);
+    }
 }
 
 pub fn hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
-    let (inner, list) = (layout::inside(body), list(body));
+    let (inner, (list, _)) = (layout::inside(body), parts(data, body));
     if list.contains(at) {
         let first = pane::first_row(results.table.cursor, results.table.rows.len(), usize::from(list.height));
         let row = first + usize::from(at.y - list.y);
@@ -60,7 +92,7 @@ pub fn hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<H
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let inner = view::frame(look, data, area, buf);
-    let (places, list) = (places(data, area), list(area));
+    let (places, (list, under)) = (places(data, area), parts(data, area));
     for (index, left) in &places {
         let column = &data.sheet.columns[*index];
         let sorted = results.table.sort.filter(|(own, _)| own == index).map(|(_, reversed)| reversed);
@@ -80,6 +112,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         pane::line(Line::styled(text, look.style(Role::Dim)).centered(), list.height / 2, list, buf);
     }
     pane::scrollbar(look, first, rows.len(), list, buf);
+    draw_extra(look, data, under, buf);
     below(look, results, data, area, buf);
 }
 
@@ -149,6 +182,7 @@ fn below(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buff
     let mut parts = vec![if shown == all { format!("{all} cells") } else { format!("{shown} of {all} cells") }];
     parts.extend((failed > 0).then(|| format!("{failed} failed")));
     parts.extend((skipped > 0).then(|| format!("{skipped} skipped")));
+    parts.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
     view::below(look, &parts.join(", "), area, buf);
     let filter = &results.table.filter;
     if results.table.typing || !filter.value().is_empty() {

@@ -145,6 +145,13 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
     if !data.common.is_empty() {
         on.push(format!("all {}", data.common));
     }
+    if data.axes.len() > 1 {
+        on.push(format!("{} over {}", key_of(Action::Across, Screen::Results), data.axis.title()));
+    }
+    on.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
+    on.extend(
+        data.extras.iter().find(|extra| extra.id == "levels").map(|_| format!("{} levels of cold", key_of(Action::Table, Screen::Results))),
+    );
     if results.log(data.metric) {
         on.push("log".to_string());
     }

@@ -5,8 +5,10 @@ use ratatui::text::{Line, Span};
 use super::super::super::curves::Metric;
 use super::super::super::theme::Role;
 use super::super::super::view::popup;
+use super::super::columns::{self, Work};
 use super::stack::Section;
 use super::{Sight, lines};
+use crate::experiment::MEASURE;
 use crate::record::{Prepared, Stretch, Trial};
 use crate::session::SummaryOf;
 use crate::stats::course::Kind;
@@ -67,6 +69,23 @@ fn levels(s: Sight) -> Vec<Line<'static>> {
     let what = if change.kind == Kind::Step { "The figure stepped:" } else { "The figure drifted:" };
     let head = Line::styled(what, s.look.style(Role::Misleading));
     std::iter::once(head).chain(change.levels.iter().map(line)).collect()
+}
+
+/// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
+pub fn trial(s: Sight) -> Vec<Section<'static>> {
+    let Some(work) = Work::of(s.result, s.data.shown.session.plan.experiment == MEASURE) else { return Vec::new() };
+    let block = units::show_bytes(s.result.cell.block);
+    let mut all = vec![s.heading("One trial"), s.pair("count", format!("{:.0}", work.count))];
+    if work.bytes > 0.0 {
+        let sign = s.look.glyph("×", "x");
+        all.push(s.pair("size", format!("{} ({:.0} {sign} {block})", units::show_bytes(work.bytes as u64), work.count)));
+    }
+    all.push(s.pair("time", units::show_nanos(work.nanos)));
+    if let Some(xor) = columns::xor(s.result) {
+        let same = s.data.same_xor.as_ref().is_some_and(|same| *same == xor);
+        all.push(s.pair("XOR", if same { format!("{xor}, as every other cell's") } else { xor }));
+    }
+    lines(all)
 }
 
 /// When the bytes of a write were where.

@@ -76,7 +76,15 @@ fn stacks<'a>(look: &'a Look, results: &'a Results, data: &'a Data, index: usize
     vec![
         Stack::of(
             left,
-            [facts::error(l), facts::figures(l), facts::limit(l), facts::written(l), trials::sections(l, tall), course(l, few)],
+            [
+                facts::error(l),
+                facts::figures(l),
+                facts::trial(l),
+                facts::limit(l),
+                facts::written(l),
+                trials::sections(l, tall),
+                course(l, few),
+            ],
         ),
         Stack::of(right, [source::sections(r), latency::sections(r, tall), facts::warnings(r), facts::processor(r), course(r, !few)]),
     ]
@@ -117,10 +125,11 @@ pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffe
 }
 
 /// What stands first where there is one column.
-fn brief_parts(s: Sight<'_>) -> [Vec<Section<'_>>; 7] {
+fn brief_parts(s: Sight<'_>) -> [Vec<Section<'_>>; 8] {
     [
         facts::error(s),
         facts::figures(s),
+        facts::trial(s),
         facts::limit(s),
         facts::written(s),
         source::sections(s),

@@ -1,4 +1,5 @@
 mod cell;
+mod experiments;
 mod mouse;
 mod pictures;
 mod table;
