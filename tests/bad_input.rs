@@ -380,12 +380,17 @@ fn a_disk_that_fills_up_while_it_is_written() {
     let home = Home::new();
     let at = home.path("disk");
     kernel::with_tmpfs(&at, "256m", || {
-        let mut watch = kernel::Watch::of(&at);
         let mut command = home.std(&format!("--batch --op write disk/new.bin --size 200m {QUICK} -o out"));
+        let free = || nix::sys::statvfs::statvfs(&at).unwrap().blocks_free();
+        let before = free();
         let mut run = Run::start(command.stderr(Stdio::piped()));
-        // It exists, so the room was looked at; now somebody else takes it.
-        watch.until(|| at.join("new.bin").exists());
+        // The file has no name before it is whole: the room that it takes shows that it is being filled. Now somebody else takes the rest.
+        let full_before = (200 << 20) / 4096;
+        while before - free() < 256 && run.end(std::time::Duration::ZERO).is_none() {
+            std::thread::yield_now();
+        }
         run.signal(Signal::SIGSTOP);
+        assert!(before - free() < full_before, "the file was whole before anybody could take its room");
         take_all_room(&fs::File::create(at.join("other")).unwrap());
         run.signal(Signal::SIGCONT);
         let status = run.end(std::time::Duration::from_secs(60)).expect("the run ends");

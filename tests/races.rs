@@ -7,7 +7,7 @@ mod common;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const WRITE: &str =
     "--batch --op write new.bin --size 64k -b pread,uring,mmap-copy -s 4k --trials 3 --trial-time 1ms --budget 1m --no-save";
 
 fn rounds() -> u64 {
-    std::env::var("IOTUI_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20)
+    std::env::var("IOTUI_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
 }
 
 /// A file of the user, watched by its descriptor: whatever its name is by then.
@@ -65,20 +65,6 @@ fn wait_a_moment(round: u64, most: Duration) {
     while begin.elapsed() < moment {
         std::thread::yield_now();
     }
-}
-
-/// Waits until it has a file open in that folder that is not a folder itself; `false` where it has ended before.
-fn fills(run: &mut Run, folder: &Path) -> bool {
-    let folder = folder.canonicalize().unwrap();
-    let descriptors = PathBuf::from(format!("/proc/{}/fd", run.pid()));
-    let is_there = |path: PathBuf| path.starts_with(&folder) && path != folder;
-    while run.end(Duration::ZERO).is_none() {
-        let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
-        if open.filter_map(|entry| fs::read_link(entry.path()).ok()).any(is_there) {
-            return true;
-        }
-    }
-    false
 }
 
 fn exchange(a: &Path, b: &Path) {
@@ -183,7 +169,7 @@ fn a_fill_that_does_not_end_leaves_what_has_got_its_name() {
             let mine = Precious::new(&home.path("mine"));
             let _ = fs::remove_file(home.path("new.bin"));
             let mut run = start(&home, &format!("--batch --op write new.bin --size 1g -b pread -s 64k --no-save {line}"));
-            filling += u64::from(fills(&mut run, &home.path("")));
+            filling += u64::from(run.fills_a_file_in(&home.path("")));
             fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
             if interrupt && run.end(Duration::ZERO).is_none() {
                 run.signal(Signal::SIGINT);
@@ -202,7 +188,7 @@ fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
     let mine = Precious::new(&home.path("mine"));
     let line = "--batch --op write new.bin --size 64m -b pread -s 64k --trials 1 --trial-time 1ms --no-save";
     let mut run = start(&home, line);
-    assert!(fills(&mut run, &home.path("")));
+    assert!(run.fills_a_file_in(&home.path("")));
     fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
     let status = end(&mut run);
     let stderr = run.stderr();
@@ -217,7 +203,7 @@ fn what_kills_leave_is_found_named_and_removed() {
         "--op write new.bin --size 4m -b pread -s 64k --trial-time 1ms --trials 3",
         "--dir . --keep --size 4m -b pread -s 64k --trial-time 1ms --trials 3",
         "--dir . --size 4m -b pread,copy-range -s 64k --trial-time 1ms --trials 3",
-        "--dir . --probe metadata,file-read --trials 100000 --trial-time 1ms",
+        "--dir . --probe metadata --trials 100000 --trial-time 1ms",
         "data.bin -b read -s 64k --trials 1 --trial-time 1ms -o report.json",
     ];
     for kind in kinds {

@@ -76,9 +76,8 @@ fn a_stopped_run_prints_in_the_asked_format() {
 #[test]
 fn a_signal_while_the_file_is_made_takes_it_away() {
     let home = Home::new();
-    let mut watch = kernel::Watch::of(&home.path(""));
     let mut run = Run::start(home.std("--batch --op write new.bin --size 1g -o out").stderr(Stdio::piped()));
-    watch.until(|| home.path("new.bin").exists());
+    assert!(run.fills_a_file_in(&home.path("")));
     run.signal(Signal::SIGTERM);
     let status = run.end(SOON).expect("it stops");
     let (stdout, stderr) = (run.rest(), run.stderr());

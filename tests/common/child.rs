@@ -1,7 +1,10 @@
 //! A run that is watched: lines as they come, signals, and its end within a time.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -39,6 +42,21 @@ impl Run {
         let mut line = String::new();
         self.stdout.as_mut().expect("its stdout was closed").read_line(&mut line).unwrap();
         line
+    }
+
+    /// Waits until a file that it has open in that folder, with a name or without, holds something; `false` where it has ended before.
+    pub fn fills_a_file_in(&mut self, folder: &Path) -> bool {
+        let folder = folder.canonicalize().unwrap();
+        let descriptors = PathBuf::from(format!("/proc/{}/fd", self.pid()));
+        let is_there = |file: &Path| fs::read_link(file).is_ok_and(|path| path.starts_with(&folder) && path != folder);
+        let holds = |file: &Path| fs::metadata(file).is_ok_and(|file| file.is_file() && file.blocks() > 0);
+        while self.end(Duration::ZERO).is_none() {
+            let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
+            if open.map(|entry| entry.path()).any(|file| is_there(&file) && holds(&file)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Waits for the line of its stdout that holds `text`, and returns it.
