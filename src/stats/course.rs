@@ -236,17 +236,22 @@ fn chance_of_order(n: usize, balance: u64) -> f64 {
         let spread = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
         return if (balance as f64 - 1.0) / spread >= 2.64 { ALPHA } else { 1.0 };
     }
-    // chances[i]: that an order of the values has i pairs the wrong way round. The k-th value adds 0 to k - 1 of them.
-    let mut chances = vec![1.0];
+    // up_to[i]: the chance that an order of the first k values has fewer than i pairs the wrong way round. The k-th value
+    // adds 0 to k - 1 of them, each as likely: a mean over a window, which differences of sums give in one step.
+    let mut up_to = vec![0.0, 1.0];
     for k in 2..=n {
-        let mut next = vec![0.0; chances.len() + k - 1];
-        for (at, chance) in chances.iter().enumerate() {
-            next[at..at + k].iter_mut().for_each(|sum| *sum += chance / k as f64);
+        let before = up_to.len() - 1;
+        let mut next = Vec::with_capacity(up_to.len() + k);
+        let mut sum = 0.0;
+        next.push(sum);
+        for at in 0..before + k - 1 {
+            sum += (up_to[(at + 1).min(before)] - up_to[(at + 1).saturating_sub(k)]) / k as f64;
+            next.push(sum);
         }
-        chances = next;
+        up_to = next;
     }
     let most = (pairs - (balance as usize).min(pairs)) / 2;
-    (2.0 * chances[..=most].iter().sum::<f64>()).min(1.0)
+    if balance == 0 { 1.0 } else { (2.0 * up_to[most + 1]).min(1.0) }
 }
 
 /// By how much a level misses, as the sum of the distances.
