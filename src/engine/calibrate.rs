@@ -9,6 +9,7 @@ use super::way::Way;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
 use crate::plan::{Cache, CpuCache, Job, Op, Sync, TrialTime};
+use crate::sys::clock::monotonic_nanos;
 
 /// What calibration found.
 pub(super) struct Found {
@@ -27,11 +28,13 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
     if let Way::Peer(peer) = cell.way {
         return one_run(stage, cell, peer, low);
     }
-    let bounds = Bounds { blocks: cell.job.blocks(), low, high, once: is_once(&cell.job) };
+    let bounds = Bounds { blocks: cell.job.blocks(), low, high, once: cell.anew || is_once(&cell.job) };
     let (mut count, mut passes) = (1, 1);
     loop {
-        let step = Amount { count, passes, timed: Timed::None, nanos: 0 };
+        let step = Amount { count, passes, parts: 1, timed: Timed::None, nanos: 0 };
+        let begin = monotonic_nanos();
         let took = run(stage, cell, &step, &mut |_, _| {})?;
+        let wall = monotonic_nanos() - begin;
         if took.trial.short {
             return Err(Failure::Stopped);
         }
@@ -39,7 +42,9 @@ pub(super) fn calibrate(stage: &Stage, cell: &Cell, time: TrialTime) -> Result<F
         match bounds.after(count, passes, took.busy) {
             Next::Try { count: more, passes: again } => (count, passes) = (more, again),
             Next::Enough { count, passes, nanos, whole } => {
-                return Ok(Found { amount: Amount { count, passes, timed: timed(cell, took.per_op), nanos }, whole });
+                let parts = if bounds.once && whole { parts(nanos, wall, low) } else { 1 };
+                let amount = Amount { count, passes, parts, timed: timed(cell, took.per_op), nanos: nanos.saturating_mul(parts) };
+                return Ok(Found { amount, whole });
             }
         }
     }
@@ -108,6 +113,19 @@ fn is_once(job: &Job) -> bool {
     flushed || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each))
 }
 
+/// How many passes that each begin anew fill the trial time, where one took so long, and so long with its preparation. The
+/// preparations of a trial may take a few times as long as its work.
+fn parts(nanos: u64, wall: u64, low: u64) -> u64 {
+    let filled = low.div_ceil(nanos.max(1));
+    let affordable = low.saturating_mul(PREPARING) / wall.max(1);
+    filled.min(affordable).clamp(1, MOST_PARTS)
+}
+
+/// How many times the trial time a trial may take with all its preparations.
+const PREPARING: u64 = 4;
+/// A part starts threads and reads counters: a thousand of them show as much as a million.
+const MOST_PARTS: u64 = 1000;
+
 /// Whole passes that fill the trial time, where so many took so long.
 fn repeats(passes: u64, nanos: u64, low: u64) -> u64 {
     (u128::from(passes) * u128::from(low)).div_ceil(nanos.max(1).into()).clamp(1, MOST_PASSES.into()) as u64
@@ -117,7 +135,7 @@ fn repeats(passes: u64, nanos: u64, low: u64) -> u64 {
 fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Found, Failure> {
     let blocks = peer::whole_blocks(&cell.job).blocks();
     let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
-    let trial = run(&stage, cell, &Amount { count: blocks, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?.trial;
+    let trial = run(&stage, cell, &Amount { count: blocks, passes: 1, parts: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?.trial;
     // Below the step of its clock.
     let nanos = trial.nanos.max(1000);
     let whole = trial.ops >= blocks && nanos < low;
@@ -125,15 +143,15 @@ fn one_run(stage: &Stage, cell: &Cell, peer: &dyn Peer, low: u64) -> Result<Foun
     let fits = (u128::from(trial.ops) * u128::from(low) / u128::from(nanos)).clamp(1, blocks.max(1).into()) as u64;
     let count = if whole { blocks } else { fits };
     let takes = (u128::from(nanos) * u128::from(count) / u128::from(trial.ops.max(1))) as u64;
-    Ok(Found { amount: Amount { count, passes, timed: Timed::None, nanos: takes.saturating_mul(passes) }, whole })
+    Ok(Found { amount: Amount { count, passes, parts: 1, timed: Timed::None, nanos: takes.saturating_mul(passes) }, whole })
 }
 
 /// A fixed count is not calibrated: one run, cut after the trial time, warms it up and tells what an operation costs.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Found, Failure> {
     let stage = Stage { limit: Some(std::time::Duration::from_nanos(low)), part: None, ..*stage };
-    let took = run(&stage, cell, &Amount { count, passes: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?;
+    let took = run(&stage, cell, &Amount { count, passes: 1, parts: 1, timed: Timed::None, nanos: 0 }, &mut |_, _| {})?;
     let nanos = (took.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
-    Ok(Found { amount: Amount { count, passes: 1, timed: timed(cell, took.per_op), nanos }, whole: false })
+    Ok(Found { amount: Amount { count, passes: 1, parts: 1, timed: timed(cell, took.per_op), nanos }, whole: false })
 }
 
 /// A clock reading costs 10 to 20 ns: every operation is timed where that is below 1 %, else one in 64.
@@ -202,6 +220,15 @@ mod tests {
         assert_eq!(ends(&once, |_, _| 600).0, Next::Enough { count: 16, passes: 1, nanos: 600, whole: true });
         let large = Bounds { blocks: 1 << 40, ..FILE };
         assert_eq!(ends(&large, |count, _| count * 300).0, Next::Enough { count: 1 << 20, passes: 1, nanos: 314_572_800, whole: false });
+    }
+
+    #[test]
+    fn parts_fill_the_trial_time_and_their_preparation_is_bounded() {
+        assert_eq!(parts(1_000_000, 1_500_000, 100_000_000), 100);
+        assert_eq!(parts(1_000_000, 40_000_000, 100_000_000), 10);
+        assert_eq!(parts(1_000_000, 4_000_000_000, 100_000_000), 1);
+        assert_eq!(parts(0, 0, 300_000_000), MOST_PARTS);
+        assert_eq!(parts(200_000_000, 210_000_000, 100_000_000), 1);
     }
 
     #[test]

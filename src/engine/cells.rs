@@ -1,10 +1,11 @@
 //! What the engine knows of each cell while it runs: its calibrated work, its trials, its latencies, its failure.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::way::Way;
 use crate::backend::meter::Timed;
-use crate::plan::{Job, Plan};
+use crate::plan::{Cache, CpuCache, Job, Plan};
 use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
 use crate::stats::{Histogram, Summary, outliers, two_modes};
 
@@ -13,6 +14,8 @@ use crate::stats::{Histogram, Summary, outliers, two_modes};
 pub(super) struct Amount {
     pub count: u64,
     pub passes: u64,
+    /// How often all of it is done in one trial, each time prepared anew outside of the timed window.
+    pub parts: u64,
     pub timed: Timed,
     /// How long a trial of it took, preparation left out, nanoseconds.
     pub nanos: u64,
@@ -21,6 +24,8 @@ pub(super) struct Amount {
 pub(super) struct Cell {
     pub job: Job,
     pub way: Way,
+    /// It is compared with a cell whose second pass would measure something else: it too opens and maps anew for each pass.
+    pub anew: bool,
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
@@ -29,13 +34,36 @@ pub(super) struct Cell {
     pub out: bool,
 }
 
+/// A file up to here takes many passes to fill a trial. Of a larger one a trial is a few, whatever its state.
+const SMALL: u64 = 64 << 20;
+
+/// Whether the plan has the same job with flushed CPU caches, or cold where this one is warm and the file small: of those a
+/// trial is passes that each begin anew, so the page faults and calls that each pass begins with must not be spread over
+/// many passes here.
+fn is_compared(job: &Job, all: &HashSet<&Job>) -> bool {
+    let flushed = Job { cpu_cache: CpuCache::Flush, ..job.clone() };
+    let cold = Job { cache: Cache::Cold, ..job.clone() };
+    let small = job.span <= SMALL && job.cache == Cache::Warm && !job.direct;
+    (job.cpu_cache == CpuCache::Keep && all.contains(&flushed)) || (small && all.contains(&cold))
+}
+
 impl Cell {
     /// One per cell of the plan; a backend of a plan made elsewhere may be unknown here.
     pub fn all(plan: &Plan) -> Vec<Result<Cell, String>> {
+        let all: HashSet<&Job> = plan.cells.iter().collect();
         let cell = |job: &Job| {
             let way = Way::of(&job.backend).map_err(|unknown| unknown.to_string())?;
             job.backend.check(way.info()).map_err(|error| error.to_string())?;
-            Ok(Cell { job: job.clone(), way, amount: None, trials: Vec::new(), histogram: Histogram::new(), every: 0, out: false })
+            Ok(Cell {
+                job: job.clone(),
+                way,
+                anew: is_compared(job, &all),
+                amount: None,
+                trials: Vec::new(),
+                histogram: Histogram::new(),
+                every: 0,
+                out: false,
+            })
         };
         plan.cells.iter().map(cell).collect()
     }

@@ -14,6 +14,7 @@ mod levels;
 mod look;
 mod observe;
 mod offers;
+mod parts;
 pub mod place;
 mod prepare;
 mod probing;

@@ -279,7 +279,8 @@ impl<'a> Run<'a> {
         let found = calibrate(&stage, &cell, self.plan.trial_time);
         self.settle(index, cell, &cut, found, |run, cell, found| {
             cell.amount = Some(found.amount);
-            let super::cells::Amount { count, passes, nanos, .. } = found.amount;
+            let super::cells::Amount { count, passes, parts, nanos, .. } = found.amount;
+            let passes = passes.saturating_mul(parts);
             run.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole: found.whole });
         })
     }

@@ -8,6 +8,7 @@ use super::control::Cut;
 use super::error::Failure;
 use super::foreign;
 use super::observe::{self, Cached, Counters};
+use super::parts;
 use super::prepare::{Ready, prepare};
 use super::target::Bench;
 use super::visited::{Visited, hole_bytes, overlap, visited};
@@ -49,7 +50,27 @@ pub(super) struct Took {
     pub busy: u64,
 }
 
+/// A trial: all its parts one after the other, as one.
 pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
+    let mut took = part(stage, cell, amount, sample)?;
+    for _ in 1..amount.parts {
+        if took.trial.short || (stage.cut)().is_some() {
+            break;
+        }
+        let before = took.trial.nanos;
+        let mut later = |of: Sample, lanes| sample(Sample { at: of.at.saturating_add(before), ..of }, lanes);
+        match part(stage, cell, amount, &mut later) {
+            // What the parts before it found holds without it.
+            Err(Failure::Stopped) => break,
+            Ok(more) if more.trial.short => break,
+            more => parts::join(&mut took, more?),
+        }
+    }
+    Ok(took)
+}
+
+/// One preparation and the work after it.
+fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
     let (bench, job) = (stage.bench, &cell.job);
     let began = monotonic_nanos();
     let ready = match stage.part {
@@ -94,6 +115,7 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
+        parts: 1,
         huge_page_cache: huge_page_cache.into(),
         cpu_cache: flushed.flatten(),
         ..Evidence::default()
@@ -146,7 +168,7 @@ fn written_down(
 }
 
 /// Each note once: lanes that have several would repeat them in turn.
-fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
+pub(super) fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
     for note in more {
         if !notes.contains(&note) {
             notes.push(note);

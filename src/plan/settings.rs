@@ -287,7 +287,7 @@ impl Settings {
             cpu_cache,
             some_names::<CpuCache>,
             |v| join(v),
-            "Caches of the CPUs before a trial: as they are, or emptied, where a trial then is one pass at most [default: keep]"
+            "Caches of the CPUs before a trial: as they are, or emptied, where each pass of a trial then begins so [default: keep]"
         ),
         setting!(
             "cold",

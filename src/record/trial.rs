@@ -95,6 +95,8 @@ pub struct Evidence {
     /// How long the preparation took.
     pub prepare_nanos: u64,
     pub preparation: Option<Prepared>,
+    /// How often the trial was prepared, opened and mapped anew, each time for an equal part of its passes; 0 in older sessions: once.
+    pub parts: u64,
     /// Bytes of the span that one pass over it visits once; `bytes` beyond it are repeats.
     pub unique_bytes: u64,
     /// Sum of what each lane says it moved: the cross-check of `bytes`.

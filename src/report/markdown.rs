@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed};
+use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed, unlike};
 use super::{Format, Look, sparks};
 use crate::session::{self, Session};
 
@@ -52,6 +52,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     probed::below(&mut page, &probes, &session::skipped_probes(session));
     probed::estimates(&mut page, &probes, true);
     below::whole(&mut page, session, &rows);
+    unlike::unlike(&mut page, &rows);
     below::folded(&mut page, &rows);
     below::ending(&mut page, session);
     below::expected(&mut page, session);

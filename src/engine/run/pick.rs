@@ -86,7 +86,7 @@ impl Run<'_> {
         let per_op = cell.job.block as f64 * f64::from(cell.job.threads) * 1e9 / rate;
         let timed = if cell.job.blocks() == 0 { Timed::None } else { timed(cell, per_op) };
         let nanos = (count as f64 * cell.job.block as f64 * 1e9 / rate) as u64;
-        cell.amount = Some(Amount { count, passes: 1, timed, nanos });
+        cell.amount = Some(Amount { count, passes: 1, parts: 1, timed, nanos });
     }
 
     fn pick_of(&mut self, job: &Job, ways: Vec<u32>) -> Result<Pick, Halt> {
@@ -176,7 +176,7 @@ impl Run<'_> {
         let part = part(&cell.job, &group.found, nth);
         let seed = mix(self.plan.seed ^ nth.place);
         let stage = Stage { bench: &self.bench, origin: self.origin, seed, cut, limit: Some(MOMENT), part: Some(part.clone()) };
-        let amount = Amount { count: part.end - part.start, passes: 1, timed: Timed::None, nanos: 0 };
+        let amount = Amount { count: part.end - part.start, passes: 1, parts: 1, timed: Timed::None, nanos: 0 };
         let took = trial::run(&stage, cell, &amount, &mut |_, _| {});
         let offset = part.start * cell.job.block;
         if group.restore && !cell.job.direct {

@@ -7,7 +7,7 @@ use super::*;
 use crate::backend::testing;
 use crate::engine::Way;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
-use crate::plan::{Job, TargetSpec};
+use crate::plan::{CpuCache, Job, TargetSpec};
 use crate::stats::Histogram;
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -42,7 +42,16 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
             notes.push(text);
         }
     };
-    let cell = Cell { job, way: Way::Backend(backend), amount: None, trials: vec![], histogram: Histogram::new(), every: 0, out: false };
+    let cell = Cell {
+        job,
+        way: Way::Backend(backend),
+        anew: false,
+        amount: None,
+        trials: vec![],
+        histogram: Histogram::new(),
+        every: 0,
+        out: false,
+    };
     let deadline = begin + budget;
     let mut run = Run {
         plan: &plan,
@@ -76,11 +85,11 @@ fn a_call_that_outlives_a_stop_is_an_interruption() {
 #[test]
 fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
     let (file, _, _) = testing::file(65536, 1);
-    // Each is dropped or filled and calibrated first: thousands of them take longer than a second.
-    let of = |cache: Cache| (1..4000).map(move |block| Job { cache, block, span: 65536, ..testing::job() });
+    // Each is dropped or filled, calibrated and fills its trial time: hundreds of them take longer than two seconds.
+    let of = |cache: Cache| (1..400).map(move |block| Job { cache, block, span: 65536, ..testing::job() });
     let cells: Vec<Job> = of(Cache::Cold).chain(of(Cache::Warm)).collect();
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
-    let plan = Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(1)) });
+    let plan = Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(2)) });
     let mut reached = [0, 0];
     let mut sink = |event| {
         if let Event::Trial { trial, .. } = event {
@@ -113,4 +122,37 @@ fn a_file_that_is_put_in_the_place_of_the_measured_one_is_not_measured() {
     crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
     assert_eq!(trials, 1);
     assert!(failed.len() == 1 && failed[0].contains("another file was put in its place"), "{failed:?}");
+}
+
+#[test]
+fn what_is_compared_with_flushed_or_cold_maps_anew_for_each_pass_as_they_do() {
+    let size = 1 << 20;
+    let (file, _, _) = testing::file(size, 1);
+    let warm = Job { cache: Cache::Warm, span: size as u64, ..job_of("mmap-copy") };
+    let flush = Job { cpu_cache: CpuCache::Flush, ..warm.clone() };
+    let cold = Job { cache: Cache::Cold, ..warm.clone() };
+    let faults = |cells: Vec<Job>| {
+        let target = TargetSpec::File { path: file.path().into(), size: size as u64 };
+        let plan = Arc::new(Plan { target, ..plan_of(cells, Duration::from_secs(3600)) });
+        let mut per_pass = Vec::new();
+        let mut sink = |event| {
+            if let Event::Trial { trial, .. } = event {
+                per_pass.push((trial.cell, trial.passes, trial.minor_faults as f64 / trial.passes as f64));
+            }
+        };
+        crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+        per_pass.sort_by_key(|(cell, ..)| *cell);
+        per_pass
+    };
+    // The kernel maps 16 pages with a fault: 16 faults for one mapping, however many passes use it.
+    let alone = faults(vec![warm.clone()]);
+    assert!(alone[0].1 > 1 && alone[0].1 as f64 * alone[0].2 < 30.0, "{alone:?}");
+    for other in [flush, cold] {
+        let both = faults(vec![warm.clone(), other]);
+        assert!(both.iter().all(|(_, passes, faults)| *passes > 1 && *faults > 8.0), "{both:?}");
+    }
+}
+
+fn job_of(backend: &str) -> Job {
+    Job { backend: crate::plan::Choice::plain(backend), block: 4096, count: None, ..testing::job() }
 }

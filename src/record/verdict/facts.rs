@@ -94,9 +94,14 @@ impl Trial {
         self.evidence.residency == Some(Residency::Sampled)
     }
 
-    /// Bytes beyond one pass: they were read or written before in this trial.
+    /// Bytes beyond one pass after a preparation: they were read or written before since then.
     pub(super) fn repeats(&self) -> u64 {
-        if self.evidence.unique_bytes == 0 { 0 } else { self.bytes.saturating_sub(self.evidence.unique_bytes) }
+        if self.evidence.unique_bytes == 0 { 0 } else { self.bytes.saturating_sub(self.each_part(self.evidence.unique_bytes)) }
+    }
+
+    /// What each preparation was followed by, over all of them.
+    pub(super) fn each_part(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(self.evidence.parts.max(1))
     }
 }
 

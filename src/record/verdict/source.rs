@@ -145,7 +145,7 @@ fn reads(evidence: &CellEvidence, trial: &Trial, read: u64, sight: Sight) -> Par
     match (sight, trial.device_bytes) {
         (Sight::Memory, _) => parts.page_cache = stored.into(),
         (Sight::Counted, Some(fetched)) => {
-            let resident = trial.resident_before.unwrap_or(0);
+            let resident = trial.each_part(trial.resident_before.unwrap_or(0));
             let device = stored.min(fetched);
             let left = stored - device;
             let sure = holes.is_some() && evidence.target.compresses.is_none();
@@ -169,7 +169,7 @@ fn reads(evidence: &CellEvidence, trial: &Trial, read: u64, sight: Sight) -> Par
 
 /// Stored bytes that a trial visits for the first time; later passes have the same share of holes.
 fn first_visits(trial: &Trial, read: u64, stored: u64) -> u64 {
-    match trial.evidence.unique_bytes {
+    match trial.each_part(trial.evidence.unique_bytes) {
         0 => stored,
         unique => stored.min((u128::from(unique) * u128::from(stored) / u128::from(read.max(1))) as u64),
     }

@@ -104,6 +104,26 @@ fn trials_are_added_up_in_bytes() {
     assert_eq!(verdict.amplification, Some(0.8));
 }
 
+#[test]
+fn passes_that_are_each_prepared_anew_repeat_nothing() {
+    let ids = |case: &Case| case.warnings().into_iter().map(|w| w.id).collect::<Vec<_>>();
+    for mut case in [cold(), warm()] {
+        let once = judge(&case.evidence());
+        case.passes(3);
+        case.each(|t| {
+            t.evidence.parts = 3;
+            t.device_bytes = t.device_bytes.map(|bytes| bytes * 3);
+            t.evidence.disk_read_bytes = t.evidence.disk_read_bytes.map(|bytes| bytes * 3);
+        });
+        assert!(ids(&case).is_empty(), "{:?}", ids(&case));
+        assert_eq!(judge(&case.evidence()).source, once.source);
+        // Holes that are not known leave the resident bytes of each preparation as the most that the cache can have given.
+        case.target.hole_bytes = None;
+        case.each(|t| t.hole_bytes = None);
+        assert_eq!(judge(&case.evidence()).source, once.source);
+    }
+}
+
 /// The source as device, page cache, hole, unknown; and why.
 fn source(case: &Case) -> ([f64; 4], String) {
     let verdict = judge(&case.evidence());
@@ -289,12 +309,12 @@ fn any_preparation() -> impl Strategy<Value = Option<Prepared>> {
 
 prop_compose! {
     fn any_evidence()(
-        n in proptest::array::uniform13(number()), o in proptest::array::uniform8(maybe()),
+        n in proptest::array::uniform14(number()), o in proptest::array::uniform8(maybe()),
         f in proptest::option::of(real()), depth in proptest::option::of(real()),
         preparation in any_preparation(), sampled: Option<bool>, note in text(), kind in 0..7u8,
     ) -> Evidence {
         Evidence {
-            started: n[0], prepared: n[1], prepare_nanos: n[2], preparation,
+            started: n[0], prepared: n[1], prepare_nanos: n[2], preparation, parts: n[13],
             unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6], written: o[0],
             timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1].into(), achieved_depth: f, skew_nanos: n[10],
             write_bytes: o[2].into(), unwritten_bytes: o[3].into(), cached_nanos: o[1].into(), disk_read_bytes: o[4], disk_write_bytes: o[5],

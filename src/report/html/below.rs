@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::super::Look;
 use super::super::table::below::{self, cells, merged, sentence};
 use super::super::table::findings::{Finding, sign};
+use super::super::table::unlike;
 use super::super::text::xml;
 use super::Page;
 use crate::record::Severity;
@@ -67,6 +68,7 @@ pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = below::Page { look: &look, lines: Vec::new() };
     below::cut(&mut lines, &page.rows);
     below::whole(&mut lines, page.session, &page.rows);
+    unlike::unlike(&mut lines, &page.rows);
     below::folded(&mut lines, &page.rows);
     below::ending(&mut lines, page.session);
     let lines: Vec<&String> = lines.lines.iter().filter(|line| !line.is_empty()).collect();

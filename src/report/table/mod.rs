@@ -14,6 +14,7 @@ pub(super) mod probed;
 pub(super) mod runs;
 #[cfg(test)]
 mod tests;
+pub(super) mod unlike;
 mod written;
 
 use std::io::{self, Write};
@@ -74,6 +75,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     probed::below(&mut page, probes, &session::skipped_probes(session));
     probed::estimates(&mut page, probes, false);
     below::whole(&mut page, session, &rows);
+    unlike::unlike(&mut page, &rows);
     below::folded(&mut page, &rows);
     below::padded(&mut page, &rows);
     below::ending(&mut page, session);

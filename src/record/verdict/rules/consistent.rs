@@ -61,7 +61,7 @@ fn inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
         }
         let counted = facts.achieved_depth.filter(|d| d.is_finite() && *d > 0.0).or((evidence.job.depth <= 1).then_some(1.0));
         exact &= facts.timed_ops >= trial.ops && counted.is_some() && (!evidence.job.xor || facts.xor_nanos.get().is_some());
-        exact &= facts.lane_nanos >= BRIEF * u64::from(evidence.job.threads);
+        exact &= facts.lane_nanos >= trial.each_part(BRIEF * u64::from(evidence.job.threads));
         latency += facts.timed_nanos as f64;
         extra += evidence.harness_nanos.max(0.0) * trial.ops as f64 + facts.xor_nanos.get().unwrap_or(0) as f64;
         room += counted.unwrap_or(evidence.job.depth.into()) * facts.lane_nanos as f64;

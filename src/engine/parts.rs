@@ -1,0 +1,171 @@
+//! A trial of several parts, each prepared anew outside of the timed window: what one pass over a small file does not fill.
+
+use super::trial::{Took, add};
+use crate::record::{CacheFlush, Evidence, Known, Prepared, Sample, Trial};
+use crate::stats::merge_neighbours;
+
+/// Adds a later part to those before it.
+pub(super) fn join(all: &mut Took, more: Took) {
+    let before = all.trial.nanos;
+    let later = more.samples.into_iter().map(|of| Sample { at: of.at.saturating_add(before), ..of });
+    all.samples.extend(later);
+    merge_neighbours(&mut all.samples, Sample::MOST, Sample::with);
+    all.histogram.merge(&more.histogram);
+    all.busy = all.busy.saturating_add(more.busy);
+    let nanos = (all.trial.nanos, more.trial.nanos);
+    let facts = std::mem::take(&mut all.trial.evidence);
+    let joined = evidence(facts, more.trial.evidence.clone(), nanos);
+    figures(&mut all.trial, &more.trial);
+    all.trial.evidence = joined;
+    all.per_op = if all.trial.ops == 0 { 0.0 } else { all.trial.evidence.lane_nanos as f64 / all.trial.ops as f64 };
+}
+
+fn figures(all: &mut Trial, more: &Trial) {
+    let sums = [
+        (&mut all.bytes, more.bytes),
+        (&mut all.ops, more.ops),
+        (&mut all.nanos, more.nanos),
+        (&mut all.passes, more.passes),
+        (&mut all.user_nanos, more.user_nanos),
+        (&mut all.system_nanos, more.system_nanos),
+        (&mut all.minor_faults, more.minor_faults),
+        (&mut all.major_faults, more.major_faults),
+        (&mut all.voluntary_switches, more.voluntary_switches),
+        (&mut all.involuntary_switches, more.involuntary_switches),
+    ];
+    for (sum, part) in sums {
+        *sum = sum.saturating_add(part);
+    }
+    all.syscalls = known(all.syscalls, more.syscalls);
+    all.device_bytes = both(all.device_bytes, more.device_bytes);
+    all.hole_bytes = both(all.hole_bytes, more.hole_bytes);
+    // A part that read other data than the first has no XOR in common with it.
+    all.xor = all.xor.filter(|xor| Some(*xor) == more.xor);
+    // The state furthest from what was asked: cold is told by the most, warm by the least.
+    let cold = matches!(more.evidence.preparation, Some(Prepared::Cold { .. }));
+    let worst = if cold { u64::max } else { u64::min };
+    all.resident_before = all.resident_before.zip(more.resident_before).map(|(a, b)| worst(a, b));
+    all.resident_after = more.resident_after;
+}
+
+fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64)) -> Evidence {
+    let mean = |a: Option<f64>, b: Option<f64>| {
+        let (one, other) = (nanos.0 as f64, nanos.1 as f64);
+        a.zip(b).filter(|_| one + other > 0.0).map(|(a, b)| (a * one + b * other) / (one + other))
+    };
+    let mut notes = all.notes;
+    add(&mut notes, more.notes);
+    Evidence {
+        prepare_nanos: all.prepare_nanos.saturating_add(more.prepare_nanos),
+        preparation: worse(all.preparation, more.preparation),
+        parts: all.parts.saturating_add(more.parts),
+        unique_bytes: all.unique_bytes.min(more.unique_bytes),
+        lane_bytes: all.lane_bytes.saturating_add(more.lane_bytes),
+        planned_bytes: all.planned_bytes.saturating_add(more.planned_bytes),
+        overlap_bytes: all.overlap_bytes.max(more.overlap_bytes),
+        written: both(all.written, more.written),
+        timed_ops: all.timed_ops.saturating_add(more.timed_ops),
+        timed_nanos: all.timed_nanos.saturating_add(more.timed_nanos),
+        lane_nanos: all.lane_nanos.saturating_add(more.lane_nanos),
+        xor_nanos: known(all.xor_nanos, more.xor_nanos),
+        achieved_depth: mean(all.achieved_depth, more.achieved_depth),
+        skew_nanos: all.skew_nanos.saturating_add(more.skew_nanos),
+        write_bytes: known(all.write_bytes, more.write_bytes),
+        cached_nanos: known(all.cached_nanos, more.cached_nanos),
+        // Each part's bytes, beside all that were written: the next part begins by writing them back, untimed.
+        unwritten_bytes: known(all.unwritten_bytes, more.unwritten_bytes),
+        disk_read_bytes: both(all.disk_read_bytes, more.disk_read_bytes),
+        disk_write_bytes: both(all.disk_write_bytes, more.disk_write_bytes),
+        disk_requests: known(all.disk_requests, more.disk_requests),
+        disk_depth: mean(all.disk_depth, more.disk_depth),
+        steal_nanos: known(all.steal_nanos, more.steal_nanos),
+        cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
+        residency: all.residency.or(more.residency),
+        notes,
+        // When the trial began, and what it found then.
+        started: all.started,
+        prepared: all.prepared,
+        huge_page_cache: all.huge_page_cache,
+    }
+}
+
+fn both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    a.zip(b).map(|(a, b)| a.saturating_add(b))
+}
+
+fn known(a: Known, b: Known) -> Known {
+    both(a.get(), b.get()).into()
+}
+
+/// The preparation that reached less.
+fn worse(a: Option<Prepared>, b: Option<Prepared>) -> Option<Prepared> {
+    match (a?, b?) {
+        (Prepared::Cold { left, .. }, worst @ Prepared::Cold { left: more, .. }) if more > left => Some(worst),
+        (Prepared::Warm { resident }, worst @ Prepared::Warm { resident: less }) if less < resident => Some(worst),
+        (first, _) => Some(first),
+    }
+}
+
+/// The one after which loads were nearer to those of cached bytes.
+fn less_flushed(a: CacheFlush, b: CacheFlush) -> CacheFlush {
+    let slower = |of: &CacheFlush| of.after_nanos / of.before_nanos;
+    if slower(&b) < slower(&a) { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Xor;
+    use crate::stats::Histogram;
+
+    fn took(nanos: u64, left: u64, xor: u32) -> Took {
+        let evidence = Evidence {
+            parts: 1,
+            unique_bytes: 4096,
+            unwritten_bytes: 1024.into(),
+            lane_nanos: nanos,
+            started: left,
+            preparation: Some(Prepared::Cold { left, mapped_by: vec![] }),
+            disk_depth: Some(nanos as f64),
+            steal_nanos: 5.into(),
+            ..Evidence::default()
+        };
+        let trial = Trial {
+            bytes: 4096,
+            ops: 2,
+            nanos,
+            passes: 1,
+            syscalls: 3.into(),
+            minor_faults: 7,
+            xor: Some(Xor(xor)),
+            device_bytes: Some(4096),
+            resident_before: Some(left),
+            evidence,
+            ..Trial::default()
+        };
+        let samples = vec![Sample { at: nanos, nanos, bytes: 4096, ops: 2, syscalls: 3 }];
+        Took { trial, histogram: Histogram::new(), samples, per_op: 0.0, busy: nanos }
+    }
+
+    #[test]
+    fn parts_add_up_and_the_worst_preparation_counts() {
+        let mut all = took(100, 0, 9);
+        join(&mut all, took(300, 8, 9));
+        join(&mut all, took(100, 4, 9));
+        let trial = &all.trial;
+        assert_eq!((trial.bytes, trial.ops, trial.nanos, trial.passes, trial.minor_faults), (12288, 6, 500, 3, 21));
+        assert_eq!(
+            (trial.syscalls.get(), trial.device_bytes, trial.resident_before, trial.xor),
+            (Some(9), Some(12288), Some(8), Some(Xor(9)))
+        );
+        let facts = &trial.evidence;
+        assert_eq!((facts.unique_bytes, facts.lane_nanos, facts.started, facts.steal_nanos.get()), (4096, 500, 0, Some(15)));
+        assert_eq!((facts.parts, facts.unwritten_bytes.get()), (3, Some(3072)));
+        assert_eq!(facts.preparation, Some(Prepared::Cold { left: 8, mapped_by: vec![] }));
+        assert!((facts.disk_depth.unwrap() - 220.0).abs() < 1e-9);
+        assert_eq!(all.samples.iter().map(|s| s.at).collect::<Vec<_>>(), [100, 400, 500]);
+        assert!((all.per_op - 500.0 / 6.0).abs() < 1e-9);
+        join(&mut all, took(100, 4, 1));
+        assert_eq!(all.trial.xor, None);
+    }
+}

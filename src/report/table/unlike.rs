@@ -1,0 +1,107 @@
+//! Cells that are compared though one maps the file for each pass and the other for many: page faults make a part of their difference.
+
+use super::below::Page;
+use super::grid::Style;
+use crate::plan::{Cache, CpuCache, Job};
+use crate::record::Trial;
+use crate::session::CellResult;
+use crate::stats::median;
+use crate::units::show_count;
+
+/// Medians over the trials of a cell.
+struct Passes {
+    /// After each time the file was opened and mapped.
+    per_mapping: f64,
+    /// Minor page faults of a pass.
+    faults: f64,
+}
+
+impl Passes {
+    /// `None` where trials end within the file: then no page is visited twice.
+    fn of(row: &CellResult) -> Option<Self> {
+        let whole: Vec<&Trial> = row.trials.iter().map(|trial| &**trial).filter(|trial| !trial.short && trial.passes > 0).collect();
+        let middle = |of: fn(&Trial) -> f64| median(&whole.iter().map(|trial| of(trial)).collect::<Vec<f64>>());
+        Some(Self {
+            per_mapping: middle(|t| t.passes as f64 / t.evidence.parts.max(1) as f64)?,
+            faults: middle(|t| t.minor_faults as f64 / t.passes as f64)?,
+        })
+    }
+
+    fn say(&self, job: &Job) -> String {
+        let times = if self.per_mapping > 1.0 { format!("{:.0} passes", self.per_mapping) } else { "one pass".into() };
+        format!("{}: {times} after each mapping, {} faults a pass", job.label(), show_count(self.faults).trim())
+    }
+}
+
+/// Fewer are a few microseconds: a program's own start has as many.
+const FEW: f64 = 100.0;
+
+/// Whether so different a number of faults can be seen in a figure.
+fn differ(one: &Passes, other: &Passes) -> bool {
+    let (least, most) = (one.faults.min(other.faults), one.faults.max(other.faults));
+    one.per_mapping != other.per_mapping && most - least >= FEW && most > 1.1 * least
+}
+
+/// What a job is compared with: itself with the caches empty.
+fn twins(job: &Job) -> Vec<Job> {
+    let cold = (job.cache == Cache::Warm).then(|| Job { cache: Cache::Cold, ..job.clone() });
+    let flushed = (job.cpu_cache == CpuCache::Keep).then(|| Job { cpu_cache: CpuCache::Flush, ..job.clone() });
+    cold.into_iter().chain(flushed).collect()
+}
+
+/// Tells the first such pair with both counts, and how many there are.
+pub fn unlike(page: &mut Page, rows: &[&CellResult]) {
+    let told: Vec<String> = rows
+        .iter()
+        .flat_map(|row| twins(&row.cell).into_iter().map(move |twin| (row, twin)))
+        .filter_map(|(row, twin)| {
+            let other = rows.iter().find(|other| other.cell == twin)?;
+            let (one, two) = (Passes::of(row)?, Passes::of(other)?);
+            differ(&one, &two).then(|| format!("{}; {}", one.say(&row.cell), two.say(&other.cell)))
+        })
+        .collect();
+    let Some(first) = told.first() else { return };
+    let more = if told.len() > 1 { format!(" So are {} pairs.", told.len()) } else { String::new() };
+    page.gap();
+    page.paragraph("page faults: ", Style::Dim, &format!("{first}. A part of the difference between the two is these faults.{more}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::{Look, sample};
+    use super::*;
+    use crate::session;
+
+    /// What is told of cold and warm cells with so many passes, parts and faults in each trial.
+    fn told(cold: [u64; 3], warm: [u64; 3]) -> String {
+        let mut session = sample::session(vec![sample::job("mmap", 4096, Cache::Cold), sample::job("mmap", 4096, Cache::Warm)]);
+        (0..2).for_each(|cell| {
+            sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 450.0, calls_per_op: 0.0, from: None });
+        });
+        for trial in session.trials.iter_mut().map(Arc::make_mut) {
+            let [passes, parts, faults] = if trial.cell == 0 { cold } else { warm };
+            (trial.passes, trial.evidence.parts, trial.minor_faults) = (passes, parts, faults * passes);
+        }
+        let results = session::results(&session);
+        let look = Look { width: 400, ..Look::default() };
+        let mut page = Page { look: &look, lines: Vec::new() };
+        unlike(&mut page, &results.iter().collect::<Vec<_>>());
+        page.lines.join("\n")
+    }
+
+    #[test]
+    fn mappings_that_serve_more_passes_on_one_side_are_told_with_both_counts() {
+        assert_eq!(
+            told([3, 3, 1600], [40, 1, 40 * 4]),
+            "page faults: mmap 4 KiB warm: 40 passes after each mapping, 160 faults a pass; \
+             mmap 4 KiB cold: one pass after each mapping, 1.60 k faults a pass. \
+             A part of the difference between the two is these faults."
+        );
+        assert_eq!(told([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
+        assert_eq!(told([3, 3, 40], [40, 1, 1]), "", "few faults");
+        assert_eq!(told([0, 1, 1600], [40, 1, 160]), "", "ends within the file");
+        assert_eq!(told([1, 0, 1600], [40, 0, 160]).len(), told([1, 1, 1600], [40, 1, 160]).len(), "an older session");
+    }
+}
