@@ -153,7 +153,7 @@ fn one_signal_is_enough_when_the_run_is_over() {
 #[test]
 fn the_budget_ends_what_hangs_while_the_file_is_made() {
     let home = Home::new();
-    let mut command = home.std(&format!("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save"));
+    let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
     kernel::hang(&mut command, libc::SYS_fdatasync);
     let mut run = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
         Ok(child) => child,

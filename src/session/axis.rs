@@ -169,7 +169,11 @@ impl Axis {
     pub fn varies<'a>(self, mut jobs: impl Iterator<Item = &'a Job>) -> bool {
         let Some(first) = jobs.next().and_then(|job| self.place(job)) else { return false };
         let mut differs = false;
-        jobs.all(|job| self.place(job).is_some_and(|at| (differs |= at != first) == ())) && differs
+        for job in jobs {
+            let Some(at) = self.place(job) else { return false };
+            differs |= at != first;
+        }
+        differs
     }
 
     /// The axes over which these jobs can be drawn, the most useful first: the one that leaves the fewest curves, for it
