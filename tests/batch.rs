@@ -349,7 +349,8 @@ fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
         let (trial, flush) = (&result["trials"][0], result["cell"]["cpu_cache"] == "flush");
         let loads = &trial["evidence"]["cpu_cache"];
         assert_eq!(loads["after_nanos"].as_f64().is_some_and(|nanos| nanos > 0.0), flush, "{trial}");
-        assert!(!flush || trial["passes"].as_u64().unwrap() <= 1, "{trial}");
+        // One pass at most after each flush.
+        assert!(!flush || trial["passes"].as_u64().unwrap() <= trial["evidence"]["parts"].as_u64().unwrap(), "{trial}");
         let cached = result["cell"]["cache"] == "warm";
         assert!(!flush || (loads["flushed_bytes"].as_u64().unwrap() > 0) == cached, "{trial}");
     }

@@ -144,12 +144,13 @@ fn what_is_compared_with_flushed_or_cold_maps_anew_for_each_pass_as_they_do() {
         per_pass.sort_by_key(|(cell, ..)| *cell);
         per_pass
     };
-    // The kernel maps 16 pages with a fault: 16 faults for one mapping, however many passes use it.
+    // One mapping, however many passes use it: a fault for every 16 pages or every folio.
     let alone = faults(vec![warm.clone()]);
-    assert!(alone[0].1 > 1 && alone[0].1 as f64 * alone[0].2 < 30.0, "{alone:?}");
+    let mapping = alone[0].1 as f64 * alone[0].2;
+    assert!(alone[0].1 > 1 && mapping < 30.0, "{alone:?}");
     for other in [flush, cold] {
         let both = faults(vec![warm.clone(), other]);
-        assert!(both.iter().all(|(_, passes, faults)| *passes > 1 && *faults > 8.0), "{both:?}");
+        assert!(both.iter().all(|(_, _, faults)| *faults > 0.5 * mapping), "{both:?}");
     }
 }
 
