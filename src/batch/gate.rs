@@ -48,8 +48,9 @@ impl Gate {
 
     /// This run against the baseline.
     pub fn hold(&self, args: &Args, session: &Session) -> Held {
+        let kept = session::folder().map(|dir| session::kept(&dir, &[&self.base, session])).unwrap_or_default();
         let [base, session] = shown(args, [&self.base, session]);
-        let comparison = session::compare(&[base.clone(), session]);
+        let comparison = session::compare_with(&[base.clone(), session], &kept);
         let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
         let ruling = self.limit.zip(versus).map(|(limit, versus)| session::rule(&base, versus, limit));
         Held { comparison, ruling }

@@ -5,7 +5,7 @@ use crate::session::Open;
 fn ruling(judged: usize, open: &[bool]) -> Ruling {
     let cell = Job { cache: Cache::Warm, ..Job::plain(Choice::parse("pread").unwrap(), Op::Read) };
     let open = open.iter().map(|wrong| Open { cell: cell.clone(), why: "x".into(), wrong: *wrong }).collect();
-    Ruling { limit: 0.05, judged, slower: Vec::new(), open, seen: None, unheld: 0 }
+    Ruling { limit: 0.05, judged, slower: Vec::new(), open, seen: None, unheld: 0, drift: None }
 }
 
 #[test]

@@ -53,12 +53,13 @@ fn compare<'a>(dir: &Path, texts: impl Iterator<Item = &'a String>, anonymous: b
     let CompareTo { format, output, ascii, color } = to;
     let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: *color };
     let format = report::comparison_format(format)?;
-    let one = |text: &String| {
-        let (session, _) = session::open(dir, text).map_err(failed)?;
-        Ok(if anonymous { report::anonymous(&session) } else { session })
-    };
-    let sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
-    let Some(comparison) = session::compare(&sessions) else { return Ok(()) };
+    let one = |text: &String| Ok(session::open(dir, text).map_err(failed)?.0);
+    let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
+    let kept = session::kept(dir, &sessions.iter().collect::<Vec<_>>());
+    if anonymous {
+        sessions.iter_mut().for_each(|session| *session = report::anonymous(session));
+    }
+    let Some(comparison) = session::compare_with(&sessions, &kept) else { return Ok(()) };
     out.write(|to| (format.write)(&comparison, &out.look(), to))
 }
 

@@ -24,6 +24,8 @@ pub struct Ruling {
     pub seen: Option<(f64, f64)>,
     /// Cells that the baseline itself has no sound figure of: nothing is asked of them.
     pub unheld: usize,
+    /// What the intervals hold of the machine itself.
+    pub drift: Option<String>,
 }
 
 /// A cell that the gate has no answer for.
@@ -38,11 +40,13 @@ pub struct Open {
 /// Holds the run of `versus` against `base`, its baseline.
 ///
 /// A cell is slower by more than `limit` where the whole 95 % interval of its ratio lies below 1 - `limit`: then an equal cell is
-/// called so in less than 2.5 % of cases, and hardly ever where it scatters by less than the limit.
+/// called so in less than 2.5 % of cases, and hardly ever where it scatters by less than the limit. What the machine differs by
+/// itself between runs is in the interval, as far as it is known.
 pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     let sound = sound(base);
     let unheld = base.plan.cells.len() - sound.len();
-    let mut ruling = Ruling { limit, judged: 0, slower: Vec::new(), open: Vec::new(), seen: None, unheld };
+    let mut ruling = Ruling { limit, judged: 0, slower: Vec::new(), open: Vec::new(), seen: None, unheld, drift: None };
+    ruling.drift = versus.drift.as_ref().map(|drift| drift.text.clone());
     for cell in sound {
         match versus.cells.iter().find(|pair| pair.cell == cell) {
             Some(pair) => match open(pair) {
@@ -80,7 +84,7 @@ fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
 fn open(pair: &Pair) -> Option<Open> {
     let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
     let (why, wrong) = match pair.outcome {
-        Outcome::Faster | Outcome::Slower | Outcome::Same | Outcome::Larger | Outcome::Smaller => return None,
+        Outcome::Faster | Outcome::Slower | Outcome::Same | Outcome::Unclear | Outcome::Larger | Outcome::Smaller => return None,
         Outcome::TooFew if pair.other_trials < FEWEST => {
             (format!("{} of the {FEWEST} trials that an interval needs", pair.other_trials), false)
         }
@@ -122,6 +126,9 @@ impl Ruling {
         if let Some(first) = self.open.first() {
             let more = if self.open.len() > 1 { format!(", and {} more", self.open.len() - 1) } else { String::new() };
             said += &format!(" Not judged: {}{more}: {}.", first.cell.label(), first.why.trim_end_matches('.'));
+        }
+        if let Some(drift) = self.drift.as_ref().filter(|_| self.judged > 0) {
+            said += &format!(" {drift}");
         }
         if self.unheld > 0 {
             said += &format!(" A itself has no sound figure of {}.", cells(self.unheld));

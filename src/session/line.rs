@@ -54,7 +54,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// A target for a list: `scratch 512 MiB`, or the path.
-fn target(target: &TargetSpec) -> String {
+pub fn target(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { size, .. } => format!("scratch {}", units::show_bytes(*size)),
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => clean::text(&path.to_string_lossy()),

@@ -16,6 +16,7 @@ mod error;
 mod fio;
 mod gate;
 mod home;
+mod kept;
 mod line;
 mod list;
 mod load;
@@ -25,7 +26,9 @@ mod open;
 mod picked;
 mod presets;
 mod probe;
+mod probe_rules;
 mod publish;
+mod rated;
 mod reader;
 mod references;
 mod remarks;
@@ -46,12 +49,16 @@ pub use answer::{Answer, Best, ColdCost, Knee, answer};
 pub use axis::Axis;
 pub use baseline::{BaselineError, FEWEST, baseline};
 pub use clean::text as clean_text;
-pub use compare::{Alone, Comparison, Difference, Outcome, Pair, ProbePair, Side, Versus, compare, machines, times};
+pub use compare::{
+    Alone, Beside, Comparison, Difference, Drift, DriftBasis, Kept, Outcome, Pair, ProbePair, Side, Versus, compare, compare_with,
+    machines, times,
+};
 pub use document::{CellOf, Document, document};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
 pub use gate::{Open, Ruling, rule};
 pub use home::Home;
+pub use kept::kept;
 pub use line::Worst;
 pub use list::{Listed, State, list};
 pub use load::{Samples, load, samples};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, CellResult, Session, SummaryOf, answer, ended, network, picked, references, remarks};
+use super::{Answer, CellResult, Session, SummaryOf, answer, ended, network, picked, probe_rules, rated, references, remarks};
 use crate::plan::{Param, ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::stats::{self, Summary};
@@ -80,6 +80,11 @@ pub fn probes(session: &Session) -> Vec<ProbeResult> {
     let reached = cells.filter(|((_, trials), findings)| !trials.is_empty() || findings.error.is_some());
     let known = |mut result: ProbeResult| {
         result.reference = references::known(&result.cell, result.unit, session);
+        // A report's figures come as they are.
+        if session.reference.is_none() {
+            let found = probe_rules::warnings(&result);
+            result.warnings.extend(found);
+        }
         result
     };
     reached.map(|((cell, trials), findings)| known(result(cell, trials, findings))).collect()
@@ -113,6 +118,9 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     if !answer.picked.is_empty() {
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
         answer.text = super::clean_text(&said.join(" "));
+    }
+    if let Some(said) = rated::rated(session, results).filter(|_| !results.is_empty()) {
+        answer.text = super::clean_text(&format!("{} {said}", answer.text));
     }
     answer.network = network(probes);
     if !probes.is_empty() {

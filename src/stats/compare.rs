@@ -54,6 +54,15 @@ impl Ratio {
         Ratio::from_logs(middle, interval.map(|(below, above)| (below / count, above / count)))
     }
 
+    /// With what the machine differs by itself in its interval: `by` is half its width, as a logarithm.
+    pub fn widened(&self, by: f64) -> Ratio {
+        let ends = self.interval().map(|(low, high)| ((self.ratio / low).ln().hypot(by), (high / self.ratio).ln().hypot(by)));
+        match ends {
+            Some(_) if by > 0.0 => Ratio::from_logs(self.ratio.ln(), ends).unwrap_or(*self),
+            _ => *self,
+        }
+    }
+
     fn from_logs(middle: f64, interval: Option<(f64, f64)>) -> Option<Ratio> {
         let sound = |value: &f64| value.is_finite() && *value > 0.0;
         let ratio = Some(middle.exp()).filter(sound)?;
@@ -74,6 +83,16 @@ impl Ratio {
             () if high < 1.0 => Ordering::Less,
             () => Ordering::Equal,
         })
+    }
+
+    /// Whether the whole interval lies within so much of 1: what differs by less does not matter.
+    pub fn is_alike(&self, within: f64) -> bool {
+        self.interval().is_some_and(|(low, high)| low * (1.0 + within) >= 1.0 && high <= 1.0 + within)
+    }
+
+    /// The most by which the two may differ: `1.6` where the interval reaches from 0.8 to 1.6.
+    pub fn most(&self) -> f64 {
+        self.interval().map_or(f64::INFINITY, |(low, high)| high.max(1.0 / low))
     }
 
     /// Seen from the other side.

@@ -154,7 +154,7 @@ impl Line {
 }
 
 /// The 97.5 % point of Student's t with so many degrees of freedom, within 0.5 %.
-fn student(freedom: usize) -> f64 {
+pub(super) fn student(freedom: usize) -> f64 {
     const FEW: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     let n = freedom.max(1) as f64;
     // From 10 on the first two terms of its expansion around the normal 1.96 are near enough.

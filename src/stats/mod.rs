@@ -6,6 +6,7 @@
 pub mod compare;
 pub mod cost;
 pub mod course;
+pub mod drift;
 pub mod histogram;
 pub mod knee;
 pub mod outlier;

@@ -6,7 +6,7 @@ use super::super::Look;
 use super::super::markdown::{escaped, line, table};
 use super::super::table::axes;
 use super::super::table::below::safe;
-use super::table::{about, partnerless, sorted, unjudged};
+use super::table::{LISTED, about, partnerless, sorted, unjudged};
 use super::{ComparisonFormat, columns};
 use crate::plan::{Job, ProbeCell};
 use crate::session::{Comparison, Difference, Versus};
@@ -19,12 +19,12 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     let sides = std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side));
     let sides: Vec<String> = sides.map(|side| format!("- **{}**: {}", text(&side.letter), text(&about(side)))).collect();
     if let [other] = &comparison.others[..] {
-        writeln!(out, "**{}**\n\n{}", text(&other.text), sides.join("\n"))?;
+        writeln!(out, "**{}**\n\n{}", text(&other.said()), sides.join("\n"))?;
         return versus(other, look, out);
     }
     writeln!(out, "{}", sides.join("\n"))?;
     for other in &comparison.others {
-        writeln!(out, "\n### {} against A\n\n**{}**", text(&other.side.letter), text(&other.text))?;
+        writeln!(out, "\n### {} against A\n\n**{}**", text(&other.side.letter), text(&other.said()))?;
         versus(other, look, out)?;
     }
     Ok(())
@@ -55,7 +55,9 @@ fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let of_probes = unjudged(&versus.probes, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
     let reasons = of_jobs.into_iter().chain(of_probes).map(|(outcome, cells, why)| format!("{}: {cells}: {why}", outcome.name()));
     let alone = partnerless(&versus.alone, Job::label).chain(partnerless(&versus.probes_alone, ProbeCell::label));
-    let lines: Vec<String> = reasons.chain(alone.map(|(whose, cell)| whose + &cell)).collect();
+    let beside = versus.beside.iter().take(LISTED).map(|laid| laid.told(&versus.side.letter));
+    let beside = beside.map(|(cell, both)| format!("not the same job: {cell}: {both}"));
+    let lines: Vec<String> = reasons.chain(beside).chain(alone.map(|(whose, cell)| whose + &cell)).collect();
     if !lines.is_empty() {
         writeln!(out)?;
     }

@@ -44,10 +44,11 @@ fn versus(page: &mut Page, versus: &Versus) {
         cells(page, versus);
     }
     reasons(page, unjudged(&versus.cells, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label())));
+    beside(page, versus);
     alone(page, &versus.alone, Job::label);
     probes(page, versus);
     page.gap();
-    page.plain(&versus.text);
+    page.plain(&versus.said());
 }
 
 fn differences(page: &mut Page, differences: &[Difference], letter: &str) {
@@ -117,6 +118,13 @@ fn probes(page: &mut Page, versus: &Versus) {
     }
     reasons(page, unjudged(&versus.probes, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label())));
     alone(page, &versus.probes_alone, ProbeCell::label);
+}
+
+fn beside(page: &mut Page, versus: &Versus) {
+    page.gap();
+    for (cell, both) in versus.beside.iter().take(LISTED).map(|laid| laid.told(&versus.side.letter)) {
+        page.paragraph("not the same job: ", Style::Dim, &format!("{cell}: {both}"));
+    }
 }
 
 fn alone<Cell>(page: &mut Page, alone: &[Alone<Cell>], label: fn(&Cell) -> String) {

@@ -41,8 +41,10 @@ fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     let title = if best.throughput.is_some() { format!("Fastest {}", best.cell.op) } else { "Fastest call".into() };
     let even = match best.no_difference.len() {
         0 => String::new(),
-        1 => "; no difference to 1 other".into(),
-        n => format!("; no difference to {n} others"),
+        n => {
+            let said = if best.alike.len() == n { "no difference to" } else { "cannot be told from" };
+            format!("; {said} {n} {}", if n == 1 { "other" } else { "others" })
+        }
     };
     let (class, about) = match &best.wrong {
         Some(why) => ("wrong", format!("{}; ✖ {why}", best.cell.label())),

@@ -5,6 +5,8 @@ use serde::Serialize;
 use super::Point;
 use crate::plan::Job;
 use crate::session::SummaryOf;
+use crate::session::compare::TOLERANCE;
+use crate::stats::Ratio;
 
 /// The fastest cell of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,8 +19,14 @@ pub struct Best {
     pub trials: usize,
     /// Cells whose interval overlaps this one's, the fastest first: there is no difference that these trials show.
     pub no_difference: Vec<Job>,
+    /// Those of them whose ratio to it lies within 5 %, interval and all; the others cannot be told from it.
+    pub alike: Vec<Job>,
     /// What its own warning says, where every cell of the group is warned to be wrong.
     pub wrong: Option<String>,
+}
+
+fn is_alike(top: &Point, other: &Point) -> bool {
+    top.overlaps(other) && Ratio::of(other.rate, top.rate).is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 
 /// The cell with the highest median; one that is warned to be wrong only where all are.
@@ -34,6 +42,7 @@ pub fn best(group: &[Point]) -> Option<Best> {
         operations: top.result.operations,
         trials: top.result.counted().len(),
         no_difference: others.iter().filter(|other| top.overlaps(other)).map(|other| other.result.cell.clone()).collect(),
+        alike: others.iter().filter(|other| is_alike(top, other)).map(|other| other.result.cell.clone()).collect(),
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })
 }

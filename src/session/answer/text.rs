@@ -4,8 +4,9 @@ use super::label::Labels;
 use super::series::Knee;
 use super::{Answer, Best, ColdCost};
 use crate::plan::{Cache, Job, Op};
+use crate::session::compare::TOLERANCE;
 use crate::session::{CellResult, clean_text};
-use crate::stats::Summary;
+use crate::stats::{Ratio, Summary};
 use crate::units;
 
 /// Curves and rivals that are named; the rest is counted.
@@ -92,9 +93,16 @@ fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         _ => "Fastest read",
     };
     let mut text = format!("{what}: {}, {}", labels.full(&best.cell), figure(best));
-    if !best.no_difference.is_empty() {
-        let names: Vec<String> = best.no_difference.iter().take(NAMED).map(|job| labels.full(job)).collect();
-        text += &format!("; these trials cannot tell it from {}", enumerated(&names, best.no_difference.len()));
+    let (alike, open): (Vec<&Job>, Vec<&Job>) = best.no_difference.iter().partition(|job| best.alike.contains(job));
+    let names = |jobs: &[&Job]| {
+        let names: Vec<String> = jobs.iter().take(NAMED).map(|job| labels.full(job)).collect();
+        enumerated(&names, jobs.len())
+    };
+    if !alike.is_empty() {
+        text += &format!("; no difference between it and {}", names(&alike));
+    }
+    if !open.is_empty() {
+        text += &format!("; these trials cannot tell it from {}", names(&open));
     }
     if let Some(why) = &best.wrong {
         text += &format!(", but that is wrong, as is every other: {}", phrase(why));
@@ -202,7 +210,11 @@ fn cold(cost: &ColdCost) -> String {
     };
     let gives = format!("{gives} {rate}{from}");
     match (cost.low, cost.high) {
-        (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => format!("No difference between cold and warm at their peaks: {gives}."),
+        (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => {
+            let alike = Ratio { ratio: cost.ratio, low: cost.low, high: cost.high }.is_alike(TOLERANCE);
+            let said = if alike { "No difference between cold and warm" } else { "Cold and warm cannot be told apart" };
+            format!("{said} at their peaks: {gives}.")
+        }
         _ if cost.ratio < 1.0 => format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
         _ => format!("Cold costs {}: {gives}.", times(cost.ratio)),
     }

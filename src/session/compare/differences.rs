@@ -32,29 +32,46 @@ pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], left_out: V
         facts.extend(host(sessions[side]).into_iter().chain(file(sessions[side])));
         facts
     });
-    let differing = base.into_iter().zip(other).filter(|(a, b)| a.2 != b.2);
-    let mut found: Vec<Difference> =
-        differing.map(|((about, what, a), (_, _, b))| Difference { about, what, base: shown(&a), other: shown(&b) }).collect();
+    let mut found = by_name(base, other);
     found.extend(mitigations(sessions));
     if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
-        // What a report does not say is no difference.
-        found.retain(|found| if side == 0 { found.base != "-" } else { found.other != "-" });
+        unreported(&mut found, side);
     }
     found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));
     found.extend(warnings(results));
     found
 }
 
+/// The facts that differ, matched by what they are of; what only one side has is `-` on the other.
+fn by_name(base: Facts, mut other: Facts) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for (about, what, value) in base {
+        let same = other.iter().position(|(of, named, _)| *of == about && *named == what);
+        let partner = same.map(|at| other.remove(at).2).unwrap_or_default();
+        if value != partner {
+            found.push(Difference { about, what, base: shown(&value), other: shown(&partner) });
+        }
+    }
+    let left = other.into_iter().filter(|(.., value)| !value.is_empty());
+    found.extend(left.map(|(about, what, value)| Difference { about, what, base: shown(""), other: shown(&value) }));
+    found
+}
+
+/// What a report does not say may or may not differ: it is named in one line, by what it is.
+fn unreported(found: &mut Vec<Difference>, reference: usize) {
+    let silent = |found: &Difference| if reference == 0 { found.base == "-" } else { found.other == "-" };
+    let names: Vec<String> = found.iter().filter(|one| silent(one)).map(|one| format!("{} {}", one.about, one.what)).collect();
+    found.retain(|one| !silent(one));
+    if !names.is_empty() {
+        let (told, list) = ("-".to_string(), names.join(", "));
+        let (base, other) = if reference == 0 { (told, list) } else { (list, told) };
+        found.push(Difference { about: "settings", what: "not in the report".into(), base, other });
+    }
+}
+
 /// What differs between the machines and kernels of two sessions, before there are results.
 pub fn machines(sessions: [&Session; 2]) -> Vec<Difference> {
-    let facts = host(sessions[0]).into_iter().zip(host(sessions[1])).filter(|(a, b)| a.2 != b.2);
-    let told = |((about, what, a), (_, _, b)): ((_, String, String), (_, _, String))| Difference {
-        about,
-        what,
-        base: shown(&a),
-        other: shown(&b),
-    };
-    facts.map(told).chain(mitigations(sessions)).collect()
+    by_name(host(sessions[0]), host(sessions[1])).into_iter().chain(mitigations(sessions)).collect()
 }
 
 fn shown(text: &str) -> String {
@@ -64,8 +81,7 @@ fn shown(text: &str) -> String {
 fn settings(session: &Session, results: &[CellResult]) -> Facts {
     let plan = &session.plan;
     if session.reference.is_some() {
-        let facts = [("preset", ""), ("trial time", "as reported"), ("trials of a cell", ""), ("--trials", ""), ("run", "")];
-        return facts.map(|(what, value)| ("settings", what.into(), value.into())).into();
+        return vec![("settings", "trial time".into(), "as reported".into())];
     }
     let trials = |results: &[CellResult]| {
         let counts = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());

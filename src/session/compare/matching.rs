@@ -20,6 +20,11 @@ pub struct Alone<Cell = Job> {
     pub reason: Option<String>,
 }
 
+/// What makes a cell the one of a report, which says little about what was read and how much of it.
+pub fn reported_key(job: &Job) -> Job {
+    Key::Reported.of(job)
+}
+
 pub struct Matched<'a> {
     pub pairs: Vec<(&'a CellResult, &'a CellResult)>,
     pub alone: Vec<Alone>,

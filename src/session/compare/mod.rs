@@ -1,9 +1,12 @@
 //! Sessions against each other: which cells are faster, by how much, and what else differs between the runs.
 //!
-//! A difference needs an interval of the ratio that does not hold 1; a result that is warned to be wrong is listed and not
-//! judged. A pure function of the sessions.
+//! A difference needs an interval of the ratio that does not hold 1, with what the machine differs by itself in it; that there
+//! is none needs an interval too narrow for one that matters. A result that is warned to be wrong is listed and not judged.
+//! A pure function of the sessions and of what kept runs show of the machine.
 
+mod beside;
 mod differences;
+mod drift;
 mod matching;
 mod probed;
 mod reported;
@@ -21,13 +24,18 @@ use super::{CellResult, Session, SummaryOf, clean_text, results};
 use crate::plan::{Job, ProbeCell};
 use crate::stats::{Ratio, Summary};
 
+pub use beside::Beside;
 pub use differences::{Difference, machines};
+pub use drift::{Basis as DriftBasis, Drift, Kept, alike};
 pub use matching::Alone;
 pub use probed::ProbePair;
 pub use text::times;
 
 /// The name and version of the JSON; keys may be added without a new one.
 const SCHEMA: &str = "iotui-compare/1";
+
+/// Cells that differ by less than this are said to be without a difference.
+pub const TOLERANCE: f64 = 0.05;
 
 /// One session against each of the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,6 +67,10 @@ pub struct Versus {
     pub differences: Vec<Difference>,
     /// The cells that both measured, in the order of the base.
     pub cells: Vec<Pair>,
+    /// What the machine differs by itself, as far as it is known; null against a reference.
+    pub drift: Option<Drift>,
+    /// Cells that differ in one more than the job, laid beside each other without a ratio.
+    pub beside: Vec<Beside>,
     /// The cells that only one of them measured.
     pub alone: Vec<Alone>,
     /// The probes that both measured, in the order of the base.
@@ -73,8 +85,12 @@ pub enum Outcome {
     Faster,
     #[serde(rename = "slower")]
     Slower,
+    /// None that matters: the whole interval lies within [`TOLERANCE`] of 1.
     #[serde(rename = "no difference")]
     Same,
+    /// The interval holds 1, and differences that matter.
+    #[serde(rename = "cannot be told")]
+    Unclear,
     /// Of sizes, which are no speed.
     #[serde(rename = "larger")]
     Larger,
@@ -98,7 +114,8 @@ impl Outcome {
             (true, ..) | (_, false, None) => Outcome::Failed,
             (_, true, _) => Outcome::Wrong,
             (.., Some(None)) => Outcome::TooFew,
-            (.., Some(Some(Ordering::Equal))) => Outcome::Same,
+            (.., Some(Some(Ordering::Equal))) if ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)) => Outcome::Same,
+            (.., Some(Some(Ordering::Equal))) => Outcome::Unclear,
             (.., Some(Some(Ordering::Greater))) => {
                 if speed {
                     Outcome::Faster
@@ -121,6 +138,7 @@ impl Outcome {
             Outcome::Faster => "faster",
             Outcome::Slower => "slower",
             Outcome::Same => "no difference",
+            Outcome::Unclear => "cannot be told",
             Outcome::Larger => "larger",
             Outcome::Smaller => "smaller",
             Outcome::TooFew => "too few trials",
@@ -137,8 +155,10 @@ pub struct Pair<Cell = Job> {
     pub cell: Cell,
     pub outcome: Outcome,
     /// How much faster than the base: by bytes or, where none are moved, by operations per second; of times the inverse ratio.
-    /// Of sizes, how much larger.
+    /// Of sizes, how much larger. What the machine differs by itself is in its interval.
     pub ratio: Option<Ratio>,
+    /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` where it is not known.
+    pub drift: Option<f64>,
     pub base: Option<SummaryOf>,
     pub other: Option<SummaryOf>,
     pub base_trials: usize,
@@ -147,27 +167,37 @@ pub struct Pair<Cell = Job> {
     pub reason: Option<String>,
 }
 
-/// The first session against each of the others; `None` for no session at all.
+/// The first session against each of the others, by what these sessions tell; `None` for no session at all.
 pub fn compare<S: Borrow<Session>>(sessions: &[S]) -> Option<Comparison> {
+    compare_with(sessions, &Kept::default())
+}
+
+/// The same, with what kept runs of the same cells show of how much the machine differs by itself.
+pub fn compare_with<S: Borrow<Session>>(sessions: &[S], kept: &Kept) -> Option<Comparison> {
     let (base, others) = sessions.split_first()?;
     let base = base.borrow();
     let measured = results(base);
-    let others = others.iter().enumerate().map(|(at, other)| versus(base, &measured, other.borrow(), letter(at + 1)));
+    let others = others.iter().enumerate().map(|(at, other)| versus(base, &measured, other.borrow(), letter(at + 1), kept));
     Some(Comparison { schema: SCHEMA, base: side(base, letter(0)), others: others.collect() })
 }
 
-fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: String) -> Versus {
+fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: String, kept: &Kept) -> Versus {
     let results = results(other);
     let side = side(other, letter);
-    let found = matching::matched([base, other], [measured, &results], &side.letter);
+    let mut found = matching::matched([base, other], [measured, &results], &side.letter);
+    let mut beside = Vec::new();
+    if base.reference.is_some() || other.reference.is_some() {
+        beside = beside::laid([measured, &results], &found.pairs, &mut found.alone);
+    }
     let told = match (base.reference, other.reference) {
         (Some(_), None) => Told::Other,
         (None, Some(_)) => Told::Base,
         _ => Told::Both,
     };
-    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, told)).collect();
+    let widen = drift::Widen::of(&found.pairs, kept, told == Told::Both && drift::alike(base, other));
+    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, told, &widen)).collect();
     let differences = differences::between([base, other], [measured, &results], found.left_out);
-    let (probes, probes_alone) = probed::matched([base, other], told, &side.letter);
+    let (probes, probes_alone) = probed::matched([base, other], told, &side.letter, kept);
     let of_probes = probed::text(&side.letter, &probes, probes_alone.len());
     let of_jobs = of_probes.is_none() || !cells.is_empty() || !found.alone.is_empty();
     let of_jobs = of_jobs.then(|| match told {
@@ -175,8 +205,17 @@ fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: Stri
         _ => reported::text(base, other, &side.letter, &cells, found.alone.len()),
     });
     let of_reference = told.said(&side.letter);
-    let text = clean_text(&of_jobs.into_iter().chain(of_probes).chain(of_reference).collect::<Vec<_>>().join(" "));
-    Versus { text, differences, cells, alone: found.alone, probes, probes_alone, side }
+    let drift = (told == Told::Both).then(|| drift::told(&cells, &probes, kept, drift::alike(base, other))).flatten();
+    let laid = beside::said(&beside);
+    let text = clean_text(&of_jobs.into_iter().chain(of_probes).chain(laid).chain(of_reference).collect::<Vec<_>>().join(" "));
+    Versus { text, differences, cells, drift, beside, alone: found.alone, probes, probes_alone, side }
+}
+
+impl Versus {
+    /// The sum, and what its intervals hold.
+    pub fn said(&self) -> String {
+        self.drift.as_ref().map_or(self.text.clone(), |drift| format!("{} {}", self.text, drift.text))
+    }
 }
 
 /// Whose trials an interval comes from: figures of a report have none that could be trusted.
@@ -211,18 +250,20 @@ impl Told {
     }
 }
 
-fn pair(base: &CellResult, other: &CellResult, told: Told) -> Pair {
+fn pair(base: &CellResult, other: &CellResult, told: Told, widen: &drift::Widen) -> Pair {
     let figures = match (base.throughput, other.throughput) {
         (Some(a), Some(b)) => (Some(a), Some(b)),
         _ => (base.operations, other.operations),
     };
-    let ratio = figures.0.zip(figures.1).and_then(|(a, b)| told.ratio(&b.summary, &a.summary));
+    let by = widen.by(&base.cell);
+    let ratio = figures.0.zip(figures.1).and_then(|(a, b)| told.ratio(&b.summary, &a.summary)).map(|of| of.widened(by.unwrap_or(0.0)));
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     Pair {
         cell: base.cell.clone(),
         outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, true),
         ratio,
+        drift: by.filter(|_| ratio.is_some()).map(f64::exp),
         base: figures.0,
         other: figures.1,
         base_trials: base.counted().len(),

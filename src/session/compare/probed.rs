@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::matching::Alone;
 use super::text::times;
-use super::{Outcome, Pair, Told};
+use super::{Kept, Outcome, Pair, Told, drift};
 use crate::plan::ProbeCell;
 use crate::session::{ProbeResult, Session, clean_text, probes, skipped_probes};
 use crate::stats::Ratio;
@@ -16,13 +16,14 @@ const NAMED: usize = 4;
 pub type ProbePair = Pair<ProbeCell>;
 
 /// The pairs in the order of the base, and the cells without a partner.
-pub fn matched(sessions: [&Session; 2], told: Told, letter: &str) -> (Vec<ProbePair>, Vec<Alone<ProbeCell>>) {
+pub fn matched(sessions: [&Session; 2], told: Told, letter: &str, kept: &Kept) -> (Vec<ProbePair>, Vec<Alone<ProbeCell>>) {
     let results = sessions.map(probes);
+    let widen = drift::WidenProbes::of(&results, kept, told == Told::Both && drift::alike(sessions[0], sessions[1]));
     let mut waiting: HashMap<&ProbeCell, &ProbeResult> = results[1].iter().rev().map(|result| (&result.cell, result)).collect();
     let (mut pairs, mut alone) = (Vec::new(), Vec::new());
     for result in &results[0] {
         match waiting.remove(&result.cell) {
-            Some(partner) => pairs.push(pair(result, partner, told)),
+            Some(partner) => pairs.push(pair(result, partner, told, &widen)),
             None => alone.push(one("A", result, sessions[1])),
         }
     }
@@ -36,10 +37,11 @@ fn one(only_in: &str, result: &ProbeResult, other: &Session) -> Alone<ProbeCell>
     Alone { only_in: only_in.into(), cell: result.cell.clone(), reason: missed.map(|skipped| clean_text(&skipped.reason)) }
 }
 
-fn pair(base: &ProbeResult, other: &ProbeResult, told: Told) -> ProbePair {
+fn pair(base: &ProbeResult, other: &ProbeResult, told: Told, widen: &drift::WidenProbes) -> ProbePair {
     let unit = base.unit.filter(|unit| other.unit == Some(*unit));
     let values = base.value.zip(other.value).filter(|_| unit.is_some());
-    let ratio = values.and_then(|(a, b)| told.ratio(&b.summary, &a.summary));
+    let by = widen.by(&base.cell);
+    let ratio = values.and_then(|(a, b)| told.ratio(&b.summary, &a.summary)).map(|of| of.widened(by.unwrap_or(0.0)));
     let speed = unit.and_then(|unit| unit.more_is_faster());
     let ratio = ratio.map(|of| if speed == Some(false) { of.inverse() } else { of });
     let failed = base.error.as_ref().or(other.error.as_ref());
@@ -49,6 +51,7 @@ fn pair(base: &ProbeResult, other: &ProbeResult, told: Told) -> ProbePair {
         cell: base.cell.clone(),
         outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
         ratio,
+        drift: by.filter(|_| ratio.is_some()).map(f64::exp),
         base: base.value,
         other: other.value,
         base_trials: base.counted().len(),
@@ -69,6 +72,7 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
         .collect();
     let rest = [
         (count(&[Outcome::Same]), "no difference in"),
+        (count(&[Outcome::Unclear]), "cannot be told apart in"),
         (count(&[Outcome::TooFew]), "too few trials to tell in"),
         (count(&[Outcome::Wrong, Outcome::Failed]), "not judged"),
     ];

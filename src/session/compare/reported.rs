@@ -61,7 +61,11 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     let figure = |pair: &Pair| {
         let Some(ratio) = pair.ratio.map(&turned) else { return String::new() };
         let interval = ratio.interval().map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
-        let same = if pair.outcome == Outcome::Same { " (no difference)" } else { "" };
+        let same = match pair.outcome {
+            Outcome::Same => " (no difference)",
+            Outcome::Unclear => " (cannot be told)",
+            _ => "",
+        };
         format!("{}x{}{same}", times(ratio.ratio), if points == 1 { interval } else { String::new() })
     };
     let way = format!("{}{}", job.backend, if job.threads > 1 { format!(" in {} threads", job.threads) } else { String::new() });

@@ -31,11 +31,22 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
         said.push(format!("Of {} equal cells chance alone would show {calls} too: repeat the runs before you trust it.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
+    said.extend(unclear(letter, cells));
     said.extend(counted(count(Outcome::TooFew), "with under 5 trials on a side: too few trials to tell."));
     said.extend(counted(count(Outcome::Wrong), "not judged, because a side is warned to be wrong."));
     said.extend(counted(count(Outcome::Failed), "not judged, because a side failed."));
     said.extend(counted(alone, "without a partner."));
     said.join(" ")
+}
+
+/// Which cells may or may not differ, and by how much at most.
+fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
+    let open: Vec<f64> = cells.iter().filter(|pair| pair.outcome == Outcome::Unclear).filter_map(|pair| Some(pair.ratio?.most())).collect();
+    let (least, most) = (open.iter().copied().fold(f64::MAX, f64::min), open.iter().copied().fold(1.0, f64::max));
+    let by = if times(least) == times(most) { format!("{}x", times(most)) } else { format!("{}x to {}x", times(least), times(most)) };
+    let whole = if open.len() == cells.len() { format!("{letter} and A: ") } else { String::new() };
+    let told = counted(open.len(), "cannot be told apart")?;
+    Some(format!("{whole}{told}: {} may differ by up to {by}.", if open.len() == 1 { "it" } else { "they" }))
 }
 
 /// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider ones.

@@ -76,7 +76,7 @@ pub fn role(outcome: Outcome) -> Role {
     match outcome {
         Outcome::Faster => Role::Good,
         Outcome::Slower => Role::Misleading,
-        Outcome::Same | Outcome::Larger | Outcome::Smaller | Outcome::TooFew => Role::Dim,
+        Outcome::Same | Outcome::Unclear | Outcome::Larger | Outcome::Smaller | Outcome::TooFew => Role::Dim,
         Outcome::Wrong | Outcome::Failed => Role::Wrong,
     }
 }

@@ -6,7 +6,7 @@ use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
 use crate::report::{Look, compared_columns};
-use crate::session::{Comparison, Pair, Session, Versus, compare};
+use crate::session::{Comparison, Kept, Pair, Session, Versus, compare_with};
 
 /// More sessions are too many to be told apart.
 pub const MOST: usize = 8;
@@ -60,7 +60,8 @@ pub enum Row {
 
 impl Compared {
     /// From what was asked for and what became of it; `ascii`: only ASCII characters.
-    pub fn of(loaded: Vec<(String, Result<Shown, String>)>, ascii: bool) -> Compared {
+    /// `kept`: what kept runs show of how much the machine differs by itself.
+    pub fn of(loaded: Vec<(String, Result<Shown, String>)>, kept: &Kept, ascii: bool) -> Compared {
         let asked = loaded.iter().map(|(id, _)| id.clone()).collect();
         let (mut laid, mut ids, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for (id, result) in loaded {
@@ -73,7 +74,7 @@ impl Compared {
             }
         }
         let sessions: Vec<&Session> = laid.iter().map(|shown| &shown.session).collect();
-        let comparison = compare(&sessions);
+        let comparison = compare_with(&sessions, kept);
         let sheets = comparison.iter().flat_map(|of| &of.others).map(|versus| Sheet::of(versus, ascii)).collect();
         Compared { asked, laid, ids, lost, comparison, sheets }
     }

@@ -7,7 +7,7 @@ use super::super::shown::Shown;
 use super::super::testing::{self, Stage};
 use super::super::theme::{Colours, Glyphs};
 use super::{Compare, Compared};
-use crate::session::Session;
+use crate::session::{Kept, Session};
 
 /// The usual session under another id and name, each of its trials changed.
 fn changed(id: &str, name: &str, change: impl Fn(&mut crate::record::Trial, &crate::plan::Job)) -> Session {
@@ -32,7 +32,7 @@ fn three() -> [Session; 3] {
 
 fn compared(sessions: &[Session], ascii: bool) -> Compared {
     let loaded = |session: &Session| (session.id.clone(), Ok(Shown::of(session.clone(), None)));
-    Compared::of(sessions.iter().map(loaded).collect(), ascii)
+    Compared::of(sessions.iter().map(loaded).collect(), &Kept::default(), ascii)
 }
 
 /// On Compare, with these sessions.
@@ -156,12 +156,12 @@ fn sessions_that_cannot_be_loaded_are_told() {
     assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
     let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
     let [a, b] = [before, after].map(|session| (session.id.clone(), Ok(Shown::of(session, None))));
-    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone.clone(), a.clone(), b], false))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone.clone(), a.clone(), b], &Kept::default(), false))));
     let picture = stage.picture(80, 24);
     assert!(picture.contains("gone: no session 'gone'") && picture.contains("B against A"), "{picture}");
     super::begin(&mut stage.model, vec!["gone".into(), "a".into()]);
     stage.take();
-    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone, a], false))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone, a], &Kept::default(), false))));
     let picture = stage.picture(80, 24);
     assert!(picture.contains("There is nothing to compare") && picture.contains("no session 'gone'"), "{picture}");
     assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);

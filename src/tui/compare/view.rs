@@ -55,7 +55,7 @@ fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: 
     let most = usize::from(inner.height / 5).max(2);
     let differences: Vec<Line> =
         versus.differences.iter().take(most).map(|one| difference(look, one, &versus.differences, width)).collect();
-    let mut sum = pane::wrap(&versus.text, width.saturating_sub(2));
+    let mut sum = pane::wrap(&versus.said(), width.saturating_sub(2));
     let room = usize::from(inner.height / 6).max(2);
     if sum.len() > room {
         sum.truncate(room);
@@ -271,7 +271,9 @@ fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     }
     lines.push(Line::default());
     lines.extend(
-        pane::wrap(&versus.text, width.saturating_sub(2)).into_iter().map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))),
+        pane::wrap(&versus.said(), width.saturating_sub(2))
+            .into_iter()
+            .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))),
     );
     lines.extend(cells::below(look, versus, width));
     lines

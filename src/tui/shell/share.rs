@@ -10,7 +10,7 @@ use super::super::export::{Export, ExportOver, Outcome, What};
 use super::super::msg::Msg;
 use super::look_up;
 use crate::report::{self, Look, anonymous};
-use crate::session::{self, Session};
+use crate::session::{self, Kept, Session};
 use crate::units;
 
 /// Takes in a session from a file.
@@ -31,7 +31,15 @@ pub fn import(text: &str) -> Msg {
 
 /// Sessions against the first of them.
 pub fn compare(ids: &[String], ascii: bool) -> Compared {
-    Compared::of(ids.iter().map(|id| (id.clone(), look_up::open(id))).collect(), ascii)
+    let loaded: Vec<_> = ids.iter().map(|id| (id.clone(), look_up::open(id))).collect();
+    let sessions: Vec<&Session> = loaded.iter().filter_map(|(_, shown)| Some(&shown.as_ref().ok()?.session)).collect();
+    let kept = kept(&sessions);
+    Compared::of(loaded, &kept, ascii)
+}
+
+/// What kept runs show of how much the machine differs by itself.
+fn kept(sessions: &[&Session]) -> Kept {
+    session::folder().map(|dir| session::kept(&dir, sessions)).unwrap_or_default()
 }
 
 /// Writes an export; over a file that is there only where that was said.
@@ -58,17 +66,19 @@ impl From<String> for Why {
 fn write(export: &Export, path: &Path) -> Result<(), Why> {
     let look = Look { ascii: export.ascii, ..Look::default() };
     let own = |session: Session| if export.anonymous { anonymous(&session) } else { session };
-    let kept = |id: &String| look_up::load(id).map(own);
+    let load = |id: &String| look_up::load(id).map(own);
     let session = match &export.what {
         What::Compared(ids) => {
             let format = report::comparison_format(export.format).map_err(|error| error.to_string())?;
-            let sessions: Vec<Session> = ids.iter().map(kept).collect::<Result<_, _>>()?;
-            let comparison = session::compare(&sessions).ok_or_else(|| "there is nothing to compare".to_string())?;
+            let whole: Vec<Session> = ids.iter().map(|id| look_up::load(id)).collect::<Result<_, _>>()?;
+            let kept = kept(&whole.iter().collect::<Vec<_>>());
+            let sessions: Vec<Session> = whole.into_iter().map(own).collect();
+            let comparison = session::compare_with(&sessions, &kept).ok_or_else(|| "there is nothing to compare".to_string())?;
             return put(path, export.replace, |to| (format.write)(&comparison, &look, to));
         }
         What::Shown(session) if export.anonymous => &anonymous(session),
         What::Shown(session) => session,
-        What::Kept(id) => &kept(id)?,
+        What::Kept(id) => &load(id)?,
     };
     let format = report::format(export.format).map_err(|error| error.to_string())?;
     put(path, export.replace, |to| (format.write)(session, &look, to))
