@@ -1,5 +1,5 @@
 use super::super::testing::{self, job};
-use super::super::{Session, compare};
+use super::super::{Kept, Session, compare, compare_with};
 use super::*;
 use crate::plan::Cache;
 use crate::record::{End, Severity, Verdict, Warning};
@@ -43,17 +43,18 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
     let base = steady(&[1.0; 4]);
     let same = ruled(&base, &base);
     assert_eq!((same.slower.len(), same.judged, same.is_open()), (0, 4, false));
-    assert_eq!(same.text(), "Gate: of 4 cells judged none is slower than A by more than 5 %; their intervals show losses from 7 % on.");
+    let said = "Gate: of 4 cells judged none is slower than A by more than 5 %; their intervals show losses from 7 % on. A run's interval describes \
+                that run. These also hold about 0.5 % for the time between, three times what the halves of the runs differ by; 3 more kept runs of \
+                these cells (--save) would show what this machine differs by itself, and more trials narrow both.";
+    assert_eq!(same.text(), said);
     assert!(same.seen.is_some_and(|(least, most)| (0.06..0.07).contains(&least) && least <= most), "{same:?}");
     // The second is slower beyond doubt, yet perhaps by less than 5 %.
     let found = ruled(&base, &steady(&[0.5, 0.945, 0.8, 2.0]));
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
     let cells: Vec<&str> = found.slower.iter().map(|pair| pair.cell.backend.id.as_str()).collect();
     assert_eq!((cells, found.slower[0].cell.block, found.judged), (vec!["read", "read"], 512, 4));
-    assert_eq!(
-        found.text(),
-        "Gate: 2 of 4 cells judged slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]."
-    );
+    let said = "Gate: 2 of 4 cells judged slower than A by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. A ";
+    assert!(found.text().starts_with(said), "{}", found.text());
     let narrow = rule(&base, &versus(&base, &steady(&[0.945; 4])), 0.0);
     assert_eq!(narrow.slower.len(), 4);
 }
@@ -112,7 +113,7 @@ fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
             for _ in 0..runs {
                 let (base, run) = (session(CELLS, trials, |_| draw(&mut rng)), session(CELLS, trials, |_| draw(&mut rng)));
                 let versus = versus(&base, &run);
-                different += versus.cells.iter().filter(|pair| pair.outcome != Outcome::Same).count();
+                different += versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Faster | Outcome::Slower)).count();
                 fired += usize::from(!rule(&base, &versus, LIMIT).slower.is_empty());
             }
             // Three standard errors above 5 %.
@@ -124,26 +125,37 @@ fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
     }
 }
 
+/// What ten kept runs of a steady machine show of it.
+fn ten_kept(base: &Session, mut run: impl FnMut() -> Session) -> Kept {
+    let mut kept = Kept::default();
+    (0..10).for_each(|_| assert!(kept.add(&run(), &base.plan.cells, &[])));
+    kept
+}
+
 #[test]
 fn a_slowdown_fires_the_gate_and_a_smaller_one_is_seen() {
     let mut rng = Rng::new(12);
-    let runs = 40;
+    let runs = 12;
     // The spread of a quiet machine and of one that is less so, and the trials that each takes.
     for (spread, trials) in [(0.02, 5), (0.03, 7), (0.05, 20)] {
-        let (mut fired, mut seen, mut others) = (0, 0, 0);
-        for _ in 0..runs {
-            let mut draw = |factor: f64| factor * (spread * rng.normal()).exp();
-            let base = session(CELLS, trials, |_| draw(1.0));
-            // One cell of all is 12 % slower.
-            let found = ruled(&base, &session(CELLS, trials, |cell| draw(if cell == 5 { 0.88 } else { 1.0 })));
-            fired += usize::from(found.slower.iter().any(|pair| pair.cell == base.plan.cells[5]));
-            others += found.slower.iter().filter(|pair| pair.cell != base.plan.cells[5]).count();
-            let less = versus(&base, &session(CELLS, trials, |_| draw(0.95)));
-            seen += less.cells.iter().filter(|pair| pair.outcome == Outcome::Slower).count();
+        for with_kept in [false, true] {
+            let (mut fired, mut seen, mut others) = (0, 0, 0);
+            for _ in 0..runs {
+                let mut run = |factors: [f64; 2]| session(CELLS, trials, |cell| factors[cell as usize % 2] * (spread * rng.normal()).exp());
+                let base = run([1.0; 2]);
+                let kept = if with_kept { ten_kept(&base, || run([1.0; 2])) } else { Kept::default() };
+                let mut versus = |factors| compare_with(&[base.clone(), run(factors)], &kept).unwrap().others.remove(0);
+                // Every second cell is 15 % slower.
+                let found = rule(&base, &versus([0.85, 1.0]), LIMIT);
+                let slowed = found.slower.iter().filter(|pair| pair.cell.backend == base.plan.cells[0].backend).count();
+                fired += slowed;
+                others += found.slower.len() - slowed;
+                seen += versus([0.9; 2]).cells.iter().filter(|pair| pair.outcome == Outcome::Slower).count();
+            }
+            let said = format!("{spread}, {trials} trials, kept runs: {with_kept}");
+            let cells = runs * CELLS as usize;
+            assert!(fired * 2 * 100 >= cells * 90 && others == 0, "{said}: {fired} of {} cells, {others} others", cells / 2);
+            assert!(seen * 100 >= cells * 75, "{said}: 10 % is seen in {seen} of {cells} cells");
         }
-        assert!(fired * 100 >= runs * 90 && others <= 1, "{spread}, {trials} trials: {fired} of {runs} gates, {others} other cells");
-        let wanted = if spread > 0.02 { 60 } else { 80 };
-        let cells = runs * CELLS as usize;
-        assert!(seen * 100 >= cells * wanted, "{spread}, {trials} trials: 5 % is seen in {seen} of {cells} cells");
     }
 }

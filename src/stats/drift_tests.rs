@@ -73,6 +73,27 @@ fn a_true_difference_is_found_all_the_same() {
     assert!(found.iter().all(|count| *count >= 90), "{found:?} of 100");
 }
 
+/// Runs that were kept before and after a lasting change must not hide it, as the gate would be quiet again after some days.
+#[test]
+fn a_step_among_the_kept_runs_does_not_hide_itself() {
+    let mut rng = Rng::new(13);
+    for runs in [5, 8, 20] {
+        let (mut steady, mut stepped) = (0.0, 0.0);
+        for _ in 0..100 {
+            let mut levels = |step: f64| -> Vec<Vec<f64>> {
+                let cell =
+                    |rng: &mut Rng, step| (0..runs).map(|run| 0.01 * rng.normal() - if run * 2 < runs { 0.0 } else { step }).collect();
+                (0..CELLS).map(|at| cell(&mut rng, if at == 0 { step } else { 0.0 })).collect()
+            };
+            let (even, uneven) = (levels(0.0), levels(0.3));
+            steady += between(&even[0], &even).unwrap();
+            stepped += between(&uneven[0], &uneven).unwrap();
+        }
+        // The plain spread is 10 times as wide.
+        assert!(stepped < 3.0 * steady, "{runs} runs: {stepped} after a step, {steady} without");
+    }
+}
+
 #[test]
 fn too_little_says_nothing() {
     assert_eq!(between(&[0.0, 1.0], &[]), None);

@@ -57,9 +57,9 @@ fn a_sweep_is_answered_in_plain_sentences() {
 #[test]
 fn overlapping_intervals_are_no_difference() {
     let results = [at("read", 4096, Cache::Warm, 10.0), at("mmap", 4096, Cache::Warm, 10.02), at("pread", 4096, Cache::Warm, 5.0)];
-    assert_eq!(text(&results), "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; these trials cannot tell it from read at 4 KiB, warm.");
+    assert_eq!(text(&results), "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; no difference between it and read at 4 KiB, warm.");
     let many: Vec<CellResult> = ["a", "b", "c", "d", "e"].map(|name| at(name, 4096, Cache::Warm, 1.0)).into();
-    assert!(text(&many).contains("these trials cannot tell it from b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."));
+    assert!(text(&many).contains("no difference between it and b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."));
     assert_eq!(answer(&many).best.unwrap().no_difference.len(), 4);
 }
 
@@ -119,7 +119,7 @@ fn calls_that_move_nothing_are_compared_by_operations() {
     );
     let only = answer(&[seek(0.0126), cell(Job { op: Op::Seek, ..job("getpid", 1, Cache::AsIs) }, 0.01265, 0.005, 7)]);
     assert!(
-        only.text.starts_with("Fastest call: getpid, 3.32 k operations/s (302 µs each); these trials cannot tell it from seek."),
+        only.text.starts_with("Fastest call: getpid, 3.32 k operations/s (302 µs each); no difference between it and seek."),
         "{}",
         only.text
     );

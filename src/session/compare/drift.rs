@@ -130,6 +130,21 @@ pub struct Drift {
     pub text: String,
 }
 
+/// What would narrow intervals that were widened by halves.
+fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> String {
+    if !trusted {
+        return "kept runs cannot show more, as these two were not made on one machine and file".into();
+    }
+    let (jobs, cells_of_probes) =
+        (cells.iter().map(|pair| kept.jobs.get(&pair.cell)), probes.iter().map(|pair| kept.probes.get(&pair.cell)));
+    let had = jobs.chain(cells_of_probes).flatten().map(Vec::len).max().unwrap_or(0);
+    let more = match KEPT.saturating_sub(had).max(1) {
+        1 => "1 more kept run".into(),
+        more => format!("{more} more kept runs"),
+    };
+    format!("{more} of these cells (--save) would show what this machine differs by itself, and more trials narrow both")
+}
+
 /// What was known of these pairs; `None` where there are none with a ratio.
 /// `trusted`: kept runs are like both.
 pub fn told(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> Option<Drift> {
@@ -157,7 +172,8 @@ pub fn told(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) ->
             Basis::Halves,
             format!(
                 "A run's interval describes that run. These also hold about {by} for the time between, three times what the halves of the runs \
-                 differ by; {KEPT} more kept runs of these cells would show what this machine differs by itself."
+                 differ by; {}.",
+                remedy(cells, probes, kept, trusted)
             ),
         ),
         None => (
