@@ -3,6 +3,7 @@
 //! `k`, `m`, `g`, `t` and `KiB`.. are powers of 1024, `kB`, `MB`, `GB`, `TB` powers of 1000; plain numbers are bytes.
 
 pub mod column;
+pub mod text;
 
 use std::time::Duration;
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
+use crate::units::text::shown;
 use crate::units::{show_bytes, show_wait};
 
 /// `expected`: what the plan should give, where facts tell.
@@ -11,12 +12,12 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
     let size = show_bytes(plan.target.size());
     let target = match &plan.target {
-        TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", dir.display()),
+        TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", shown(dir)),
         TargetSpec::Scratch { dir, .. } => {
-            format!("a scratch file of {size} in {}, filled with random data, removed afterwards", dir.display())
+            format!("a scratch file of {size} in {}, filled with random data, removed afterwards", shown(dir))
         }
-        TargetSpec::File { path, .. } => format!("{}, {size}, read-only", path.display()),
-        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", path.display()),
+        TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
+        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", shown(path)),
         TargetSpec::None => "no file".into(),
     };
     let rounds = match plan.trials {

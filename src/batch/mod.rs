@@ -23,6 +23,7 @@ use crate::record::{End, Severity};
 use crate::report::{self, Format, say};
 use crate::session::{self, Recorder, Session};
 use crate::sys::{left, signals};
+use crate::units::text::shown;
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
@@ -37,7 +38,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     let (plan, gate) = make::plan(args, settings, presets)?;
     let plan = Arc::new(plan);
     if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path)) {
-        anyhow::bail!("{} is what is measured: give --output another name", path.display());
+        anyhow::bail!("{} is what is measured: give --output another name", shown(path));
     }
     if args.dry_run {
         let shown = if args.anonymous { report::Names::of(&Host::collect(), &plan).plan(&plan) } else { Plan::clone(&plan) };
@@ -113,7 +114,7 @@ fn kept(args: &Args, session: &mut Session, recorder: Option<&Arc<Mutex<Recorder
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         recorder.finish(reason);
-        let path = recorder.path().display();
+        let path = shown(recorder.path());
         session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
             Some(why) => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::sys::text;
+use crate::units::text::steers;
 
 /// Characters kept of a one-line value: it ends up in session files and on terminals.
 const LINE: usize = 300;
@@ -73,7 +74,7 @@ impl Root {
 
 /// One line that is safe to show: no control characters (a disk may be named by an attacker), at most 300 of them.
 pub(super) fn clean(text: &str) -> String {
-    let shown = |c: char| if c.is_control() || c == char::REPLACEMENT_CHARACTER { '?' } else { c };
+    let shown = |c: char| if steers(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c };
     text.trim_matches(|c: char| c.is_whitespace() || c == '\0').chars().take(LINE).map(shown).collect()
 }
 

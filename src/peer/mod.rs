@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::plan::{CpuCache, Info, Job, Op, Unknown, nearest};
 use crate::sys::child;
 use crate::sys::usage::Usage;
+use crate::units::text::{Instead, safe};
 
 /// Another program.
 pub trait Peer: Sync {
@@ -138,7 +139,7 @@ pub fn whole_blocks(job: &Job) -> Job {
 /// The first line that says something, short enough to show; for messages.
 pub fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect())
+    Some(safe(line, Instead::Nothing).chars().take(200).collect())
 }
 
 #[cfg(test)]

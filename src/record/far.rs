@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::steers;
 use crate::units;
+#[cfg(test)]
+use crate::units::text::steers;
+use crate::units::text::{Instead, safe};
 
 /// A machine in one line. Sizes in bytes, unknown texts empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -30,8 +32,8 @@ impl HostSummary {
     /// The same with nothing in it that a terminal or a page would not show as text.
     pub fn clean(self) -> HostSummary {
         let clean = |text: String| -> String {
-            let shown = |c: char| if steers(c) { '?' } else { c };
-            text.trim().chars().take(LONGEST).map(shown).collect()
+            let short: String = text.trim().chars().take(LONGEST).collect();
+            safe(&short, Instead::Mark)
         };
         HostSummary {
             name: clean(self.name),

@@ -11,6 +11,7 @@ use clap::{Arg, Command, ValueEnum};
 use super::pretty::pretty;
 use super::{COMPARISONS, FORMATS, Look, probe, to_file};
 use crate::sys::stdout;
+use crate::units::text::{Instead, safe_lines};
 
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";
@@ -75,7 +76,7 @@ pub struct Failed(pub u8, pub String);
 
 /// One line to stderr; that nobody reads it is no reason to fail.
 pub fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Instead::Escape));
 }
 
 /// Exit 1 with this message.
@@ -119,11 +120,11 @@ impl Out {
         }
     }
 
-    /// Text as it is, JSON where `--format json` was said; other formats are for results only.
+    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was said; other formats are for results only.
     pub fn text_or_json(&self, text: impl FnOnce() -> String, json: &impl serde::Serialize) -> anyhow::Result<()> {
         match self.format.as_str() {
             "table" => {
-                let text = text();
+                let text = safe_lines(&text(), Instead::Escape);
                 self.write(|to| to.write_all(text.as_bytes()))
             }
             "json" => self.write(|to| {

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::record::steers;
+use crate::units::text::{Instead, safe};
 
 /// Columns that `text` takes on a terminal.
 pub fn width(text: &str) -> usize {
@@ -11,11 +11,7 @@ pub fn width(text: &str) -> usize {
 
 /// `text` with everything escaped that could do more than stand there: names and paths are not ours.
 pub fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if steers(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out
+    safe(text, Instead::Escape)
 }
 
 /// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters that are none.

@@ -1,13 +1,10 @@
 //! Text from a file or a user, made safe for one line of a terminal.
 
-use crate::record::steers;
+use crate::units::text::{Instead, safe, steers};
 
 /// The text without control characters: line breaks and tabs become one space, the others go.
 pub fn text(text: &str) -> String {
-    if !text.chars().any(steers) {
-        return text.into();
-    }
-    text.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).filter(|c| !steers(*c)).collect()
+    safe(text, Instead::Nothing)
 }
 
 /// Whether there is nothing to clean.

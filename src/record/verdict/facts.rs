@@ -4,6 +4,7 @@ use super::super::{Residency, Trial};
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
 use crate::units;
+use crate::units::text::{Instead, safe};
 
 /// Share of the span that may be cached before a cold file counts as cached: what may be missing from a warm one.
 const CACHED: f64 = 0.01;
@@ -128,5 +129,5 @@ pub(super) fn falls_short(part: impl Into<u128>, whole: impl Into<u128>) -> bool
 
 /// Names of processes and files may hold line breaks; what is shown is one line.
 pub(super) fn line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    safe(text, Instead::Nothing)
 }

@@ -42,7 +42,7 @@ fn known(path: PathBuf) -> Option<Entry> {
         () => Kind::Other,
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
-    Some(Entry { name: super::hands::name(&path).replace(char::is_control, "?"), kind, size: meta.len(), readable, path })
+    Some(Entry { name: super::hands::name(&path).replace(crate::units::text::steers, "?"), kind, size: meta.len(), readable, path })
 }
 
 /// What was done in the intervals of a cell's trials; nothing where the file cannot be read any more.

@@ -122,7 +122,7 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
                 lines.extend(wrapped(shown, shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim, room));
             }
             if let Some(instead) = &proposed.instead {
-                let text = instead.replace(char::is_control, "?");
+                let text = instead.replace(crate::units::text::steers, "?");
                 lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &text, Role::Text, room));
             }
             for (count, reason) in left_out(&proposed.plan) {
@@ -190,14 +190,16 @@ fn target(proposed: &Proposed, start: &Path) -> String {
     let again = trials(plan).unwrap_or_default();
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
-        TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", path.display()).replace(char::is_control, "?"),
+        TargetSpec::File { path, .. } => {
+            format!("reads {}, {size}; writes nothing", path.display()).replace(crate::units::text::steers, "?")
+        }
         TargetSpec::Scratch { dir, .. } => {
             let whole: PathBuf = start.join(dir).components().collect();
             let dir = whole.display();
-            format!("writes {size} to a scratch file in {dir}{again}, removed afterwards{left}").replace(char::is_control, "?")
+            format!("writes {size} to a scratch file in {dir}{again}, removed afterwards{left}").replace(crate::units::text::steers, "?")
         }
         TargetSpec::New { path, .. } => {
-            format!("writes {size} to the new file {}{again}, which stays{left}", path.display()).replace(char::is_control, "?")
+            format!("writes {size} to the new file {}{again}, which stays{left}", path.display()).replace(crate::units::text::steers, "?")
         }
     }
 }

@@ -46,7 +46,7 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
         Some(going) => format!("{} ...", going.display()),
         None => browser.dir.display().to_string(),
     };
-    let inner = shown.frame(Pane::Target, "Target", &dir.replace(char::is_control, "?"), area, buf);
+    let inner = shown.frame(Pane::Target, "Target", &dir.replace(crate::units::text::steers, "?"), area, buf);
     let parts = parts(shown, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
         pane::line(Line::styled("/", shown.style(Role::Key)), 0, area, buf);
@@ -115,7 +115,7 @@ fn quantity(shown: &Shown, text: &str, off: bool) -> Vec<Span<'static>> {
 fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
     let setup = shown.setup;
     let browser = &setup.browser;
-    let clean = |text: String| text.replace(char::is_control, "?");
+    let clean = |text: String| text.replace(crate::units::text::steers, "?");
     match row {
         Row::Scratch => {
             let size = if setup.file.is_none() {
