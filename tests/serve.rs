@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -116,14 +117,22 @@ fn a_probe_measures_to_it_and_a_signal_stops_it() {
 #[test]
 fn nobody_else_is_let_in() {
     let home = Home::new();
-    fs::write(home.path("short"), "too short\n").unwrap();
-    fs::write(home.path("good"), format!("{SECRET}\n")).unwrap();
+    let write = |name: &str, text: &str, mode: u32| {
+        fs::write(home.path(name), text).unwrap();
+        fs::set_permissions(home.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    write("short", "too short\n", 0o600);
+    write("good", &format!("{SECRET}\n"), 0o600);
+    write("seen", &format!("{SECRET}\n"), 0o644);
+    write("plain", "aaaaaaaaaaaaaaaa\n", 0o600);
     home.stdout("--batch --probe clock --trials 1 --save local --quiet");
     for (line, wanted) in [
         ("serve --listen 0.0.0.0:0", "IOTUI_SECRET"),
         ("serve --listen [::]:0", "--secret-file"),
         ("serve --listen 0.0.0.0:0 --secret-file short", "fewer than 16"),
         ("serve --secret-file none", "No such file"),
+        ("serve --secret-file seen", "can be read or written by others (mode 644): chmod 600 it"),
+        ("serve --secret-file plain", "different characters"),
         ("serve --listen lab-7", "address"),
         ("serve --batch", "--batch"),
         ("--batch --probe rtt --secret-file short", "fewer than 16"),
@@ -149,7 +158,7 @@ fn nobody_else_is_let_in() {
     };
     assert_eq!(reasons("--probe connect --secret-file good", false), [""; 0], "{line}");
     assert!(reasons("--probe connect", false)[0].contains("asks for a secret"));
-    fs::write(home.path("other"), "another secret of words").unwrap();
+    write("other", "another secret of words", 0o600);
     assert!(reasons("--probe connect --secret-file other", false)[0].contains("did not accept the secret"));
     let mut stranger = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     stranger.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nUser-Agent: b\r\n\r\n").unwrap();

@@ -22,6 +22,8 @@ pub enum Ended {
     Wrong(#[from] Wrong),
     #[error("wrong secret")]
     Secret,
+    #[error("too many clients")]
+    Many,
     #[error("more bytes than one connection may have")]
     Bytes,
     #[error("a message that is too large")]
@@ -37,19 +39,25 @@ impl Ended {
     }
 }
 
-/// Serves one client; `greeted` is called when it is known.
-pub fn serve(stream: &TcpStream, server: &Server, stop: &dyn Fn() -> bool, greeted: &dyn Fn()) -> Result<(), Ended> {
+/// Serves one client; `admit` is asked when it has proved who it is, and `greeted` is called when it knows that too.
+pub fn serve(
+    stream: &TcpStream,
+    server: &Server,
+    stop: &dyn Fn() -> bool,
+    admit: &dyn Fn() -> bool,
+    greeted: &dyn Fn(),
+) -> Result<(), Ended> {
     let begin = Instant::now();
     let limits = &server.limits;
     prepare(stream).map_err(Lost::Failed)?;
     let patience = Patience { stop, idle: limits.greeting, until: begin + limits.greeting };
-    greet(stream, server, &patience)?;
+    greet(stream, server, &patience, admit)?;
     greeted();
     let patience = Patience { stop, idle: limits.idle, until: begin + limits.connection };
     Client { stream, server, patience, left: limits.bytes }.requests()
 }
 
-fn greet(stream: &TcpStream, server: &Server, patience: &Patience) -> Result<(), Ended> {
+fn greet(stream: &TcpStream, server: &Server, patience: &Patience, admit: &dyn Fn() -> bool) -> Result<(), Ended> {
     let mut hello = [0; Hello::LEN];
     patience.read(stream, &mut hello)?;
     let hello = Hello::decode(&hello);
@@ -65,6 +73,9 @@ fn greet(stream: &TcpStream, server: &Server, patience: &Patience) -> Result<(),
     if !secret::proves(&proof, secret, Side::Client, &hello.nonce, &nonce) {
         patience.write(stream, &[0])?;
         return Err(Ended::Secret);
+    }
+    if !admit() {
+        return Err(Ended::Many);
     }
     patience.write(stream, &[1])?;
     Ok(patience.write(stream, &secret::prove(secret, Side::Server, &hello.nonce, &nonce))?)

@@ -5,10 +5,12 @@ use std::time::Duration;
 /// The bounds of a server. Whatever a client does, it costs no more than this.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Clients served at once, each by a thread.
+    /// Clients that proved who they are, served at once, each by a thread.
     pub clients: usize,
-    /// Connections that have not said anything yet.
+    /// Connections that have not said anything yet; one more, and the oldest of the address with the most gives way.
     pub silent: usize,
+    /// The same for those that have said something, and not yet that they know the secret.
+    pub greeters: usize,
     /// From the first byte to the last proof.
     pub greeting: Duration,
     /// A client that says nothing for so long is left.
@@ -25,7 +27,8 @@ impl Default for Limits {
         Limits {
             clients: 32,
             silent: 64,
-            greeting: Duration::from_secs(5),
+            greeters: 64,
+            greeting: Duration::from_secs(2),
             idle: Duration::from_secs(30),
             connection: Duration::from_secs(600),
             bytes: 256 << 30,

@@ -4,8 +4,10 @@
 //! neither a recorded nor a reflected proof is worth anything. It keeps strangers out; what is measured with is not encrypted.
 #![allow(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -13,6 +15,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::sys::fd;
+use crate::units::text::shown;
 
 pub const NONCE: usize = 32;
 pub type Nonce = [u8; NONCE];
@@ -23,6 +26,8 @@ pub type Proof = [u8; PROOF];
 pub const VARIABLE: &str = crate::sys::child::SECRET;
 /// The fewest characters.
 pub const LEAST: usize = 16;
+/// The fewest different characters: `aaaaaaaaaaaaaaaa` is long, and the first one that is tried.
+const LEAST_KINDS: usize = 6;
 /// The most bytes of a file that holds one.
 const MOST: u64 = 4096;
 
@@ -34,6 +39,10 @@ pub struct Secret(Vec<u8>);
 pub enum SecretError {
     #[error("the secret in {0} has fewer than {LEAST} characters")]
     Short(String),
+    #[error("the secret in {0} has fewer than {LEAST_KINDS} different characters: it would soon be guessed")]
+    Plain(String),
+    #[error("the secret in {path} can be read or written by others (mode {mode:03o}): chmod 600 it")]
+    Open { path: String, mode: u32 },
     #[error("cannot read the secret in {path}: {error}")]
     File { path: String, error: io::Error },
     #[error("the secret in {0} is no file of at most {MOST} bytes of text")]
@@ -57,24 +66,34 @@ impl Secret {
     /// Spaces and line ends around it are no part of it.
     ///
     /// # Errors
-    /// It is shorter than [`LEAST`] characters; `place` is told, not the secret.
+    /// It is shorter than [`LEAST`] characters, or of few different ones; `place` is told, not the secret.
     pub fn new(text: &str, place: &str) -> Result<Secret, SecretError> {
         let text = text.trim();
-        if text.chars().count() < LEAST { Err(SecretError::Short(place.into())) } else { Ok(Secret(text.as_bytes().into())) }
+        let kinds: BTreeSet<char> = text.chars().collect();
+        match text.chars().count() {
+            ..LEAST => Err(SecretError::Short(place.into())),
+            _ if kinds.len() < LEAST_KINDS => Err(SecretError::Plain(place.into())),
+            _ => Ok(Secret(text.as_bytes().into())),
+        }
     }
 
     /// The text of a file.
     ///
     /// # Errors
-    /// It cannot be read, is no text, or too short or long.
+    /// It cannot be read, others can read or write it too, it is no text, or too short or long.
     pub fn of_file(path: &Path) -> Result<Secret, SecretError> {
-        let place = path.display().to_string();
+        let place = shown(path);
         let failed = |error| SecretError::File { path: place.clone(), error };
         // A pipe would be waited for, and so would some files of /proc that are called regular.
         let file = match fd::open_regular(path) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(SecretError::Odd(place)),
             file => file.map_err(failed)?,
         };
+        // Of the file that is read, whatever the name means by now.
+        let mode = file.metadata().map_err(failed)?.mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(SecretError::Open { path: place, mode });
+        }
         let mut bytes = Vec::new();
         file.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
         match String::from_utf8(bytes) {
@@ -161,6 +180,7 @@ pub fn nonce() -> io::Result<Nonce> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     const TEXT: &str = "a secret of many words";
 
@@ -170,6 +190,10 @@ mod tests {
         let why = Secret::new("only fifteen ch", "x").unwrap_err().to_string();
         assert!(why.contains("fewer than 16") && !why.contains("fifteen"), "{why}");
         assert_eq!(format!("{:?}", Secret::new(TEXT, "x").unwrap()), "Secret(..)");
+        for plain in ["aaaaaaaaaaaaaaaa", "abababababababababab", "1234512345123451234512345"] {
+            let why = Secret::new(plain, "x").unwrap_err().to_string();
+            assert!(why.contains("different characters") && !why.contains(plain), "{why}");
+        }
     }
 
     #[test]
@@ -178,8 +202,17 @@ mod tests {
         let write = |name: &str, bytes: &[u8]| {
             let path = dir.path().join(name);
             fs::write(&path, bytes).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
             path
         };
+        let seen = write("seen", TEXT.as_bytes());
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o666] {
+            fs::set_permissions(&seen, fs::Permissions::from_mode(mode)).unwrap();
+            let why = Secret::of_file(&seen).unwrap_err().to_string();
+            assert!(why.contains(&format!("{mode:03o}")) && why.contains("chmod 600"), "{why}");
+        }
+        fs::set_permissions(&seen, fs::Permissions::from_mode(0o400)).unwrap();
+        assert!(Secret::of_file(&seen).is_ok());
         let good = Secret::of_file(&write("good", format!("{TEXT}\r\n").as_bytes())).unwrap();
         assert_eq!(good, Secret::new(TEXT, "x").unwrap());
         for (path, wanted) in [

@@ -4,11 +4,14 @@
 //! for a while and nothing else. Who speaks gets a plain thread with blocking calls, up to a limit. It is no asynchronous runtime,
 //! because this end is part of what is measured: readiness costs one more system call for every message.
 
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::io::{self, PipeReader};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::Instant;
 
@@ -43,6 +46,10 @@ pub struct Server {
     pub(super) facts: String,
     accepted: AtomicU64,
     serving: AtomicUsize,
+    /// Threads of clients and greeters.
+    threads: AtomicUsize,
+    /// The oldest first.
+    greeters: Mutex<Vec<Greeter>>,
 }
 
 /// A connection that has not said anything yet.
@@ -50,6 +57,23 @@ struct Silent {
     stream: TcpStream,
     from: SocketAddr,
     since: Instant,
+}
+
+/// A connection that has said something, and not yet that it knows the secret. They are counted apart from clients: strangers
+/// take no place of those who know it.
+struct Greeter {
+    number: u64,
+    stream: Arc<TcpStream>,
+    from: SocketAddr,
+}
+
+/// Which of these makes room for one more: the oldest of the address that has the most, so that one address pushes out its own.
+pub(super) fn gives_way(addresses: impl Iterator<Item = IpAddr>) -> Option<usize> {
+    let mut of: HashMap<IpAddr, (usize, usize)> = HashMap::new();
+    for (at, address) in addresses.enumerate() {
+        of.entry(address).or_insert((0, at)).0 += 1;
+    }
+    of.into_values().max_by_key(|(count, first)| (*count, std::cmp::Reverse(*first))).map(|(_, first)| first)
 }
 
 impl Server {
@@ -62,7 +86,8 @@ impl Server {
         let facts = serde_json::to_string(&facts.clone().clean()).unwrap_or_default();
         // Cannot be: every text of it was cut. An empty one is still JSON.
         let facts = if facts.len() as u64 <= MOST_FACTS { facts } else { "{}".into() };
-        Ok(Server { listeners, secret, limits, facts, accepted: AtomicU64::new(0), serving: AtomicUsize::new(0) })
+        let (serving, threads) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Ok(Server { listeners, secret, limits, facts, accepted: AtomicU64::new(0), serving, threads, greeters: Mutex::default() })
     }
 
     /// Connections that were taken so far.
@@ -124,8 +149,10 @@ impl Server {
                 Ok((stream, from)) => {
                     self.accepted.fetch_add(1, Relaxed);
                     // Who has been silent longest makes room: one that means it speaks at once.
-                    if silent.len() >= self.limits.silent && !silent.is_empty() {
-                        silent.remove(0);
+                    if silent.len() >= self.limits.silent
+                        && let Some(at) = gives_way(silent.iter().map(|one| one.from.ip()))
+                    {
+                        silent.remove(at);
                     }
                     silent.push(Silent { stream, from, since: Instant::now() });
                 }
@@ -154,24 +181,66 @@ impl Server {
             // It only connected.
             Ok(_) | Err(_) => return,
         }
-        if self.serving.fetch_add(1, Relaxed) >= self.limits.clients {
-            self.serving.fetch_sub(1, Relaxed);
-            return watch(one.from, Happened::Ended("too many clients"));
-        }
         let Silent { stream, from, .. } = one;
+        // Those that gave way end at once, but not before the next one begins.
+        if self.threads.fetch_add(1, Relaxed) >= self.limits.clients + 2 * self.limits.greeters {
+            self.threads.fetch_sub(1, Relaxed);
+            return watch(from, Happened::Ended("too many strangers"));
+        }
+        let stream = Arc::new(stream);
+        let number = self.begin_greeting(&stream, from);
         let work = move || {
-            let served = || client::serve(&stream, self, stop, &|| watch(from, Happened::Greeted));
+            let admitted = Cell::new(false);
+            let admit = || {
+                // Gone from the list: it had to give way.
+                admitted.set(self.end_greeting(number) && self.admit());
+                admitted.get()
+            };
+            let served = || client::serve(&stream, self, stop, &admit, &|| watch(from, Happened::Greeted));
             match catch_unwind(AssertUnwindSafe(served)) {
                 Ok(Err(ended)) if !ended.is_quiet() => watch(from, Happened::Ended(&ended.to_string())),
                 Ok(_) => {}
                 Err(_) => watch(from, Happened::Ended("this is a bug in iotui, please report it")),
             }
+            self.end_greeting(number);
             drop(stream);
-            self.serving.fetch_sub(1, Relaxed);
+            if admitted.get() {
+                self.serving.fetch_sub(1, Relaxed);
+            }
+            self.threads.fetch_sub(1, Relaxed);
         };
         if std::thread::Builder::new().name("client".into()).stack_size(256 << 10).spawn_scoped(scope, work).is_err() {
-            self.serving.fetch_sub(1, Relaxed);
+            self.end_greeting(number);
+            self.threads.fetch_sub(1, Relaxed);
             watch(from, Happened::Ended("no thread is left for it"));
         }
+    }
+
+    /// Notes one that greets; where there are too many, one of them gives way.
+    fn begin_greeting(&self, stream: &Arc<TcpStream>, from: SocketAddr) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Relaxed);
+        let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
+        if greeters.len() >= self.limits.greeters
+            && let Some(at) = gives_way(greeters.iter().map(|one| one.from.ip()))
+        {
+            // Its thread sees that as the end of the connection.
+            let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
+        }
+        greeters.push(Greeter { number, stream: Arc::clone(stream), from });
+        number
+    }
+
+    /// It greets no more; `false` where it was not noted any more.
+    fn end_greeting(&self, number: u64) -> bool {
+        let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = greeters.iter().position(|one| one.number == number);
+        at.map(|at| greeters.remove(at)).is_some()
+    }
+
+    /// A place among the clients.
+    fn admit(&self) -> bool {
+        let taken = self.serving.fetch_update(Relaxed, Relaxed, |serving| (serving < self.limits.clients).then_some(serving + 1));
+        taken.is_ok()
     }
 }

@@ -337,6 +337,56 @@ fn too_many_clients_are_turned_away_and_come_back_later() {
     far.end();
 }
 
+#[test]
+fn strangers_take_no_place_of_those_who_know_the_secret() {
+    for (strangers, says) in [(40, 1), (300, 1), (300, Hello::LEN)] {
+        let far = Far::usual();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (address, over) = (far.address, Arc::clone(&stop));
+        let hello = Hello { nonce: [3; NONCE] }.encode();
+        let say = hello[..says].to_vec();
+        // Every one of them is renewed as soon as it is closed, and half of them anyway.
+        let crowd = std::thread::spawn(move || {
+            let one = || {
+                let mut stream = TcpStream::connect(address).ok()?;
+                stream.write_all(&say).ok()?;
+                stream.set_nonblocking(true).ok()?;
+                Some(stream)
+            };
+            let mut all: Vec<Option<TcpStream>> = (0..strangers).map(|_| one()).collect();
+            let mut turn = 0usize;
+            while !over.load(Relaxed) {
+                turn += 1;
+                let at = turn % all.len();
+                let gone = all[at].as_ref().is_none_or(|stream| (&mut &*stream).read(&mut [0; 64]).is_ok_and(|got| got == 0));
+                if gone || turn.is_multiple_of(2) {
+                    all[at] = one();
+                }
+                std::thread::yield_now();
+            }
+        });
+        let mut served = 0;
+        for _ in 0..50 {
+            served += usize::from(Line::open(far.address, Some(&secret()), &Site::default()).is_ok_and(|line| {
+                line.ask(Request::Sink(3)).is_ok() && line.write(b"abc").is_ok() && line.reply().is_ok_and(|got| got == 3)
+            }));
+        }
+        stop.store(true, Relaxed);
+        crowd.join().unwrap();
+        assert_eq!(served, 50, "of 50, with {strangers} strangers that say {says} bytes");
+        far.end();
+    }
+}
+
+#[test]
+fn a_crowd_pushes_out_its_own_first() {
+    let ip = |text: &str| text.parse().unwrap();
+    let [one, two]: [std::net::IpAddr; 2] = [ip("192.0.2.1"), ip("::1")];
+    assert_eq!(super::server::gives_way([one, two, two, one, two].into_iter()), Some(1));
+    assert_eq!(super::server::gives_way([one, two].into_iter()), Some(0));
+    assert_eq!(super::server::gives_way(std::iter::empty()), None);
+}
+
 /// In a process of its own: descriptors and threads are counted.
 #[test]
 fn who_leaves_in_any_state_leaves_nothing_behind() {
