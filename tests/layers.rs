@@ -161,6 +161,25 @@ fn unsafe_code_stays_in_its_rooms() {
     assert_none(wrong_unsafe(&sources(&root().join("src"))));
 }
 
+/// Where text goes to people at once: a path is written by `units::text::shown` there.
+#[test]
+fn no_path_is_shown_as_it_is() {
+    let files = sources(&root().join("src"));
+    let rooms = ["app", "batch", "cli", "commands", "config"];
+    let raw = files.iter().filter(|(path, _)| rooms.contains(&File::of(path).room.as_str())).filter_map(|(path, text)| {
+        tokens(text).windows(3).any(|w| matches!(w, [".", "display", "("])).then(|| format!("{}: a raw path", path.display()))
+    });
+    assert_none(raw.collect());
+}
+
+/// There is one list of the characters that may not reach a terminal.
+#[test]
+fn one_function_says_what_is_safe_to_show() {
+    let files = sources(&root().join("src"));
+    let own = files.iter().filter(|(path, text)| path != Path::new("units/text.rs") && text.contains("..='\\u{202e}'"));
+    assert_none(own.map(|(path, _)| format!("{}: another list of characters", path.display())).collect());
+}
+
 #[test]
 fn files_are_short() {
     assert_none(too_long(&sources(&root().join("src"))));

@@ -6,6 +6,7 @@ use super::{CompareTo, ExportTo, Sessions};
 use crate::report::{self, Out, When, failed, say};
 use crate::session::{self, Listed, Session, SessionError};
 use crate::units;
+use crate::units::text::shown;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     let dir = session::folder()?;
@@ -31,7 +32,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Delete { session } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             session::delete(&dir, &path).map_err(failed)?;
-            say(format!("deleted {}", path.display()));
+            say(format!("deleted {}", shown(&path)));
         }
         Sessions::Import { file } => {
             let imported = session::import(&dir, file).map_err(failed)?;
@@ -70,7 +71,7 @@ fn unknown(error: SessionError) -> anyhow::Error {
 
 fn table(all: &[Listed], dir: &Path) -> String {
     if all.is_empty() {
-        return format!("no sessions in {}\n", dir.display());
+        return format!("no sessions in {}\n", shown(dir));
     }
     let head = ["id", "name", "target", "seconds", "cells", "verdict", "state"].map(String::from);
     let rows: Vec<[String; 7]> = std::iter::once(head).chain(all.iter().map(row)).collect();
@@ -102,7 +103,10 @@ fn row(listed: &Listed) -> [String; 7] {
         listed.seconds.map_or("-".into(), units::three_digits),
         cells,
         listed.verdict.map_or("-", |v| v.name()).into(),
-        listed.state.name().into(),
+        match listed.lost_lines {
+            Some(lost) if lost > 0 => format!("{}, {lost} lines damaged", listed.state.name()),
+            _ => listed.state.name().into(),
+        },
     ]
 }
 

@@ -36,6 +36,8 @@ pub struct Document<'a> {
     pub answer: Answer,
     /// What an operation costs on each curve over the block size.
     pub costs: Vec<CurveCost>,
+    /// Lines of the session's file that are damaged or missing.
+    pub lost_lines: u64,
 }
 
 /// One result: of a job, then of a probe. Each has the keys of both, those of the other null.
@@ -189,5 +191,6 @@ pub fn document(session: &Session) -> Document<'_> {
         ceilings: ceilings(session),
         answer,
         costs,
+        lost_lines: session.lost,
     }
 }

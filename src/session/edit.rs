@@ -1,16 +1,20 @@
 //! Changes to sessions that are kept: rename, delete, import. None touches another session.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::damage::HEADERS;
+use super::line::{self, COPY, Header, Line};
+use super::load::{self, load, whole};
 use super::publish::{Alone, PATIENCE, Unfinished, lock, publish};
-use super::reader::{self, LONGEST};
-use super::{Recorder, SessionError, fio, list, load, store, time};
+use super::reader;
+use super::seal::{self, Seal};
+use super::{Recorder, Session, SessionError, fio, list, store, time};
 
 /// How often a file may be replaced while its lock is taken.
 const REPLACED: u32 = 100;
@@ -114,34 +118,77 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
 #[derive(Deserialize)]
 struct Places<'a> {
     #[serde(borrow)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     name: Option<&'a RawValue>,
 }
 
-/// Copies a session with another id (where given) and name in its first line, to the device; every other byte stays.
+/// Copies a session with another id (where given) and name in its first line, to the device. Every other byte stays, but for
+/// lines that are damaged: they are left out, and a line says so.
 fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
-    let (file, _) = reader::open(from)?;
-    let mut input = BufReader::with_capacity(256 << 10, file);
-    let mut first = Vec::new();
-    (&mut input).take(LONGEST).read_until(b'\n', &mut first).map_err(|e| SessionError::io("read", from, e))?;
-    let line = std::str::from_utf8(&first).ok().and_then(|line| replaced(line, id, name));
-    let line = line.ok_or_else(|| SessionError::NotASession { path: from.into(), why: "its first line has no id and name".into() })?;
-    let mut write = || -> io::Result<()> {
-        to.write_all(line.as_bytes())?;
-        io::copy(&mut input, to)?;
-        to.sync_data()
+    let (session, damage) = whole(from)?;
+    let no = |why: &str| SessionError::NotASession { path: from.into(), why: why.into() };
+    let mut lines = reader::lines(from)?;
+    let first = load::next(&mut lines, from)?.ok_or_else(|| no("it is empty"))?;
+    let first = [first, b"\n"].concat();
+    let header = match seal::check(first.trim_ascii_end()) {
+        Seal::Whole(_, open) => [open, b"}\n"].concat(),
+        _ => first.clone(),
     };
-    write().map_err(|e| SessionError::io("copy", from, e))
+    let header = Some(header).filter(|_| !damage.mended).and_then(|header| replaced(std::str::from_utf8(&header).ok()?, id, name));
+    // What was made good from its copy or its parts is written anew.
+    let header = header.map_or_else(|| made_good(&session, id, name), Ok)?;
+    let mut to = BufWriter::new(to);
+    let failed = |e| SessionError::io("copy", from, e);
+    to.write_all(&if damage.sealed { twice(&header) } else { header.into_bytes() }).map_err(failed)?;
+    if damage.moved && !damage.bad.contains(&1) && !first.starts_with(b"{\"iotui\":") {
+        to.write_all(&first).map_err(failed)?;
+    }
+    while let Some(bytes) = load::next(&mut lines, from)? {
+        // Lines that are written anew: the header, wherever it stands, and its copy.
+        let header = bytes.starts_with(b"{\"iotui\":");
+        let bytes = [bytes, b"\n"].concat();
+        if !header && damage.bad.binary_search(&lines.number).is_err() {
+            to.write_all(&bytes).map_err(failed)?;
+        }
+    }
+    let lost = damage.unnumbered() - damage.told;
+    if lost > 0 {
+        let line = line::bytes(&Line::Lost { lines: lost }).map_err(|e| SessionError::Json(e.to_string()))?;
+        let line = if damage.sealed { seal::seal(&line, damage.next()) } else { line };
+        to.write_all(&line).map_err(failed)?;
+    }
+    to.into_inner().map_err(|e| failed(e.into_error()))?.sync_data().map_err(failed)
+}
+
+/// A first line for what was loaded without one.
+fn made_good(session: &Session, id: Option<&str>, name: &str) -> Result<String, SessionError> {
+    let header = Header::new(id.unwrap_or(&session.id), name, &session.created, 0, &session.host, &session.plan);
+    let bytes = line::bytes(&header).map_err(|e| SessionError::Json(e.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A first line and its copy, sealed.
+pub(super) fn twice(first: &str) -> Vec<u8> {
+    let copy = changed(first, |places| Some(vec![(places.kind?, COPY)])).unwrap_or_default();
+    [seal::seal(first.as_bytes(), 1), seal::seal(copy.as_bytes(), HEADERS)].concat()
 }
 
 /// The first line with these values in the place of its own.
 pub(super) fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<String> {
-    let places: Places = serde_json::from_str(line).ok()?;
-    let mut changes = vec![(places.name?, name)];
-    if let Some(id) = id {
-        changes.push((places.id?, id));
-    }
+    changed(line, |places| {
+        let mut changes = vec![(places.name?, name)];
+        if let Some(id) = id {
+            changes.push((places.id?, id));
+        }
+        Some(changes)
+    })
+}
+
+fn changed<'a>(line: &'a str, wanted: impl FnOnce(Places<'a>) -> Option<Vec<(&'a RawValue, &'a str)>>) -> Option<String> {
+    let mut changes = wanted(serde_json::from_str(line).ok()?)?;
     // From the back, so that the places of the others stay right.
     changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.get().as_ptr()));
     let mut changed = line.to_string();

@@ -18,7 +18,7 @@ pub enum SessionError {
     NotASession { path: PathBuf, why: String },
     #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", shown(.path), super::line::SCHEMA)]
     Newer { path: PathBuf, schema: u64 },
-    #[error("{} is damaged in line {line}: {why}; the lines before it can be saved with head -n {}", shown(.path), line - 1)]
+    #[error("{} is damaged in line {line}: {why}", shown(.path))]
     Damaged { path: PathBuf, line: u64, why: String },
     #[error("{} has {bytes} bytes, more than the {most} that are loaded", shown(.path))]
     TooLarge { path: PathBuf, bytes: u64, most: u64 },

@@ -12,6 +12,8 @@ use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
 use crate::units;
 
+/// The kind of the second line of a sealed file: the first one again, for the day that is damaged.
+pub const COPY: &str = "copy";
 /// The version in the first line. Kinds of lines and keys may be added without a new one.
 pub const SCHEMA: u64 = 1;
 
@@ -23,6 +25,9 @@ pub struct Header<'a> {
     id: &'a str,
     name: &'a str,
     created: &'a str,
+    /// The fraction of that second: of two sessions of one second it says which is newer.
+    #[serde(skip_serializing_if = "is_none")]
+    nanos: u32,
     target: String,
     cells: usize,
     /// Of these, the cells of probes.
@@ -33,13 +38,14 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    pub fn new(id: &'a str, name: &'a str, created: &'a str, host: &'a Host, plan: &'a Plan) -> Header<'a> {
+    pub fn new(id: &'a str, name: &'a str, created: &'a str, nanos: u32, host: &'a Host, plan: &'a Plan) -> Header<'a> {
         Header {
             iotui: SCHEMA,
             kind: "session",
             id,
             name,
             created,
+            nanos,
             target: target(&plan.target),
             cells: plan.cells.len() + plan.probes.len(),
             probes: plan.probes.len(),
@@ -51,6 +57,10 @@ impl<'a> Header<'a> {
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+fn is_none(nanos: &u32) -> bool {
+    *nanos == 0
 }
 
 /// A target for a list: `scratch 512 MiB`, or the path.
@@ -113,6 +123,10 @@ pub enum Line<'a> {
     },
     Note {
         text: &'a str,
+    },
+    /// How many lines a copy of a damaged file has not.
+    Lost {
+        lines: u64,
     },
     End(EndLine),
 }
@@ -206,7 +220,7 @@ pub struct First<'a> {
 }
 
 /// The largest host that is read, bytes: one of 1024 CPUs has some 100 KiB. In memory it may take 30 times as much.
-const LARGEST_HOST: usize = 1 << 20;
+pub(super) const LARGEST_HOST: usize = 1 << 20;
 
 impl First<'_> {
     /// The host, its texts made safe to show.
@@ -226,7 +240,7 @@ impl First<'_> {
     }
 }
 
-fn clean_texts(value: &mut Value) {
+pub(super) fn clean_texts(value: &mut Value) {
     match value {
         Value::String(text) => clean::in_place(text),
         Value::Array(items) => items.iter_mut().for_each(clean_texts),
@@ -246,6 +260,7 @@ pub enum Found {
     Levels(Vec<Level>),
     Pick(Box<Pick>),
     Note(String),
+    Lost(u64),
     End(EndLine),
     /// A kind that this iotui does not know or load.
     Other,
@@ -290,6 +305,11 @@ struct NoteLine {
     text: String,
 }
 
+#[derive(Deserialize)]
+struct LostLine {
+    lines: u64,
+}
+
 const TRIAL: &[u8] = br#"{"kind":"trial","#;
 const VERDICT: &[u8] = br#"{"kind":"verdict","cell":"#;
 /// Where the samples begin: in a string its quotes would be escaped.
@@ -319,6 +339,7 @@ pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
         "levels" => Found::Levels(json::<LevelsLine>(line)?.levels),
         "pick" => Found::Pick(json(line)?),
         "note" => Found::Note(json::<NoteLine>(line)?.text),
+        "lost" => Found::Lost(json::<LostLine>(line)?.lines),
         "end" => Found::End(json(line)?),
         _ => Found::Other,
     })

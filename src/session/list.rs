@@ -7,15 +7,22 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::damage::Damage;
 use super::line::{self, EndLine, Found, SCHEMA, Worst};
 use super::reader::{self, Lines};
-use super::{SessionError, clean, store};
+use super::seal::{self, Seal};
+use super::{SessionError, clean, load, store};
 use crate::record::End;
 
 /// Bytes read from the start of a file: the keys before `host`.
 const HEAD: usize = 1024;
 /// Bytes read from its end: the end line and what may stand behind it.
 const TAIL: u64 = 1024;
+
+/// The largest file that a list reads as a whole to find lost lines, bytes.
+const CHECKED: u64 = 8 << 20;
+/// How the end line begins.
+const END: &[u8] = br#"{"kind":"end","#;
 
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,6 +76,9 @@ pub struct Listed {
     pub target: String,
     /// UTC, RFC 3339; empty where it cannot be read.
     pub created: String,
+    /// The fraction of that second, where the file says so: for the order.
+    #[serde(skip)]
+    pub nanos: u32,
     /// How long the run took; `None` where it did not come to its end.
     pub seconds: Option<f64>,
     /// Cells of the plan.
@@ -83,6 +93,8 @@ pub struct Listed {
     pub verdict: Option<Worst>,
     /// The highest median throughput, bytes per second; `None` where it is not known or no bytes were moved.
     pub best: Option<f64>,
+    /// Lines of the file that are damaged or missing; `None` where that is found out only by opening it.
+    pub lost_lines: Option<u64>,
     pub state: State,
 }
 
@@ -112,7 +124,7 @@ fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
             sessions.push(one(&path, ends));
         }
     }
-    sessions.sort_by(|a, b| (&b.created, &b.id).cmp(&(&a.created, &a.id)));
+    sessions.sort_by(|a, b| (&b.created, b.nanos, &b.id).cmp(&(&a.created, a.nanos, &a.id)));
     Ok(sessions)
 }
 
@@ -133,6 +145,7 @@ fn one(path: &Path, ends: bool) -> Listed {
         name: String::new(),
         target: String::new(),
         created: String::new(),
+        nanos: 0,
         seconds: None,
         cells: 0,
         probes: 0,
@@ -140,13 +153,15 @@ fn one(path: &Path, ends: bool) -> Listed {
         failed: 0,
         verdict: None,
         best: None,
+        lost_lines: None,
         state: State::Unreadable,
     };
     let Ok((file, length)) = reader::open(path) else { return listed };
-    let Some(head) = head(&file) else { return listed };
+    let Some(head) = head(&file) else { return salvaged(listed, path, ends) };
     listed.name = clean::brief(&head.name, store::NAME_LENGTH);
     listed.target = clean::brief(&head.target, 4096);
     listed.created = clean::brief(&head.created, 40);
+    listed.nanos = head.nanos;
     (listed.cells, listed.probes) = (head.cells, head.probes);
     listed.state = State::Interrupted;
     if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
@@ -154,7 +169,44 @@ fn one(path: &Path, ends: bool) -> Listed {
         (listed.seconds, listed.measured, listed.failed, listed.verdict) = (end.seconds, end.cells, end.failed, end.worst);
         listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
     }
+    if ends && length <= CHECKED {
+        listed.lost_lines = lost(path);
+    }
     listed
+}
+
+/// A session whose first line is damaged, as far as it can be loaded.
+fn salvaged(mut listed: Listed, path: &Path, ends: bool) -> Listed {
+    let small = path.metadata().is_ok_and(|meta| meta.len() <= CHECKED);
+    let Some(session) = small.then(|| load::load(path).ok()).flatten() else { return listed };
+    listed.name = clean::brief(&session.name, store::NAME_LENGTH);
+    listed.target = clean::brief(&line::target(&session.plan.target), 4096);
+    listed.created = session.created;
+    listed.cells = (session.plan.cells.len() + session.plan.probes.len()) as u64;
+    listed.probes = session.plan.probes.len() as u64;
+    listed.lost_lines = ends.then_some(session.lost);
+    listed.state = session.end.map_or(State::Interrupted, State::from);
+    listed
+}
+
+/// How many lines of a sealed file are lost, by their seals alone; `None` where that is not known so.
+fn lost(path: &Path) -> Option<u64> {
+    let mut lines = reader::lines(path).ok()?;
+    let mut damage = Damage::new(true, false);
+    let mut sealed = false;
+    while let Some(line) = load::next(&mut lines, path).ok()? {
+        let end = line.starts_with(END);
+        match seal::check(line) {
+            Seal::Whole(number, _) if damage.see(number) => {
+                sealed = true;
+                if end {
+                    damage.end();
+                }
+            }
+            _ => damage.lose(0, b""),
+        }
+    }
+    sealed.then(|| damage.lost())
 }
 
 #[derive(Deserialize)]
@@ -164,6 +216,8 @@ struct Head {
     #[serde(default)]
     name: String,
     created: String,
+    #[serde(default)]
+    nanos: u32,
     #[serde(default)]
     target: String,
     #[serde(default)]
@@ -194,7 +248,8 @@ fn tail(file: &File, length: u64) -> Option<EndLine> {
     let mut last = [0; TAIL as usize];
     let read = file.read_at(&mut last, from).ok()?;
     let whole = last[..read].iter().rposition(|b| *b == b'\n')?;
-    last[..whole].rsplit(|b| *b == b'\n').find_map(|bytes| match line::parse(bytes) {
+    let fits = |bytes: &&[u8]| seal::check(bytes) != Seal::Broken;
+    last[..whole].rsplit(|b| *b == b'\n').filter(fits).find_map(|bytes| match line::parse(bytes) {
         Ok(Found::End(end)) => Some(end),
         _ => None,
     })

@@ -1,12 +1,14 @@
-//! Reads a session back, whole or torn, and refuses what is none.
+//! Reads a session back, whole, torn or damaged: what is whole is loaded, the rest is counted. What is no session is refused.
 
 use std::io::{BufRead, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::line::{self, First, Found, SCHEMA, Start};
-use super::reader::{self, Lines};
-use super::{Session, SessionError, clean, error};
+use super::damage::Damage;
+use super::line::{self, Found};
+use super::reader::{self, LineError, Lines};
+use super::seal::{self, Seal};
+use super::{Session, SessionError, clean, head};
 use crate::engine;
 use crate::plan::{Job, Plan};
 use crate::record::{Dropped, Level, Prepared, ProbeFindings, Sample, Verdict, Warning};
@@ -16,13 +18,19 @@ const MAPPED_BY: usize = 16;
 /// The most readings of a level of cold.
 const READINGS: usize = 100;
 
-/// Loads the session in `path`, up to its last whole line; verdicts that are not in it stay `None`.
+/// Loads what is whole of the session in `path`; verdicts that are not in it stay `None`, and how many lines are lost is
+/// [`Session::lost`].
 ///
 /// Memory is bounded by the file's size, and each line by 16 MiB.
 ///
 /// # Errors
-/// The file cannot be read, is no session, is of a newer schema, or is damaged before its last line.
+/// The file cannot be read, is no session, is of a newer schema, or has lost what says what it measured.
 pub fn load(path: &Path) -> Result<Session, SessionError> {
+    whole(path).map(|(session, _)| session)
+}
+
+/// As [`load`], with what is lost.
+pub(super) fn whole(path: &Path) -> Result<(Session, Damage), SessionError> {
     read(&mut reader::lines(path)?, path)
 }
 
@@ -43,9 +51,12 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
         samples: Vec<Sample>,
     }
     let mut lines = reader::lines(path)?;
-    first(&mut lines, path)?;
+    let sealed = head::find(&mut lines, path)?.sealed;
     let mut found = Vec::new();
     while let Some(bytes) = next(&mut lines, path)? {
+        if matches!((seal::check(bytes), sealed), (Seal::Broken, _) | (Seal::None, true)) {
+            continue;
+        }
         match serde_json::from_slice::<Line>(bytes) {
             Ok(line) if line.kind == "trial" && line.cell == Some(cell) => found.push((cell, line.round.unwrap_or(0), line.samples)),
             // Whole and damaged lines are told apart by `load`.
@@ -55,51 +66,184 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
     Ok(found)
 }
 
-fn next<'a, R: BufRead>(lines: &'a mut Lines<R>, path: &Path) -> Result<Option<&'a [u8]>, SessionError> {
+/// The next line that is not too long; one that is stands for damage, and is passed over as an empty one.
+pub(super) fn next<'a, R: BufRead>(lines: &'a mut Lines<R>, path: &Path) -> Result<Option<&'a [u8]>, SessionError> {
     let line = lines.number + 1;
-    lines.next_line().map_err(|error| error.at(path, line))
+    if let Err(error) = lines.peek_line() {
+        if line == 1 || !matches!(error, LineError::TooLong) {
+            return Err(error.at(path, line));
+        }
+        lines.skip().map_err(|error| error.at(path, line))?;
+        return Ok(Some(b""));
+    }
+    Ok(lines.current())
+}
+
+/// One pass over the lines after the header.
+struct Reading {
+    session: Session,
+    judged: Vec<u64>,
+    verdicts: Verdicts,
+    damage: Damage,
+    /// The number of each trial in a sealed file.
+    numbers: Vec<u64>,
+    /// Found behind trials: lines were exchanged, and this is the plan of all of them.
+    late: Option<Plan>,
+    /// The plan is that one.
+    settled: bool,
+    body: Vec<u8>,
+}
+
+/// What is to be done with the rest of the lines.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Line,
+    /// Something was found that changes what all lines before it mean.
+    Again,
+}
+
+impl Reading {
+    fn new(session: Session, sealed: bool, partial: bool) -> Reading {
+        let judged = vec![0; session.plan.cells.len()];
+        let damage = Damage::new(sealed, partial);
+        let (verdicts, numbers, body) = (Verdicts::default(), Vec::new(), Vec::new());
+        Reading { session, judged, verdicts, damage, numbers, late: None, settled: false, body }
+    }
+
+    fn line(&mut self, bytes: &[u8], place: Place) -> Next {
+        let at = place.number + 1;
+        let (number, body) = match (seal::check(bytes), self.damage.sealed) {
+            (Seal::Whole(..), false) => {
+                self.damage.sealed = true;
+                return Next::Again;
+            }
+            (Seal::Whole(number, open), true) if self.damage.see(number) => {
+                seal::unsealed(open, &mut self.body);
+                (number, std::mem::take(&mut self.body))
+            }
+            (Seal::None, false) => (at, bytes.to_vec()),
+            _ => {
+                self.damage.lose(at, bytes);
+                return Next::Line;
+            }
+        };
+        let next = self.object(&body, number, place).unwrap_or_else(|()| {
+            self.damage.lose(at, bytes);
+            Next::Line
+        });
+        self.body = body;
+        next
+    }
+
+    fn object(&mut self, body: &[u8], number: u64, place: Place) -> Result<Next, ()> {
+        if let Some(cell) = line::cell_of_verdict(body).filter(|cell| *cell < self.session.plan.cells.len()) {
+            self.damage.count(number);
+            self.verdicts.put(cell, place);
+            return Ok(Next::Line);
+        }
+        let found = line::parse(body).map_err(drop)?;
+        match &found {
+            Found::Plan(_) if self.settled => return Ok(Next::Line),
+            Found::Plan(plan) if !self.session.trials.is_empty() || !self.session.probe_trials.is_empty() => {
+                if **plan == self.session.plan {
+                    return Ok(Next::Line);
+                }
+                let mut plan = plan.clone();
+                check(&mut plan).map_err(drop)?;
+                self.late = Some(*plan);
+                return Ok(Next::Again);
+            }
+            Found::Plan(_) => {
+                self.damage.replan();
+                self.verdicts = Verdicts::default();
+            }
+            Found::Grounds(_) => self.damage.grounds(number),
+            Found::Trial(_) => self.numbers.push(number),
+            Found::Lost(lines) => self.damage.told = self.damage.told.saturating_add(*lines),
+            Found::End(_) => self.damage.end(),
+            _ => {}
+        }
+        if matches!(found, Found::Trial(_) | Found::Verdict(_) | Found::Probe(_) | Found::Findings(_) | Found::Pick(_)) {
+            self.damage.count(number);
+        }
+        let taken = take(&mut self.session, &mut self.judged, found).map_err(drop);
+        self.numbers.truncate(self.session.trials.len());
+        taken.map(|()| Next::Line)
+    }
+
+    /// The trials in the order they were made, where lines were exchanged.
+    fn sort(&mut self) {
+        if self.damage.sealed && !self.numbers.is_sorted() {
+            let trials = std::mem::take(&mut self.session.trials);
+            let mut numbered: Vec<_> = std::mem::take(&mut self.numbers).into_iter().zip(trials).collect();
+            numbered.sort_by_key(|(number, _)| *number);
+            self.session.trials = numbered.into_iter().map(|(_, trial)| trial).collect();
+        }
+    }
+
+    /// The last verdict of each cell that is whole.
+    fn judge<R: BufRead + Seek>(&mut self, lines: &mut Lines<R>, path: &Path) -> Result<(), SessionError> {
+        for places in self.verdicts.places() {
+            for place in places.into_iter().flatten() {
+                let found = verdict_at(place, lines, path)?;
+                if found.is_some_and(|found| take(&mut self.session, &mut self.judged, found).is_ok()) {
+                    break;
+                }
+                self.damage.lose(place.number + 1, b"");
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Reads a session from its lines; `path` is for messages.
-pub(super) fn read<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Session, SessionError> {
-    let mut session = first(lines, path)?;
-    let mut judged = vec![0u64; session.plan.cells.len()];
-    let mut verdicts = Verdicts::default();
+pub(super) fn read<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<(Session, Damage), SessionError> {
+    let head = head::find(lines, path)?;
+    let first_too = head.elsewhere.is_some() || (head.sealed && !head.whole);
+    let (after, mut again) = ((lines.whole, lines.number), 0);
+    let mut reading = Reading::new(head.session.clone(), head.sealed, head.partial);
     loop {
-        let place = Place { start: lines.whole, number: lines.number };
-        let Some(bytes) = next(lines, path)? else { break };
-        if let Some(cell) = line::cell_of_verdict(bytes).filter(|cell| *cell < session.plan.cells.len()) {
-            verdicts.put(cell, place);
-            continue;
+        if head.sealed && head.whole {
+            reading.damage.see(1);
         }
-        let Some(found) = whole(line::parse(bytes), lines, path)? else { break };
-        if matches!(found, Found::Plan(_)) {
-            verdicts = Verdicts::default();
+        // Lines were exchanged: the first one may be whole all the same.
+        if first_too {
+            lines.go_to(0, 0).map_err(|error| error.at(path, 1))?;
         }
-        take(&mut session, &mut judged, found).map_err(|why| SessionError::Damaged { path: path.into(), line: lines.number, why })?;
+        let mut next_is = Next::Line;
+        while next_is == Next::Line {
+            let place = Place { start: lines.whole, number: lines.number };
+            let Some(bytes) = next(lines, path)? else { break };
+            if head.elsewhere != Some(place.number + 1) {
+                next_is = reading.line(bytes, place);
+            }
+        }
+        again += 1;
+        if next_is == Next::Line || again > 2 {
+            break;
+        }
+        // Found out once each: that there are seals, and another plan.
+        let (sealed, late) = (reading.damage.sealed, reading.late.take());
+        let settled = reading.settled || late.is_some();
+        let mut session = head.session.clone();
+        session.replace_plan(late.unwrap_or(if reading.settled { reading.session.plan } else { session.plan.clone() }));
+        reading = Reading { settled, ..Reading::new(session, sealed, head.partial || sealed != head.sealed) };
+        lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
     }
-    for place in verdicts.places() {
-        let found = match (verdict_at(place, lines, path)?, verdicts.replaced) {
-            (None, Some(replaced)) => verdict_at(replaced, lines, path)?,
-            (found, _) => found,
-        };
-        if let Some(found) = found {
-            let damaged = |why| SessionError::Damaged { path: path.into(), line: place.number + 1, why };
-            take(&mut session, &mut judged, found).map_err(damaged)?;
-        }
+    if let Some(line) = reading.damage.lost_plan().filter(|_| !reading.settled) {
+        let why = "the plan stood there that says what its trials are of".into();
+        return Err(SessionError::Damaged { path: path.into(), line, why });
     }
+    reading.sort();
+    reading.judge(lines, path)?;
+    let Reading { mut session, mut judged, mut damage, .. } = reading;
+    damage.bad.sort_unstable();
+    (damage.mended, damage.moved) = (!head.whole, first_too);
+    session.lost = damage.lost();
     rejudge(&mut session, &mut judged);
     tell_stale(&mut session, &judged);
-    Ok(session)
-}
-
-/// What was found in a line; `None` where it is the last one and torn: the disk may have kept its end and not its start.
-fn whole<R: BufRead>(found: Result<Found, serde_json::Error>, lines: &mut Lines<R>, path: &Path) -> Result<Option<Found>, SessionError> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if !error.is_data() && lines.at_end() => Ok(None),
-        Err(error) => Err(SessionError::Damaged { path: path.into(), line: lines.number, why: error::why(&error) }),
-    }
+    tell_lost(&mut session);
+    Ok((session, damage))
 }
 
 /// Where a line begins, and the number of the one before it.
@@ -109,26 +253,23 @@ struct Place {
     number: u64,
 }
 
-/// Where the last verdict of each cell is: there may be one for every trial, they are long, and only the last one counts.
+/// Where the last two verdicts of each cell are: there may be one for every trial, they are long, and only the last one that is
+/// whole counts.
 #[derive(Default)]
-struct Verdicts {
-    last: Vec<Option<Place>>,
-    /// The verdict that the last line of all takes the place of: that line may be torn.
-    replaced: Option<Place>,
-}
+struct Verdicts(Vec<[Option<Place>; 2]>);
 
 impl Verdicts {
     fn put(&mut self, cell: usize, place: Place) {
-        if self.last.len() <= cell {
-            self.last.resize(cell + 1, None);
+        if self.0.len() <= cell {
+            self.0.resize(cell + 1, [None; 2]);
         }
-        self.replaced = self.last[cell].replace(place);
+        self.0[cell] = [Some(place), self.0[cell][0]];
     }
 
-    /// In the order of the file.
-    fn places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = self.last.iter().flatten().copied().collect();
-        places.sort_by_key(|place| place.start);
+    /// Of each cell the last, and the one before it; in the order of the file.
+    fn places(&self) -> Vec<[Option<Place>; 2]> {
+        let mut places: Vec<_> = self.0.iter().copied().filter(|of| of[0].is_some()).collect();
+        places.sort_by_key(|of| of[0].map(|place| place.start));
         places
     }
 }
@@ -136,30 +277,25 @@ impl Verdicts {
 fn verdict_at<R: BufRead + Seek>(place: Place, lines: &mut Lines<R>, path: &Path) -> Result<Option<Found>, SessionError> {
     lines.go_to(place.start, place.number).map_err(|error| error.at(path, place.number + 1))?;
     let Some(bytes) = next(lines, path)? else { return Ok(None) };
-    whole(line::parse(bytes), lines, path)
+    Ok(match seal::check(bytes) {
+        Seal::Whole(_, open) => {
+            let mut body = Vec::new();
+            seal::unsealed(open, &mut body);
+            line::parse(&body).ok()
+        }
+        Seal::None => line::parse(bytes).ok(),
+        Seal::Broken => None,
+    })
 }
 
-/// The first line: what makes a file a session.
-fn first<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Session, SessionError> {
-    let no = |why: String| SessionError::NotASession { path: path.into(), why };
-    let empty = lines.at_end();
-    let Some(bytes) = next(lines, path)? else {
-        return Err(no(if empty { "it is empty" } else { "it has no whole line" }.into()));
+/// Says how much of the file is missing.
+fn tell_lost(session: &mut Session) {
+    let lines = match session.lost {
+        0 => return,
+        1 => "1 line".to_string(),
+        lost => format!("{lost} lines"),
     };
-    let start: Start = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
-    match (start.iotui, start.kind.as_deref()) {
-        (Some(schema), Some("session")) if schema > SCHEMA => return Err(SessionError::Newer { path: path.into(), schema }),
-        (Some(SCHEMA), Some("session")) => {}
-        _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
-    }
-    let mut first: First = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
-    let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
-    check(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
-    if super::parse_utc(&first.created).is_none() {
-        return Err(no(format!("line 1: created '{}' is no UTC time", clean::brief(&first.created, 40))));
-    }
-    let (id, name) = (clean::brief(&first.id, 200), clean::brief(&first.name, 200));
-    Ok(Session::new(id, name, first.created, host, first.plan))
+    session.notes.push(format!("the file of this session is damaged: {lines} of it could not be read, the rest is shown"));
 }
 
 /// Takes a line into the session; the error says what is wrong with it.
@@ -170,9 +306,6 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
         _ => Err(format!("cell {cell} is none of the plan's {cells}")),
     };
     match found {
-        Found::Plan(_) if !session.trials.is_empty() || !session.probe_trials.is_empty() => {
-            return Err("another plan after the first trial".into());
-        }
         Found::Plan(mut plan) => {
             check(&mut plan)?;
             *judged = vec![0; plan.cells.len()];
@@ -214,7 +347,7 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<()
         }
         Found::Note(text) => session.notes.push(clean::text(&text)),
         Found::End(end) => session.end = Some(end.reason),
-        Found::Other => {}
+        Found::Lost(_) | Found::Other => {}
     }
     Ok(())
 }
@@ -264,7 +397,9 @@ fn cleaned(mut verdict: Verdict) -> Verdict {
 fn rejudge(session: &mut Session, judged: &mut [u64]) {
     let Some(grounds) = session.grounds.clone() else { return };
     for (cell, trials) in session.trials_by_cell().into_iter().enumerate() {
-        if !trials.is_empty() && judged[cell] < trials.len() as u64 {
+        let (seen, are) = (judged[cell], trials.len() as u64);
+        // A verdict of trials that are lost says more than can be shown.
+        if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
             let latency = session.verdicts[cell].take().and_then(|v| v.latency);
             session.verdicts[cell] = Some(cleaned(engine::verdict(&session.plan.cells[cell], &trials, latency.as_ref(), &grounds)));
             judged[cell] = trials.len() as u64;
@@ -286,7 +421,7 @@ fn tell_stale(session: &mut Session, judged: &[u64]) {
 }
 
 /// What a plan must keep to so that it can be shown and run again. Its texts are cleaned; its paths stay what they are.
-fn check(plan: &mut Plan) -> Result<(), String> {
+pub(super) fn check(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
     texts.chain([&mut plan.experiment]).for_each(clean::in_place);
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {

@@ -38,6 +38,7 @@ impl Session {
             probe_findings,
             picks,
             notes,
+            lost: 0,
             reference: None,
             end: None,
         }

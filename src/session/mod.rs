@@ -10,11 +10,13 @@ mod baseline;
 mod ceilings;
 mod clean;
 mod compare;
+mod damage;
 mod document;
 mod edit;
 mod error;
 mod fio;
 mod gate;
+mod head;
 mod home;
 mod kept;
 mod line;
@@ -34,6 +36,7 @@ mod references;
 mod remarks;
 mod result;
 mod run;
+mod seal;
 mod sink;
 mod store;
 mod time;
@@ -111,6 +114,8 @@ pub struct Session {
     /// Where one of several ways was picked: which, and why.
     pub picks: Vec<Pick>,
     pub notes: Vec<String>,
+    /// Lines of its file that are damaged or missing.
+    pub lost: u64,
     /// The machine of a reference: its figures are as reported. `None` for a session of iotui's.
     pub reference: Option<&'static str>,
     /// `None`: the file ends without its end line, so the run was interrupted.

@@ -42,6 +42,7 @@ pub struct Lines<R> {
     taken: usize,
     /// Bytes of a last line without its line feed, which are read and no line.
     torn: u64,
+    there: bool,
     /// Of the line that was last returned, from 1.
     pub number: u64,
     /// Bytes up to the end of that line, and so the start of the next.
@@ -72,7 +73,7 @@ impl LineError {
 
 impl<R: BufRead> Lines<R> {
     pub fn new(input: R) -> Lines<R> {
-        Lines { input, line: Vec::new(), taken: 0, torn: 0, number: 0, whole: 0 }
+        Lines { input, line: Vec::new(), taken: 0, torn: 0, there: false, number: 0, whole: 0 }
     }
 
     /// The next line without its line feed; `None` at the end, also where what is left has no line feed.
@@ -97,6 +98,44 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         self.whole += read as u64;
         Ok(Some(&self.line))
+    }
+
+    /// Reads the next line, for [`Lines::current`].
+    pub fn peek_line(&mut self) -> Result<(), LineError> {
+        self.there = false;
+        let there = self.next_line()?.is_some();
+        self.there = there;
+        Ok(())
+    }
+
+    /// The line that was last read without its line feed; `None` at the end.
+    pub fn current(&mut self) -> Option<&[u8]> {
+        match self.taken {
+            _ if !self.there => None,
+            0 => Some(&self.line),
+            // It is in the buffer already.
+            taken => self.input.fill_buf().ok()?.get(..taken - 1),
+        }
+    }
+
+    /// Passes over the rest of a line that is too long to be one, its line feed included.
+    pub fn skip(&mut self) -> Result<(), LineError> {
+        self.release();
+        let mut skipped = 0;
+        loop {
+            let buffer = filled(&mut self.input).map_err(LineError::Io)?;
+            let (taken, ends) = match memchr(b'\n', buffer) {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), buffer.is_empty()),
+            };
+            self.input.consume(taken);
+            skipped += taken as u64;
+            if ends {
+                self.number += 1;
+                self.whole += std::mem::take(&mut self.torn) + skipped;
+                return Ok(());
+            }
+        }
     }
 
     fn release(&mut self) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
-use super::clean;
+use super::{clean, seal};
 
 /// Bytes of lines that wait for the disk, some ten thousand trials; what comes on top is dropped and counted.
 const WAITING: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
@@ -39,6 +39,8 @@ pub struct Sink<F> {
     file: Option<F>,
     /// Bytes of the file up to the end of its last whole line.
     whole: u64,
+    /// The number of that line, where lines are sealed.
+    lines: Option<u64>,
     /// A line was written in part and not yet cut off.
     torn: bool,
     waiting: VecDeque<Waits>,
@@ -52,11 +54,27 @@ pub struct Sink<F> {
 impl<F: Tail> Sink<F> {
     /// A sink without a file yet.
     pub fn new() -> Sink<F> {
-        Sink { file: None, whole: 0, torn: false, waiting: VecDeque::new(), waiting_bytes: 0, dropped: 0, lost: 0, error: None }
+        Sink {
+            file: None,
+            whole: 0,
+            lines: None,
+            torn: false,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            dropped: 0,
+            lost: 0,
+            error: None,
+        }
     }
 
-    /// Appends to a file that has so many bytes, all of them whole lines.
-    pub fn open(&mut self, file: F, whole: u64) {
+    /// A sink that puts a seal on each line.
+    pub fn sealed() -> Sink<F> {
+        Sink { lines: Some(0), ..Sink::new() }
+    }
+
+    /// Appends to a file that has so many bytes, all of them whole lines: those that this sink wrote, after at least so many.
+    pub fn open(&mut self, file: F, whole: u64, lines: u64) {
+        self.lines = self.lines.map(|written| written.max(lines));
         (self.file, self.whole, self.torn, self.error) = (Some(file), whole, false, None);
     }
 
@@ -118,6 +136,8 @@ impl<F: Tail> Sink<F> {
             file.cut(self.whole)?;
             self.torn = false;
         }
+        let sealed = self.lines.map(|number| seal::seal(line, number + 1));
+        let line = sealed.as_deref().unwrap_or(line);
         let mut rest = line;
         while !rest.is_empty() {
             match file.write(rest) {
@@ -132,6 +152,7 @@ impl<F: Tail> Sink<F> {
         }
         self.torn = false;
         self.whole += line.len() as u64;
+        self.lines = self.lines.map(|number| number + 1);
         Ok(())
     }
 
@@ -216,7 +237,7 @@ mod tests {
 
     fn sink(room: usize) -> Sink<Disk> {
         let mut sink = Sink::new();
-        sink.open(Disk { bytes: Vec::new(), room, cuts: true }, 0);
+        sink.open(Disk { bytes: Vec::new(), room, cuts: true }, 0, 0);
         sink
     }
 
@@ -277,7 +298,7 @@ mod tests {
             sink.push(line.into(), on, false);
         }
         assert_eq!((sink.waiting.len(), sink.waiting_bytes), (3, 14));
-        sink.open(Disk { bytes: b"head\n".to_vec(), room: 99, cuts: true }, 5);
+        sink.open(Disk { bytes: b"head\n".to_vec(), room: 99, cuts: true }, 5, 1);
         sink.flush();
         assert_eq!(disk(&mut sink).bytes, b"head\nb\na2\na1 again\n");
         assert_eq!((sink.unsaved(), sink.waiting_bytes, sink.whole), (None, 0, 19));

@@ -195,6 +195,26 @@ mod tests {
     }
 
     #[test]
+    fn of_two_sessions_of_one_second_the_later_is_the_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let at = |slug: &str, millis: u64| {
+            let created = std::time::UNIX_EPOCH + testing::CREATED + std::time::Duration::from_millis(millis);
+            let recorder = super::super::Recorder::create(dir, None, slug, &Default::default(), &testing::plan(1), created);
+            recorder.unwrap().id().to_string()
+        };
+        let ids = [at("zzz", 100), at("aaa", 250), at("mmm", 900)];
+        for (text, id) in [("last~2", &ids[0]), ("last~1", &ids[1]), ("last", &ids[2])] {
+            assert_eq!(find(dir, text).unwrap(), path_of(dir, id), "{text}");
+        }
+        let listed: Vec<String> = list::list(dir).unwrap().into_iter().map(|one| one.id).collect();
+        assert_eq!(listed, ids.into_iter().rev().collect::<Vec<_>>());
+        // A name that is changed changes nothing of that.
+        super::super::rename(dir, &path_of(dir, &listed[2]), "first").unwrap();
+        assert_eq!(list::list(dir).unwrap()[2].name, "first");
+    }
+
+    #[test]
     fn unknown_and_ambiguous_name_the_candidates() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();

@@ -75,6 +75,22 @@ pub(super) fn stamp(time: SystemTime) -> String {
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
 }
 
+/// The time that an id begins with, as [`stamp`] wrote it: RFC 3339.
+pub(super) fn of_stamp(id: &str) -> Option<String> {
+    let (date, time) = (id.get(..8)?, id.get(8..15)?.strip_prefix('-')?);
+    let part = |text: &str, at: usize, length: usize| text.get(at..at + length).map(String::from);
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        part(date, 0, 4)?,
+        part(date, 4, 2)?,
+        part(date, 6, 2)?,
+        part(time, 0, 2)?,
+        part(time, 2, 2)?,
+        part(time, 4, 2)?
+    );
+    parse_utc(&text).map(|_| text)
+}
+
 /// Reads what [`utc`] writes, with a fraction of up to 9 digits allowed; `None` for anything else.
 pub fn parse_utc(text: &str) -> Option<SystemTime> {
     let bytes = text.as_bytes();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::damage::HEADERS;
 use super::line::{self, EndLine, Header, Line};
 use super::publish::{self, PATIENCE};
 use super::sink::Sink;
@@ -110,8 +111,9 @@ impl Recorder {
         created: SystemTime,
     ) -> Result<Recorder, SessionError> {
         let asked = name.map(store::name).transpose()?;
+        let nanos = created.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
         let (wanted, created) = (store::new_id(created, slug), time::utc(created));
-        let header = line::bytes(&Header::new(&wanted, "", &created, host, plan)).map_err(|e| SessionError::Json(e.to_string()))?;
+        let header = line::bytes(&Header::new(&wanted, "", &created, nanos, host, plan)).map_err(|e| SessionError::Json(e.to_string()))?;
         let (cells, probes) = cells(plan);
         Ok(Recorder {
             dir: dir.into(),
@@ -123,7 +125,7 @@ impl Recorder {
             created,
             header: String::from_utf8_lossy(&header).into_owned(),
             missing: None,
-            sink: Sink::new(),
+            sink: Sink::sealed(),
             plan: plan.clone(),
             cells,
             probes,
@@ -138,13 +140,13 @@ impl Recorder {
         let mut length = 0;
         let (header, last) = (&self.header, self.sink.file());
         let made = publish::publish(&self.dir, &self.wanted, self.asked.as_deref(), patience, |to, id, name| {
-            let first = edit::replaced(header, Some(id), name).unwrap_or_default();
-            let copied = to.write_all(first.as_bytes()).and_then(|()| last.map_or(Ok(0), |(last, whole)| copy(last, whole, to)));
+            let first = edit::replaced(header, Some(id), name).map_or_else(Vec::new, |first| edit::twice(&first));
+            let copied = to.write_all(&first).and_then(|()| last.map_or(Ok(0), |(last, whole)| copy(last, whole, to)));
             length = first.len() as u64 + copied.map_err(|e| SessionError::io("write", &store::path_of(&self.dir, id), e))?;
             Ok(())
         })?;
         (self.id, self.name, self.path) = (made.id, made.name, made.path);
-        self.sink.open(made.file, length);
+        self.sink.open(made.file, length, HEADERS);
         Ok(())
     }
 
@@ -339,6 +341,8 @@ impl Recorder {
     /// The engine may run another plan than was asked for; trials count cells in that one.
     fn plan(&mut self, plan: &Plan) {
         if *plan != self.plan && self.cells.iter().all(|cell| cell.trials == 0) && self.probes.iter().all(|probe| probe.trials == 0) {
+            // Without it nobody knows what the trials are of: twice, for the day that a line is damaged.
+            self.line(&Line::Plan { plan });
             self.line(&Line::Plan { plan });
             self.plan = plan.clone();
             (self.cells, self.probes) = cells(plan);
@@ -418,10 +422,10 @@ fn cells(plan: &Plan) -> (Vec<Cell>, Vec<Probe>) {
     (plan.cells.iter().map(|_| Cell::default()).collect(), plan.probes.iter().map(|_| Probe::default()).collect())
 }
 
-/// Appends the lines of a session after its first one, up to `whole` bytes; how many bytes that are.
+/// Appends the lines of a session after its header and the copy of that, up to `whole` bytes; how many bytes that are.
 fn copy(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
     let mut buffer = vec![0; 64 << 10];
-    let (mut at, mut copied, mut first) = (0, 0, true);
+    let (mut at, mut copied, mut skip) = (0, 0, HEADERS);
     while at < whole {
         let most = buffer.len().min(usize::try_from(whole - at).unwrap_or(usize::MAX));
         let read = match from.read_at(&mut buffer[..most], at) {
@@ -430,12 +434,16 @@ fn copy(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
             read => read?,
         };
         at += read as u64;
-        let end = if first { buffer[..read].iter().position(|b| *b == b'\n').map(|end| end + 1) } else { Some(0) };
-        if let Some(end) = end {
-            first = false;
-            to.write_all(&buffer[end..read])?;
-            copied += (read - end) as u64;
+        let mut rest = &buffer[..read];
+        while skip > 0 {
+            let Some(end) = memchr::memchr(b'\n', rest) else {
+                rest = &[];
+                break;
+            };
+            (rest, skip) = (&rest[end + 1..], skip - 1);
         }
+        to.write_all(rest)?;
+        copied += rest.len() as u64;
     }
     Ok(copied)
 }

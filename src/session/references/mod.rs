@@ -76,6 +76,8 @@ impl Reference {
             verdict: self.session.worst().map(|worst| Some(worst).into()),
             state: State::Reference,
             best: best(&self.session),
+            lost_lines: Some(0),
+            nanos: 0,
         }
     }
 }

@@ -66,7 +66,21 @@ fn the_document_has_every_key_of_the_contract() {
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(
         keys(&value),
-        ["answer", "ceilings", "costs", "far", "host", "levels", "plan", "programs", "results", "schema", "session", "skipped"]
+        [
+            "answer",
+            "ceilings",
+            "costs",
+            "far",
+            "host",
+            "levels",
+            "lost_lines",
+            "plan",
+            "programs",
+            "results",
+            "schema",
+            "session",
+            "skipped"
+        ]
     );
     let row = &value["results"][0];
     let expected = "amplification cell cycles error estimate evidence latency level_change limit operations outliers reference source source_reason syscalls throughput trials \

@@ -71,7 +71,7 @@ fn what_was_told_comes_back() {
     assert_eq!(loaded, session);
     // The second verdict came within 10 s, so it was written at the end only.
     let lines = kinds(recorder.path());
-    let expected = "session plan grounds calibrated trial trial verdict note verdict trial verdict end";
+    let expected = "session copy plan plan grounds calibrated trial trial verdict note verdict trial verdict end";
     assert_eq!(lines.join(" "), expected);
 }
 
@@ -81,12 +81,12 @@ fn a_verdict_is_rewritten_when_it_is_time() {
     let mut recorder = recorder(dir.path(), None);
     recorder.event(&verdict("first"));
     recorder.event(&verdict("second"));
-    assert_eq!(kinds(recorder.path()).len(), 2);
+    assert_eq!(kinds(recorder.path()).len(), 3);
     recorder.verdict_every = Duration::ZERO;
     recorder.event(&verdict("third"));
-    assert_eq!(kinds(recorder.path()).len(), 3);
-    recorder.finish(End::Finished);
     assert_eq!(kinds(recorder.path()).len(), 4);
+    recorder.finish(End::Finished);
+    assert_eq!(kinds(recorder.path()).len(), 5);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
     recorder.finish(End::Finished);
     let loaded = load(recorder.path()).unwrap();
     assert_eq!((loaded.id.as_str(), loaded.name.as_str(), loaded.trials.len()), ("20261121-093011-x-2", "n-2", 2));
-    assert_eq!(kinds(recorder.path()).join(" "), "session trial verdict trial end");
+    assert_eq!(kinds(recorder.path()).join(" "), "session copy trial verdict trial end");
     assert_eq!(fs::read_dir(&store).unwrap().count(), 2);
 }
 
@@ -193,7 +193,7 @@ fn lost_lines_are_told_before_the_end_line() {
     assert!(recorder.unsaved().unwrap().contains("1 are lost"), "{:?}", recorder.unsaved());
     recorder.sink.swap(file);
     recorder.finish(End::Budget);
-    assert_eq!(kinds(recorder.path()).join(" "), "session note note note end");
+    assert_eq!(kinds(recorder.path()).join(" "), "session copy note note note end");
     assert!(load(recorder.path()).unwrap().notes[2].starts_with("1 lines of this session were lost"));
     assert!(recorder.unsaved().unwrap().starts_with("1 lines were lost"));
 }

@@ -132,6 +132,9 @@ fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<
         parts.push(vec![Span::styled(badge, look.style(role))]);
     }
     parts.push(vec![Span::styled(listed.state.name(), look.style(columns::state(listed.state)))]);
+    if let Some(lost) = listed.lost_lines.filter(|lost| *lost > 0) {
+        parts.push(vec![Span::styled(format!("{lost} lines damaged"), look.style(Role::Wrong))]);
+    }
     let presets = shown.session.plan.presets.join(", ");
     if !presets.is_empty() {
         parts.push(vec![Span::styled(presets, dim)]);

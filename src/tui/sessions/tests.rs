@@ -28,6 +28,8 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
         probes: 0,
         measured: Some(2),
         failed: 0,
+        lost_lines: None,
+        nanos: 0,
         best: [None, Some(1.5e9), Some(2.5e9)][number % 3],
         verdict: [Some(Worst::Ok), Some(Worst::Wrong), None][number % 3],
         state: [State::Finished, State::Budget, State::Interrupted][number % 3],

@@ -15,6 +15,7 @@ use ratatui::widgets::{Clear, Widget};
 use super::model::{Model, Screen};
 use super::theme::{Glyphs, Role};
 use super::{compare, host, lab, live, results, sessions, setup};
+use crate::units::text::steers;
 
 /// The smallest screen on which everything can be used.
 pub const SMALLEST: (u16, u16) = (60, 16);
@@ -45,10 +46,9 @@ pub fn draw(model: &Model, buf: &mut Buffer) {
 
 /// What reorders a line goes, wherever a name brought it: it takes no room, so no later picture would wipe it out.
 fn unsteered(buf: &mut Buffer) {
-    let reorders = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     for cell in &mut buf.content {
-        if !cell.symbol().is_ascii() && cell.symbol().contains(reorders) {
-            let symbol: String = cell.symbol().chars().filter(|c| !reorders(*c)).collect();
+        if !cell.symbol().is_ascii() && cell.symbol().contains(steers) {
+            let symbol: String = cell.symbol().chars().filter(|c| !steers(*c)).collect();
             cell.set_symbol(if symbol.is_empty() { " " } else { &symbol });
         }
     }

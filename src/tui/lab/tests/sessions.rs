@@ -68,6 +68,8 @@ fn others_are_marked_where_they_know_the_cell() {
         failed: 0,
         verdict: None,
         best: None,
+        lost_lines: None,
+        nanos: 0,
         state: State::Finished,
     };
     assert_eq!(stage.keys("c").take(), [Effect::Sessions]);

@@ -1,0 +1,183 @@
+//! Which lines of a session file are lost, and how many that makes.
+
+/// The highest number of a line that is believed: a file of 2 GiB has fewer.
+const HIGHEST: u64 = 1 << 26;
+/// The lines that hold the header and its copy.
+pub const HEADERS: u64 = 2;
+
+/// What is known of the lines of one file.
+#[derive(Debug, Default)]
+pub struct Damage {
+    /// The file has seals.
+    pub sealed: bool,
+    /// Lines that are not loaded, counted from 1 as they stand in the file.
+    pub bad: Vec<u64>,
+    /// Lines that an earlier copy of the file says it left out.
+    pub told: u64,
+    /// The first line is not the header as it was written.
+    pub mended: bool,
+    /// That stands elsewhere, and the first line is one like others.
+    pub moved: bool,
+    /// Of the header: what it says of the machine could not be read.
+    pub header: bool,
+    /// One bit per number of a sealed line that was seen.
+    seen: Vec<u64>,
+    highest: u64,
+    /// Bad lines since the last whole one.
+    trailing: u64,
+    ended: bool,
+    grounds: Option<u64>,
+    replanned: bool,
+    /// The number of the first line that counts cells.
+    first_counted: Option<u64>,
+    /// A bad line of a file without seals, before the first that counts cells, may have been the plan.
+    maybe_plan: Option<u64>,
+}
+
+impl Damage {
+    pub fn new(sealed: bool, header: bool) -> Damage {
+        Damage { sealed, header, ..Damage::default() }
+    }
+
+    /// Takes in the number of a sealed line; `false` where there was one of that number.
+    pub fn see(&mut self, number: u64) -> bool {
+        if number == 0 || number > HIGHEST {
+            return false;
+        }
+        let (at, bit) = ((number / 64) as usize, 1u64 << (number % 64));
+        if self.seen.len() <= at {
+            self.seen.resize(at + 1, 0);
+        }
+        let new = self.seen[at] & bit == 0;
+        self.seen[at] |= bit;
+        self.highest = self.highest.max(number);
+        self.trailing = 0;
+        new
+    }
+
+    fn has(&self, number: u64) -> bool {
+        self.seen.get((number / 64) as usize).is_some_and(|bits| bits & (1 << (number % 64)) != 0)
+    }
+
+    /// A line that is not loaded.
+    pub fn lose(&mut self, at: u64, line: &[u8]) {
+        self.bad.push(at);
+        self.trailing += 1;
+        if !self.sealed && self.first_counted.is_none() && !is_surely_no_plan(line) {
+            self.maybe_plan.get_or_insert(at);
+        }
+    }
+
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    pub fn grounds(&mut self, number: u64) {
+        self.grounds = Some(number);
+    }
+
+    pub fn replan(&mut self) {
+        self.replanned = true;
+    }
+
+    /// A line that says which cell it is of.
+    pub fn count(&mut self, number: u64) {
+        let first = self.first_counted.get_or_insert(number);
+        *first = number.min(*first);
+    }
+
+    /// The line in which the plan that was run may have been lost, so that nobody knows what the cells are.
+    ///
+    /// Such a plan is written twice, right before the grounds.
+    pub fn lost_plan(&self) -> Option<u64> {
+        let first = self.first_counted.filter(|_| !self.replanned)?;
+        if !self.sealed {
+            return self.maybe_plan;
+        }
+        match self.grounds {
+            Some(at) => (at > HEADERS + 2 && !self.has(at - 1) && !self.has(at - 2)).then(|| at - 2),
+            None => (HEADERS + 1..first.saturating_sub(2)).find(|at| (*at..at + 3).all(|number| !self.has(number))),
+        }
+    }
+
+    /// How many lines are lost.
+    pub fn lost(&self) -> u64 {
+        self.gaps() + self.unnumbered()
+    }
+
+    /// Of these, those that no gap in the numbers tells of: a copy has to say so.
+    pub fn unnumbered(&self) -> u64 {
+        let bad = match self.sealed {
+            true if self.ended => 0,
+            true => self.trailing,
+            false => self.bad.len() as u64,
+        };
+        bad + self.told + u64::from(self.header)
+    }
+
+    /// The number of a line that is added to a copy.
+    pub fn next(&self) -> u64 {
+        self.highest + 1
+    }
+
+    /// Numbers that are missing after those of the header.
+    fn gaps(&self) -> u64 {
+        let seen: u64 = self.seen.iter().map(|bits| u64::from(bits.count_ones())).sum();
+        let headers = (1..=HEADERS).filter(|number| self.has(*number)).count() as u64;
+        self.highest.saturating_sub(HEADERS).saturating_sub(seen - headers)
+    }
+}
+
+/// Whether a damaged line was of another kind than a plan: it begins nearly as one of those does.
+fn is_surely_no_plan(line: &[u8]) -> bool {
+    let near = |start: &str| line.len() >= start.len() && line.iter().zip(start.as_bytes()).filter(|(a, b)| a != b).count() <= 1;
+    [
+        "{\"kind\":\"grounds\"",
+        "{\"kind\":\"note\"",
+        "{\"kind\":\"calibrated\"",
+        "{\"kind\":\"trial\"",
+        "{\"kind\":\"verdict\"",
+        "{\"kind\":\"end\"",
+    ]
+    .into_iter()
+    .any(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealed(numbers: &[u64]) -> Damage {
+        let mut damage = Damage::new(true, false);
+        numbers.iter().for_each(|number| assert!(damage.see(*number)));
+        damage
+    }
+
+    #[test]
+    fn lost_lines_are_counted_by_their_numbers() {
+        let mut damage = sealed(&[1, 2, 3, 7, 8]);
+        assert!(!damage.see(7) && !damage.see(0) && !damage.see(u64::MAX));
+        assert_eq!(damage.lost(), 3);
+        damage.lose(9, b"x");
+        assert_eq!((damage.lost(), damage.unnumbered()), (4, 1));
+        damage.end();
+        assert_eq!(damage.lost(), 3);
+        // Of the header and its copy one is enough.
+        assert_eq!((sealed(&[2, 3]).lost(), sealed(&[1, 3]).lost()), (0, 0));
+    }
+
+    #[test]
+    fn a_plan_that_may_be_lost_is_found() {
+        let with = |numbers: &[u64], grounds: Option<u64>, first: u64| {
+            let mut damage = sealed(numbers);
+            grounds.into_iter().for_each(|number| damage.grounds(number));
+            damage.count(first);
+            damage.lost_plan()
+        };
+        assert_eq!(with(&[1, 2, 3, 4], Some(3), 4), None);
+        assert_eq!(with(&[1, 2, 5, 6], Some(5), 6), Some(3));
+        assert_eq!(with(&[1, 2, 4, 5, 6], Some(5), 6), None);
+        assert_eq!(with(&[1, 2, 4], None, 4), None);
+        assert_eq!(with(&[1, 2, 6], None, 6), Some(3));
+    }
+}

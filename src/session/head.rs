@@ -1,0 +1,179 @@
+//! The first line of a session, or what is left of it: which machine, and what was to be measured.
+
+use std::io::{BufRead, Seek};
+use std::path::Path;
+
+use memchr::memmem;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::damage::HEADERS;
+use super::line::{self, First, Found, SCHEMA, Start};
+use super::load::{check, next};
+use super::reader::Lines;
+use super::seal::{self, Seal};
+use super::{Session, SessionError, clean, error, store, time};
+use crate::host::Host;
+use crate::plan::Plan;
+
+/// The header of a file.
+pub struct Head {
+    pub session: Session,
+    /// The lines of the file have seals.
+    pub sealed: bool,
+    /// Its first line is as it was written.
+    pub whole: bool,
+    /// What it says of the machine is lost.
+    pub partial: bool,
+    /// The line that it was read from, where that is not among the first two.
+    pub elsewhere: Option<u64>,
+}
+
+impl Head {
+    fn new(session: Session, sealed: bool) -> Head {
+        Head { session, sealed, whole: true, partial: false, elsewhere: None }
+    }
+}
+
+/// The body of the next line, without its seal; whether it has one that fits.
+fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<(Vec<u8>, Option<bool>)>, SessionError> {
+    let Some(line) = next(lines, path)? else { return Ok(None) };
+    Ok(Some(match seal::check(line) {
+        Seal::Whole(_, open) => {
+            let mut body = Vec::new();
+            seal::unsealed(open, &mut body);
+            (body, Some(true))
+        }
+        Seal::None => (line.to_vec(), None),
+        Seal::Broken => (line.to_vec(), Some(false)),
+    }))
+}
+
+/// Reads the header; afterwards the lines stand where they do after the first one.
+pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head, SessionError> {
+    let no = |why: String| SessionError::NotASession { path: path.into(), why };
+    let empty = lines.at_end();
+    let Some((first, fits)) = body(lines, path)? else {
+        return Err(no(if empty { "it is empty" } else { "it has no whole line" }.into()));
+    };
+    let after = (lines.whole, lines.number);
+    let read = match fits {
+        Some(false) => Err(no("line 1: its checksum does not fit".into())),
+        _ => read(&first, path),
+    };
+    let head = match (read, fits) {
+        (Ok(session), Some(true)) => Ok(Head::new(session, true)),
+        // Of a sealed file the first line has lost its seal, and may have lost more.
+        (Ok(session), _) => Ok(copy(lines, path).unwrap_or_else(|| Head::new(session, false))),
+        (Err(error), _) => copy(lines, path).or_else(|| salvage(&first, fits.is_some(), lines, path)).ok_or(error),
+    };
+    lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
+    head
+}
+
+/// The header from its copy, which is the second line of a sealed file.
+fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
+    let (second, fits) = body(lines, path).ok()??;
+    let session = (fits == Some(true)).then(|| read(&second, path).ok())??;
+    Some(Head { whole: false, ..Head::new(session, true) })
+}
+
+/// A header from a line that is whole.
+fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
+    let no = |why: String| SessionError::NotASession { path: path.into(), why };
+    let start: Start = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    match (start.iotui, start.kind.as_deref()) {
+        (Some(schema), Some("session")) if schema > SCHEMA => return Err(SessionError::Newer { path: path.into(), schema }),
+        (Some(SCHEMA), Some("session" | line::COPY)) => {}
+        _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
+    }
+    let mut first: First = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
+    check(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
+    if time::parse_utc(&first.created).is_none() {
+        return Err(no(format!("line 1: created '{}' is no UTC time", clean::brief(&first.created, 40))));
+    }
+    let (id, name) = (clean::brief(&first.id, 200), clean::brief(&first.name, 200));
+    Ok(Session::new(id, name, first.created, host, first.plan))
+}
+
+/// A header from what is left: its line elsewhere in the file, its parts, or a plan that stands in a line of its own.
+fn salvage<R: BufRead + Seek>(first: &[u8], sealed: bool, lines: &mut Lines<R>, path: &Path) -> Option<Head> {
+    lines.go_to(0, 0).ok()?;
+    let (mut plan, mut ours, mut sealed) = (None, false, sealed);
+    while let Ok(Some((line, fits))) = body(lines, path) {
+        sealed |= fits == Some(true);
+        if fits == Some(false) {
+            continue;
+        }
+        let at = lines.number;
+        if at > 1
+            && line.starts_with(b"{\"iotui\":")
+            && let Ok(session) = read(&line, path)
+        {
+            return Some(Head { whole: false, elsewhere: Some(at).filter(|at| *at > HEADERS), ..Head::new(session, sealed) });
+        }
+        match line::parse(&line) {
+            Ok(Found::Plan(found)) => plan = plan.or(Some(*found)),
+            Ok(Found::Trial(_) | Found::Verdict(_) | Found::Grounds(_) | Found::Probe(_) | Found::End(_)) => ours = true,
+            _ => {}
+        }
+    }
+    // Some other program's file has no such lines.
+    let damaged = Damaged { text: first, path };
+    let mut plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
+    check(&mut plan).ok()?;
+    let session = Session::new(damaged.id(), damaged.name(sealed), damaged.created()?, damaged.host(sealed).unwrap_or_default(), plan);
+    Some(Head { whole: false, partial: true, ..Head::new(session, sealed) })
+}
+
+/// A first line that does not parse. What it says is believed only where no checksum contradicts.
+struct Damaged<'a> {
+    text: &'a [u8],
+    path: &'a Path,
+}
+
+impl Damaged<'_> {
+    /// The value that follows a key, wherever what is behind it is damaged.
+    fn value<T: DeserializeOwned>(text: &[u8], at: Option<usize>, key: &str) -> Option<T> {
+        let rest = text.get(at? + key.len()..)?;
+        let mut values = serde_json::Deserializer::from_slice(rest);
+        T::deserialize(&mut values).ok()
+    }
+
+    fn plan(&self) -> Option<Plan> {
+        let key = ",\"plan\":";
+        Damaged::value(self.text, memmem::rfind(self.text, key.as_bytes()), key)
+    }
+
+    fn host(&self, sealed: bool) -> Option<Host> {
+        let key = ",\"host\":";
+        let text: Box<RawValue> = Damaged::value(self.text, memmem::find(self.text, key.as_bytes()).filter(|_| !sealed), key)?;
+        let mut value = Some(text.get()).filter(|text| text.len() <= line::LARGEST_HOST).map(serde_json::from_str)?.ok()?;
+        line::clean_texts(&mut value);
+        serde_json::from_value(value).ok()
+    }
+
+    /// The file's name is the id.
+    fn id(&self) -> String {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        if store::is_id(&stem) { stem.into_owned() } else { "damaged".into() }
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        Damaged::value(self.text, memmem::find(self.text, key.as_bytes()), key)
+    }
+
+    fn name(&self, sealed: bool) -> String {
+        clean::brief(&self.text("\"name\":").filter(|_| !sealed).unwrap_or_default(), store::NAME_LENGTH)
+    }
+
+    /// As it says, as its id says, or when the file was last written.
+    fn created(&self) -> Option<String> {
+        let written = self.text("\"created\":").filter(|text| time::parse_utc(text).is_some());
+        let stamp = || time::of_stamp(&self.id());
+        let modified = || self.path.metadata().and_then(|m| m.modified()).ok().map(time::utc);
+        // Text of a test has no file.
+        written.or_else(stamp).or_else(modified).or_else(|| Some(time::utc(std::time::UNIX_EPOCH)))
+    }
+}

@@ -1,0 +1,96 @@
+//! The seal of a line: its number in the file and a checksum, so that a flipped bit, a lost line and a line that stands
+//! twice are found. Files of older versions have none and are read without.
+//!
+//! A sealed line is the JSON object of the line with two more keys at its end: `"line":17,"crc":"89abcdef"`. The checksum is
+//! the CRC-32 of all bytes before `,"crc":"`.
+
+use memchr::memmem;
+
+const CRC: &[u8] = br#","crc":""#;
+const NUMBER: &[u8] = br#","line":"#;
+/// `,"crc":"89abcdef"}`.
+const TAIL: usize = CRC.len() + 8 + 2;
+/// `,"line":` and the longest number.
+const LONGEST_NUMBER: usize = NUMBER.len() + 20;
+
+/// Puts the seal on a line that is one JSON object and a line feed; anything else stays as it is.
+pub fn seal(line: &[u8], number: u64) -> Vec<u8> {
+    let Some(open) = line.strip_suffix(b"}\n") else { return line.into() };
+    let mut sealed = Vec::with_capacity(line.len() + LONGEST_NUMBER + TAIL);
+    sealed.extend_from_slice(open);
+    sealed.extend_from_slice(format!(",\"line\":{number}").as_bytes());
+    let crc = crc32fast::hash(&sealed);
+    sealed.extend_from_slice(format!(",\"crc\":\"{crc:08x}\"}}\n").as_bytes());
+    sealed
+}
+
+/// What the end of a line says of the rest.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Seal<'a> {
+    /// There is none.
+    None,
+    /// It fits: the number of the line, and its object without the seal and the closing brace.
+    Whole(u64, &'a [u8]),
+    /// It does not fit: something in the line changed.
+    Broken,
+}
+
+/// Checks the seal of a line without its line feed.
+pub fn check(line: &[u8]) -> Seal<'_> {
+    let Some((before, tail)) = line.len().checked_sub(TAIL).and_then(|at| line.split_at_checked(at)) else { return Seal::None };
+    let Some(hex) = tail.strip_prefix(CRC).and_then(|rest| rest.strip_suffix(b"\"}")) else { return Seal::None };
+    let written = std::str::from_utf8(hex).ok().and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    if written != Some(crc32fast::hash(before)) {
+        return Seal::Broken;
+    }
+    let near = before.len().saturating_sub(LONGEST_NUMBER);
+    let number = memmem::rfind(&before[near..], NUMBER).and_then(|at| {
+        let digits = std::str::from_utf8(&before[near + at + NUMBER.len()..]).ok()?;
+        Some((digits.parse().ok()?, near + at))
+    });
+    number.map_or(Seal::Broken, |(number, at)| Seal::Whole(number, &before[..at]))
+}
+
+/// Writes the object of a sealed line without its seal.
+pub fn unsealed(open: &[u8], body: &mut Vec<u8>) {
+    body.clear();
+    body.extend_from_slice(open);
+    body.push(b'}');
+}
+
+#[cfg(test)]
+#[path = "tests/damage.rs"]
+mod damage_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_comes_off_again_and_any_flipped_bit_breaks_it() {
+        let line = b"{\"kind\":\"trial\",\"bytes\":4096,\"x\":[]}\n";
+        let sealed = seal(line, 17);
+        let bare = sealed.strip_suffix(b"\n").unwrap();
+        let mut body = Vec::new();
+        let Seal::Whole(17, open) = check(bare) else { panic!("{:?}", String::from_utf8_lossy(bare)) };
+        unsealed(open, &mut body);
+        assert_eq!([&body[..], b"\n"].concat(), line);
+        assert!(serde_json::from_slice::<serde_json::Value>(bare).is_ok());
+        for bit in 0..bare.len() * 8 {
+            let mut changed = bare.to_vec();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            // A letter of the checksum in capitals is the same number.
+            let same = changed.eq_ignore_ascii_case(bare) && bit / 8 >= bare.len() - 10;
+            assert!(same || !matches!(check(&changed), Seal::Whole(..)), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn lines_without_a_seal_have_none() {
+        for line in ["", "{}", "{\"crc\":\"12345678\"}", "{\"kind\":\"note\",\"text\":\"a long line of text\"}"] {
+            assert_eq!(check(line.as_bytes()), Seal::None, "{line}");
+        }
+        assert_eq!(check(b"{\"kind\":\"note\",\"crc\":\"12345678\"}"), Seal::Broken);
+        assert_eq!(seal(b"no object\n", 1), b"no object\n");
+    }
+}
