@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -52,11 +52,16 @@ pub struct Server {
     greeters: Mutex<Vec<Greeter>>,
 }
 
+/// How often it is looked whether a place is free again, while connections wait for one.
+const FREED: Duration = Duration::from_millis(5);
+
 /// A connection that has not said anything yet.
 struct Silent {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     from: SocketAddr,
     since: Instant,
+    /// It has said something since, and waits until a greeter's place is free.
+    spoke: bool,
 }
 
 /// A connection that has said something, and not yet that it knows the secret. They are counted apart from clients: strangers
@@ -65,15 +70,22 @@ struct Greeter {
     number: u64,
     stream: Arc<TcpStream>,
     from: SocketAddr,
+    since: Instant,
 }
 
-/// Which of these makes room for one more: the oldest of the address that has the most, so that one address pushes out its own.
-pub(super) fn gives_way(addresses: impl Iterator<Item = IpAddr>) -> Option<usize> {
-    let mut of: HashMap<IpAddr, (usize, usize)> = HashMap::new();
-    for (at, address) in addresses.enumerate() {
-        of.entry(address).or_insert((0, at)).0 += 1;
+/// Which of these places, the oldest first, is given to a newcomer: that of the address with the most, so that one address
+/// pushes out its own. `true` marks a place that may be taken from anybody's newcomer; one from an address with a smaller share
+/// takes the crowd's oldest even where it may not. `None`: the newcomer waits.
+pub(super) fn gives_way(places: impl Iterator<Item = (IpAddr, bool)>, newcomer: Option<IpAddr>) -> Option<usize> {
+    let mut of: HashMap<IpAddr, (usize, usize, Option<usize>)> = HashMap::new();
+    for (at, (address, free)) in places.enumerate() {
+        let (count, _, first_free) = of.entry(address).or_insert((0, at, None));
+        *count += 1;
+        *first_free = first_free.or(free.then_some(at));
     }
-    of.into_values().max_by_key(|(count, first)| (*count, std::cmp::Reverse(*first))).map(|(_, first)| first)
+    let share = newcomer.map(|address| of.get(&address).map_or(0, |(count, ..)| *count));
+    let (count, first, first_free) = of.into_values().max_by_key(|(count, first, _)| (*count, std::cmp::Reverse(*first)))?;
+    first_free.or_else(|| share.is_some_and(|share| share + 1 < count).then_some(first))
 }
 
 impl Server {
@@ -103,7 +115,8 @@ impl Server {
         std::thread::scope(|scope| {
             let mut silent: Vec<Silent> = Vec::new();
             loop {
-                let Some(ready) = self.wait(&silent, wake)? else { return Ok(()) };
+                let accepts = silent.len() < self.limits.silent || self.silent_to_close(&silent).is_some();
+                let Some(ready) = self.wait(&silent, accepts, wake)? else { return Ok(()) };
                 if stop() {
                     return Ok(());
                 }
@@ -111,7 +124,7 @@ impl Server {
                 let now = Instant::now();
                 let waiting = std::mem::take(&mut silent);
                 for (one, ready) in waiting.into_iter().zip(spoken) {
-                    match (*ready, one.since + self.limits.greeting > now) {
+                    match (*ready || one.spoke, one.since + self.limits.greeting > now) {
                         (true, _) => self.first_byte(one, scope, stop, watch, &mut silent),
                         (false, true) => silent.push(one),
                         (false, false) => {}
@@ -125,36 +138,46 @@ impl Server {
     }
 
     /// Waits for a tick at most; which of the listeners and of the silent have something. `None`: it is to end.
-    fn wait(&self, silent: &[Silent], wake: Option<&PipeReader>) -> io::Result<Option<Vec<bool>>> {
-        let listening = self.listeners.iter().map(AsFd::as_fd);
-        let fds = listening.chain(silent.iter().map(|one| one.stream.as_fd())).chain(wake.map(AsFd::as_fd));
+    fn wait(&self, silent: &[Silent], accepts: bool, wake: Option<&PipeReader>) -> io::Result<Option<Vec<bool>>> {
+        // Those that nothing can be done for yet are not polled: they are ready all the time.
+        let listening = self.listeners.iter().filter(|_| accepts).map(AsFd::as_fd);
+        let quiet = silent.iter().filter(|one| !one.spoke).map(|one| one.stream.as_fd());
+        let fds = listening.chain(quiet).chain(wake.map(AsFd::as_fd));
         let mut fds: Vec<PollFd> = fds.map(|fd: BorrowedFd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        let tick = PollTimeout::try_from(super::patient::TICK).unwrap_or(PollTimeout::ZERO);
-        match poll(&mut fds, tick) {
+        let blocked = !accepts || silent.iter().any(|one| one.spoke);
+        let tick = if blocked { FREED } else { super::patient::TICK };
+        match poll(&mut fds, PollTimeout::try_from(tick).unwrap_or(PollTimeout::ZERO)) {
             Ok(_) => {}
             // A signal: the caller looks at its flag.
-            Err(Errno::EINTR) => return Ok(Some(vec![false; fds.len() - usize::from(wake.is_some())])),
+            Err(Errno::EINTR) => return Ok(Some(vec![false; self.listeners.len() + silent.len()])),
             Err(error) => return Err(error.into()),
         }
-        let mut ready: Vec<bool> = fds.iter().map(|fd| fd.any().unwrap_or(false)).collect();
-        let woken = wake.is_some() && ready.pop().unwrap_or(false);
-        Ok(if woken { None } else { Some(ready) })
+        let mut polled = fds.iter().map(|fd| fd.any().unwrap_or(false));
+        let mut next = |polls: bool| polls && polled.next().unwrap_or(false);
+        let listening: Vec<bool> = self.listeners.iter().map(|_| next(accepts)).collect();
+        let ready = listening.into_iter().chain(silent.iter().map(|one| next(!one.spoke))).collect();
+        Ok(if next(wake.is_some()) { None } else { Some(ready) })
+    }
+
+    /// Which of the silent makes room for one more: whoever means it speaks within the grace.
+    fn silent_to_close(&self, silent: &[Silent]) -> Option<usize> {
+        let places = silent.iter().map(|one| (one.from.ip(), !one.spoke && one.since.elapsed() >= self.limits.grace));
+        gives_way(places, None)
     }
 
     /// Takes what waits at a listener.
     fn take(&self, listener: &TcpListener, silent: &mut Vec<Silent>) {
         // As many as the kernel lets wait, so that those who speak get their turn between.
         for _ in 0..128 {
+            if silent.len() >= self.limits.silent {
+                // The others wait in the kernel's queue.
+                let Some(at) = self.silent_to_close(silent) else { return };
+                silent.remove(at);
+            }
             match listener.accept() {
                 Ok((stream, from)) => {
                     self.accepted.fetch_add(1, Relaxed);
-                    // Who has been silent longest makes room: one that means it speaks at once.
-                    if silent.len() >= self.limits.silent
-                        && let Some(at) = gives_way(silent.iter().map(|one| one.from.ip()))
-                    {
-                        silent.remove(at);
-                    }
-                    silent.push(Silent { stream, from, since: Instant::now() });
+                    silent.push(Silent { stream: Arc::new(stream), from, since: Instant::now(), spoke: false });
                 }
                 // No descriptors are left: those that are served give some back. Without a pause this would spin.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)) => {
@@ -169,7 +192,7 @@ impl Server {
     /// A silent one has a byte, or left.
     fn first_byte<'scope, 'env>(
         &'env self,
-        one: Silent,
+        mut one: Silent,
         scope: &'scope Scope<'scope, 'env>,
         stop: &'env (dyn Fn() -> bool + Sync),
         watch: &'env Watch<'env>,
@@ -181,14 +204,12 @@ impl Server {
             // It only connected.
             Ok(_) | Err(_) => return,
         }
+        let Some(number) = self.begin_greeting(&one) else {
+            one.spoke = true;
+            return silent.push(one);
+        };
         let Silent { stream, from, .. } = one;
-        // Those that gave way end at once, but not before the next one begins.
-        if self.threads.fetch_add(1, Relaxed) >= self.limits.clients + 2 * self.limits.greeters {
-            self.threads.fetch_sub(1, Relaxed);
-            return watch(from, Happened::Ended("too many strangers"));
-        }
-        let stream = Arc::new(stream);
-        let number = self.begin_greeting(&stream, from);
+        self.threads.fetch_add(1, Relaxed);
         let work = move || {
             let admitted = Cell::new(false);
             let admit = || {
@@ -216,19 +237,24 @@ impl Server {
         }
     }
 
-    /// Notes one that greets; where there are too many, one of them gives way.
-    fn begin_greeting(&self, stream: &Arc<TcpStream>, from: SocketAddr) -> u64 {
+    /// Gives it a greeter's place, where one is free or gives way.
+    fn begin_greeting(&self, one: &Silent) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Relaxed);
+        // The threads of those that gave way end at once, but not before the next one begins.
+        if self.threads.load(Relaxed) >= self.limits.clients + 2 * self.limits.greeters {
+            return None;
+        }
         let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
-        if greeters.len() >= self.limits.greeters
-            && let Some(at) = gives_way(greeters.iter().map(|one| one.from.ip()))
-        {
+        if greeters.len() >= self.limits.greeters {
+            // Who knows the secret proves it within the grace; taken earlier, its place would be lost to a flood.
+            let places = greeters.iter().map(|one| (one.from.ip(), one.since.elapsed() >= self.limits.grace));
+            let at = gives_way(places, Some(one.from.ip()))?;
             // Its thread sees that as the end of the connection.
             let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
         }
-        greeters.push(Greeter { number, stream: Arc::clone(stream), from });
-        number
+        let number = NEXT.fetch_add(1, Relaxed);
+        greeters.push(Greeter { number, stream: Arc::clone(&one.stream), from: one.from, since: Instant::now() });
+        Some(number)
     }
 
     /// It greets no more; `false` where it was not noted any more.

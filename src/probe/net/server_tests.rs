@@ -382,9 +382,17 @@ fn strangers_take_no_place_of_those_who_know_the_secret() {
 fn a_crowd_pushes_out_its_own_first() {
     let ip = |text: &str| text.parse().unwrap();
     let [one, two]: [std::net::IpAddr; 2] = [ip("192.0.2.1"), ip("::1")];
-    assert_eq!(super::server::gives_way([one, two, two, one, two].into_iter()), Some(1));
-    assert_eq!(super::server::gives_way([one, two].into_iter()), Some(0));
-    assert_eq!(super::server::gives_way(std::iter::empty()), None);
+    let gives_way = |places: &[(std::net::IpAddr, bool)], newcomer| super::server::gives_way(places.iter().copied(), newcomer);
+    assert_eq!(gives_way(&[(one, true), (two, true), (two, true), (one, true), (two, true)], None), Some(1));
+    assert_eq!(gives_way(&[(one, true), (two, true)], None), Some(0));
+    assert_eq!(gives_way(&[], Some(one)), None);
+    // The young keep their places, even where another address has an older one; its share is smaller.
+    let young = [(one, true), (two, false), (two, false), (two, true), (two, false)];
+    assert_eq!(gives_way(&young, Some(two)), Some(3));
+    assert_eq!(gives_way(&young[..3], Some(two)), None);
+    // Another address takes no more than its share from the crowd.
+    assert_eq!(gives_way(&young[1..3], Some(one)), Some(0));
+    assert_eq!(gives_way(&young[..3], Some(one)), None);
 }
 
 /// In a process of its own: descriptors and threads are counted.
