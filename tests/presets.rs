@@ -247,3 +247,28 @@ fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
     assert!(text.contains("**Writes**") && text.contains("| page cache") && text.contains("| device"), "{text}");
     assert!(home.json("--batch --dir . --size 1m -b pread -s 64k -n 0 -c warm --trials 1 --no-save")["results"][0]["written"].is_null());
 }
+
+#[test]
+fn every_call_of_syscalls_has_a_count_that_any_budget_has_room_for() {
+    for budget in ["1ms", "1s", "2m"] {
+        let plan = plan("syscalls", &format!("budget={budget}"), file()).unwrap();
+        for cache in [Cache::Cold, Cache::Warm] {
+            let reads = |job: &&Job| job.block == 1 && job.count == Some(1024) && (job.cache == cache || job.op == Op::Seek);
+            let mut ids: Vec<&str> = plan.cells.iter().filter(reads).map(|job| job.backend.id.as_str()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids, ["getpid", "map-unmap", "pread", "read", "seek"], "{budget} {cache}");
+        }
+        assert!(plan.skipped.iter().all(|skipped| skipped.cell.count != Some(1024)), "{budget}");
+    }
+}
+
+#[test]
+fn a_trial_time_is_fitted_only_where_none_was_asked_for() {
+    let fitted = |id: &str, line: &str| plan(id, line, file()).unwrap().fitted;
+    assert!(fitted("caching", "") && fitted("caching", "budget=10s") && fitted("measure", "budget=60s"));
+    // The same time, asked for.
+    let time = plan("caching", "budget=10s", file()).unwrap().trial_time.low.as_nanos();
+    assert!(!fitted("caching", &format!("budget=10s trial-time={time}ns")));
+    assert!(!fitted("measure", "") && !fitted("caching", "trial-time=300ms"));
+}

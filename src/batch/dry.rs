@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::engine::missed;
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
 use crate::units::text::shown;
@@ -33,6 +34,9 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
             writeln!(text, "probes  {}, {} batches of each, in random order (seed {})", plan.probes.len(), plan.probe_rounds(), plan.seed);
     }
     let _ = writeln!(text, "time    about {}, at most {}", show_wait(estimate(plan)), show_wait(plan.budget));
+    if let Some(missed) = missed(plan) {
+        let _ = writeln!(text, "reach   {}", missed.text());
+    }
     let buffers = plan.cells.iter().map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into())).max().unwrap_or(0);
     if !plan.cells.is_empty() {
         let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));

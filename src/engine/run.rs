@@ -17,11 +17,12 @@ use super::target::Bench;
 use super::trial::{self, Stage};
 use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::order::mix;
-use crate::plan::{Cache, Plan};
+use crate::experiment::{FIRST_ROUND, SHORTEST};
+use crate::plan::{Cache, Job, Plan, TrialTime};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::left;
-use crate::units::show_bytes;
+use crate::units::{show_bytes, show_nanos, show_wait};
 
 /// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
 /// does not heed.
@@ -86,9 +87,21 @@ fn jobs(
     if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control)) {
         sink.event(Event::Levels { levels });
     }
-    let mut run = Run { plan, control, sink, bench, grounds, cells: Vec::new(), pace, origin: monotonic_nanos() };
+    let mut run = Run {
+        plan,
+        control,
+        sink,
+        bench,
+        grounds,
+        cells: Vec::new(),
+        pace,
+        origin: monotonic_nanos(),
+        first_round: None,
+        shortest: plan.trial_time.low,
+    };
     run.make_cells();
     let end = run.all();
+    run.tell_trial_time();
     run.tell_verdicts();
     Ok(end)
 }
@@ -172,6 +185,9 @@ struct Run<'a> {
     cells: Vec<Option<Cell>>,
     pace: &'a mut Pace,
     origin: u64,
+    /// The budget when calibration began, and the trial times that were granted since.
+    first_round: Option<(Duration, Duration)>,
+    shortest: Duration,
 }
 
 impl<'a> Run<'a> {
@@ -273,10 +289,10 @@ impl<'a> Run<'a> {
             return Ok(After::Done(cell));
         }
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
-        let cut = self.cutter();
+        let (time, cut) = (self.trial_time(&cell.job), self.cutter());
         let stage =
             Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &|| cut.ask(), limit: None, part: None };
-        let found = calibrate(&stage, &cell, self.plan.trial_time);
+        let found = calibrate(&stage, &cell, time);
         self.settle(index, cell, &cut, found, |run, cell, found| {
             cell.amount = Some(found.amount);
             let super::cells::Amount { count, passes, parts, nanos, .. } = found.amount;
@@ -309,6 +325,41 @@ impl<'a> Run<'a> {
             let latency = latency(&took.histogram, cell.every).map(Arc::new);
             run.sink.event(Event::Trial { trial, samples: took.samples, latency });
         })
+    }
+
+    /// The trial time of the cell that is calibrated next. One that was asked for stays; one that was chosen so that a round fits into the
+    /// budget gets shorter where cells turn out to cost more, so that the last of them have a result too.
+    fn trial_time(&mut self, job: &Job) -> TrialTime {
+        let planned = self.plan.trial_time;
+        let left = self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count() + 1;
+        let budget = self.pace.budget();
+        let (begun, granted) = *self.first_round.get_or_insert((budget, Duration::ZERO));
+        if job.count.is_some() || !self.plan.fitted {
+            return planned;
+        }
+        let spent = begun.saturating_sub(budget).as_secs_f64();
+        let each = if granted.is_zero() { FIRST_ROUND } else { (spent / granted.as_secs_f64()).max(FIRST_ROUND) };
+        let fits = Duration::from_secs_f64(budget.as_secs_f64() / (left as f64 * each));
+        let low = fits.clamp(SHORTEST.min(planned.low), planned.low);
+        self.first_round = Some((begun, granted + low));
+        self.shortest = self.shortest.min(low);
+        TrialTime::of(low)
+    }
+
+    /// What became of the trial time, once all cells are calibrated.
+    fn tell_trial_time(&mut self) {
+        // A little less is no other measurement.
+        if self.shortest < self.plan.trial_time.low / 2 {
+            let (times, budget) = ((self.shortest, self.plan.trial_time.low), show_wait(self.plan.budget));
+            let text = format!(
+                "cells took longer than planned: some have trials of {} instead of {}, so that the budget of {budget} reaches more of them; \
+                 a longer --budget gives all of them the whole time",
+                show_nanos(times.0.as_nanos() as f64),
+                show_nanos(times.1.as_nanos() as f64)
+            );
+            self.sink.event(Event::Note { text });
+        }
+        self.shortest = self.plan.trial_time.low;
     }
 
     /// Whether a step that begins now must end.

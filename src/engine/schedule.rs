@@ -1,4 +1,5 @@
-//! The order of a round: every cell once, cache state by cache state, shuffled within each.
+//! The order of a round: every cell once, cache state by cache state, shuffled within each; in the first round small counts first, and
+//! from a coarse grid over the axes to a fine one.
 
 use crate::backend::order::mix;
 use crate::plan::{Cache, Job};
@@ -21,9 +22,49 @@ pub(super) fn by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> 
     let group = |state| {
         let mut group: Vec<usize> = (0..cells.len()).filter(|i| cells[*i].cache == state).collect();
         shuffle(&mut group, mix(seed ^ mix(u64::from(round))));
-        group
+        if round > 1 {
+            return group;
+        }
+        let state: Vec<&Job> = group.iter().map(|index| &cells[*index]).collect();
+        let mut levels: Vec<(u32, usize)> = levels(&state).into_iter().zip(group).collect();
+        // The largest count takes longer than all others together: first, it would leave none of them a result. Stable: by chance
+        // within a level.
+        levels.sort_by_key(|(level, index)| (cells[*index].count, *level));
+        levels.into_iter().map(|(_, index)| index).collect()
     };
     states.into_iter().map(group).collect()
+}
+
+/// How fine a grid over the axes must be to hold each cell: 0 for the ends of all axes, 1 for their middles too, and so on. A budget
+/// that ends within the first round leaves out every other point of each curve, and not some end of it.
+fn levels(cells: &[&Job]) -> Vec<u32> {
+    let axes: [fn(&Job) -> u64; 4] = [|job| job.block, |job| job.threads.into(), |job| job.depth.into(), |job| job.span];
+    let mut levels = vec![0; cells.len()];
+    for axis in axes {
+        let mut values: Vec<u64> = cells.iter().map(|cell| axis(cell)).collect();
+        values.sort_unstable();
+        values.dedup();
+        for (cell, level) in cells.iter().zip(&mut levels) {
+            let place = values.partition_point(|value| *value < axis(cell));
+            *level = (*level).max(fineness(place, values.len()));
+        }
+    }
+    levels
+}
+
+/// How often `0..count` must be halved until `place` is an end of a part.
+fn fineness(place: usize, count: usize) -> u32 {
+    let (mut low, mut high, mut halved) = (0, count.saturating_sub(1), 0);
+    while place != low && place != high {
+        let middle = low.midpoint(high);
+        halved += 1;
+        match place.cmp(&middle) {
+            std::cmp::Ordering::Equal => break,
+            std::cmp::Ordering::Less => high = middle,
+            std::cmp::Ordering::Greater => low = middle,
+        }
+    }
+    halved
 }
 
 /// The order of `count` probes in round `round`.
@@ -67,6 +108,28 @@ mod tests {
         let [cold, warm] = by_state(&cells, 7, 1).try_into().unwrap();
         // Job 2 n is cold, its twin in the order of the plan 2 n + 1.
         assert_eq!(cold.iter().map(|i| i + 1).collect::<Vec<_>>(), warm);
+    }
+
+    #[test]
+    fn a_first_round_that_ends_early_has_points_all_along_the_curve() {
+        let cells: Vec<Job> = (0..28u64).map(|i| Job { block: 1 << i, ..testing::job() }).collect();
+        for (seed, reached) in [(1, 8), (2, 15), (3, 20)] {
+            let mut places = order(&cells, seed, 1)[..reached].to_vec();
+            places.sort_unstable();
+            assert_eq!((places.first(), places.last()), (Some(&0), Some(&27)));
+            let gap = places.windows(2).map(|two| two[1] - two[0]).max().unwrap();
+            assert!(gap <= 2 * 28 / reached + 1, "{seed}: {places:?}");
+        }
+        // Beyond it chance alone decides.
+        assert!((2..50).any(|round| order(&cells, 1, round)[..8].iter().all(|place| ![0, 27].contains(place))));
+    }
+
+    #[test]
+    fn small_counts_come_first_in_the_first_round() {
+        let job = |count: u64| Job { count: Some(1 << count), ..testing::job() };
+        let cells: Vec<Job> = (0..20).rev().map(job).collect();
+        assert_eq!(order(&cells, 7, 1), (0..20).rev().collect::<Vec<_>>());
+        assert_ne!(order(&cells, 7, 2), order(&cells, 7, 1));
     }
 
     #[test]

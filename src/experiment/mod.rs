@@ -15,7 +15,7 @@ pub use error::PlanError;
 pub use lab::asked as asked_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
-pub use sweep::{estimate, spans, usual};
+pub use sweep::{FIRST_ROUND, PEER_START, SHORTEST, estimate, spans, usual};
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -140,14 +140,15 @@ fn levels(asked: &Asked) -> bool {
     asked.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
-/// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less.
-fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) -> TrialTime {
+/// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less, and then it
+/// is fitted to the budget.
+fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) -> (TrialTime, bool) {
     // Once to calibrate, and once for a round.
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells) * 2);
     match (asked.settings.trial_time, whole.trial_time) {
-        (Some(said), _) => said,
-        (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => time,
-        _ => fits,
+        (Some(said), _) => (said, false),
+        (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => (time, false),
+        _ => (fits, true),
     }
 }
 
@@ -163,7 +164,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let (probes, skipped_probes) = lab::probes(asked)?;
     let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
-    let trial_time = trial_time(asked, &whole, &cells, budget);
+    let (trial_time, fitted) = trial_time(asked, &whole, &cells, budget);
     let plan = Plan {
         experiment: asked.presets.first().map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: asked.presets.iter().map(|p| p.id.clone()).collect(),
@@ -172,6 +173,7 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
         trials: whole.trials,
         goal: Plan::GOAL,
         trial_time,
+        fitted,
         budget,
         seed: whole.seed.unwrap_or(asked.seed),
         probes,

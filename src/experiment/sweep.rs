@@ -41,10 +41,16 @@ impl Experiment for Sweep {
 /// in which peers only start.
 pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> TrialTime {
     // Calibration costs about 1.5 trials, preparation about a third of one.
-    let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * 3.3);
-    let time = Duration::from_millis((fits * 1000.0) as u64).clamp(Duration::from_millis(1), TrialTime::default().low);
+    let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * FIRST_ROUND);
+    let time = Duration::from_millis((fits * 1000.0) as u64).clamp(SHORTEST, TrialTime::default().low);
     TrialTime::of(time)
 }
+
+/// No trial time that is fitted to a budget is shorter.
+pub const SHORTEST: Duration = Duration::from_millis(1);
+
+/// Trials that one cell of the first round takes: to calibrate it, to prepare it, and to measure it once.
+pub const FIRST_ROUND: f64 = 3.3;
 
 /// The values of every axis.
 struct Axes {
@@ -333,7 +339,7 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
 }
 
 /// What a peer takes to be loaded, to start and to end around the work of one trial: dd some milliseconds, fio 0.3 to 0.5 s.
-const PEER_START: Duration = Duration::from_millis(400);
+pub const PEER_START: Duration = Duration::from_millis(400);
 
 /// The time in which the peers of one round only start.
 pub(super) fn starts(cells: &[Job]) -> Duration {

@@ -43,6 +43,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "basics",
     "measure",
     "raw",
+    "cold-warm",
     "caching",
     "syscalls",
     "ways",

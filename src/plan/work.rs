@@ -72,6 +72,9 @@ pub struct Plan {
     /// Relative half width of the 95 % interval that ends a run.
     pub goal: f64,
     pub trial_time: TrialTime,
+    /// The trial time was chosen to fit the budget, so a run may shorten it; left out of JSON where it was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fitted: bool,
     #[serde(with = "nanos")]
     pub budget: Duration,
     /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps it.
@@ -122,6 +125,7 @@ impl Plan {
             trials: None,
             goal: Plan::GOAL,
             trial_time: TrialTime::default(),
+            fitted: false,
             budget: Plan::BUDGET,
             seed: 0,
             skipped: Vec::new(),

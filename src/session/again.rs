@@ -50,6 +50,7 @@ pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: b
     plan.seed = settings.seed.unwrap_or(plan.seed);
     plan.trials = settings.trials.or(plan.trials);
     plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
+    plan.fitted &= settings.trial_time.is_none();
     plan.budget = settings.budget.unwrap_or(plan.budget);
     plan.remote = settings.remote.clone().or(plan.remote);
     Ok(plan)

@@ -48,6 +48,7 @@ mod written;
 pub(crate) mod testing;
 
 pub use again::{AgainError, again};
+use answer::of_experiment;
 pub use answer::{Answer, Best, ColdCost, Knee, answer};
 pub use axis::Axis;
 pub use baseline::{BaselineError, FEWEST, baseline};

@@ -114,6 +114,9 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
 /// they say together.
 pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
+    if let Some(text) = super::of_experiment(session, results, &answer.text) {
+        answer.text = super::clean_text(&text);
+    }
     answer.picked = picked::picked(session, results);
     if !answer.picked.is_empty() {
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();

@@ -71,6 +71,7 @@ fn plan() -> Plan {
         trials: Some(1),
         goal: 0.0,
         trial_time: Default::default(),
+        fitted: false,
         budget: Duration::from_secs(60),
         seed: 1,
         remote: None,

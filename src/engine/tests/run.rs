@@ -62,6 +62,8 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
         cells: vec![Some(cell)],
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
+        first_round: None,
+        shortest: plan.trial_time.low,
     };
     let end = run.all();
     *hold.0.lock().unwrap() = false;
@@ -85,11 +87,11 @@ fn a_call_that_outlives_a_stop_is_an_interruption() {
 #[test]
 fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
     let (file, _, _) = testing::file(65536, 1);
-    // Each is dropped or filled, calibrated and fills its trial time: hundreds of them take longer than two seconds.
-    let of = |cache: Cache| (1..400).map(move |block| Job { cache, block, span: 65536, ..testing::job() });
+    // Each is dropped or filled, calibrated and fills its trial time: thousands of them take longer than three seconds.
+    let of = |cache: Cache| (1000..5000).map(move |block| Job { cache, block, span: 65536, ..testing::job() });
     let cells: Vec<Job> = of(Cache::Cold).chain(of(Cache::Warm)).collect();
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
-    let plan = Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(2)) });
+    let plan = Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(3)) });
     let mut reached = [0, 0];
     let mut sink = |event| {
         if let Event::Trial { trial, .. } = event {
@@ -99,6 +101,32 @@ fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
     let end = crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
     assert_eq!(end, End::Budget);
     assert!(reached.iter().all(|count| *count > 0), "{reached:?}");
+}
+
+/// How many of 40 cells have a trial after a second, and what was noted.
+fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String>) {
+    let (file, _, _) = testing::file(65536, 1);
+    let target = TargetSpec::File { path: file.path().into(), size: 65536 };
+    let cells: Vec<Job> = (1..=40).map(|block| Job { cache: Cache::AsIs, count: None, block, span: 65536, ..testing::job() }).collect();
+    let plan = plan_of(cells, Duration::from_secs(1));
+    let plan = Arc::new(Plan { target, trial_time: TrialTime::of(trial_time), fitted, ..plan });
+    let (mut reached, mut notes) = (0, Vec::new());
+    let mut sink = |event| match event {
+        Event::Trial { .. } => reached += 1,
+        Event::Note { text } => notes.push(text),
+        _ => {}
+    };
+    crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    (reached, notes)
+}
+
+#[test]
+fn trials_that_were_fitted_to_the_budget_get_shorter_where_cells_cost_more() {
+    // Nothing is calibrated for that within a second.
+    let hour = Duration::from_secs(3600);
+    assert_eq!(reached_in_a_second(hour, false), (0, vec![]));
+    let (reached, told) = reached_in_a_second(hour, true);
+    assert!(reached > 0 && told.iter().any(|text| text.contains("some have trials of ")), "{reached} {told:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The fastest cell, and those it cannot be told from.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::Point;
@@ -32,7 +34,7 @@ fn is_alike(top: &Point, other: &Point) -> bool {
 /// The cell with the highest median; one that is warned to be wrong only where all are.
 pub fn best(group: &[Point]) -> Option<Best> {
     let trusted: Vec<Point> = group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
-    let mut pool = if trusted.is_empty() { group.to_vec() } else { trusted };
+    let mut pool = longest(if trusted.is_empty() { group } else { &trusted });
     // Stable: of equal cells the first of the plan.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
     let (top, others) = pool.split_first()?;
@@ -45,4 +47,21 @@ pub fn best(group: &[Point]) -> Option<Best> {
         alike: others.iter().filter(|other| is_alike(top, other)).map(|other| other.result.cell.clone()).collect(),
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })
+}
+
+/// Of cells that differ in their count alone, the one with the longest trials: a thousand calls measure the start as much as the calls,
+/// and the highest of several such figures would be that of chance.
+fn longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {
+    let mut kept: Vec<Point> = Vec::new();
+    let mut places: HashMap<Job, usize> = HashMap::new();
+    let operations = |point: &Point| point.result.trials.iter().map(|trial| trial.ops).max().unwrap_or(0);
+    for point in group {
+        let at = *places.entry(Job { count: None, ..point.result.cell.clone() }).or_insert(kept.len());
+        match kept.get_mut(at) {
+            Some(known) if operations(known) < operations(point) => *known = *point,
+            Some(_) => {}
+            None => kept.push(*point),
+        }
+    }
+    kept
 }

@@ -8,6 +8,7 @@ mod cold;
 mod label;
 mod series;
 mod text;
+mod ways;
 
 #[cfg(test)]
 mod tests;
@@ -20,8 +21,10 @@ pub use series::Knee;
 
 use serde::Serialize;
 
-use super::{CellResult, Network, Picked};
+use super::{CellResult, Network, Picked, Session, TrialWork};
+use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Op;
+use crate::units;
 
 /// What a session answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,6 +56,33 @@ pub fn answer(results: &[CellResult]) -> Answer {
     let mut answer = Answer { text: String::new(), best, also, knees, cold_cost, picked: Vec::new(), network: Network::default() };
     answer.text = text::text(results, &answer);
     answer
+}
+
+/// What these results say to the question of their experiment; `None` where that is which way is the fastest.
+pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -> Option<String> {
+    let (calls, peers) = (ways::calls(results), ways::peers(results));
+    let own = match session.plan.experiment.as_str() {
+        MEASURE => counts(results)?,
+        CALLS => calls?,
+        _ => return calls.or(peers).map(|said| format!("{general} {said}")),
+    };
+    let failed = text::failed(results, &Labels::of(results.iter().map(|result| &result.cell)));
+    Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// `Reasonable counts go from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
+fn counts(results: &[CellResult]) -> Option<String> {
+    let found: Vec<(&CellResult, TrialWork)> = results.iter().filter_map(|result| Some((result, result.work()?))).collect();
+    let told = |(result, work): &(&CellResult, TrialWork)| {
+        let time = units::show_nanos(work.nanos / work.repeats as f64);
+        format!("{} at {} ({time})", work.count, units::show_bytes(result.cell.block))
+    };
+    let (least, most) =
+        (found.iter().min_by_key(|(result, _)| result.cell.block)?, found.iter().max_by_key(|(result, _)| result.cell.block)?);
+    Some(match found.len() {
+        1 => format!("A reasonable count is {}.", told(least)),
+        all => format!("Reasonable counts go from {} to {}; the table of counts has all {all}.", told(least), told(most)),
+    })
 }
 
 /// A result with the summary by which it is compared.

@@ -201,3 +201,48 @@ fn steps_of_several_cells_at_one_time_are_told_once() {
     let other_ways = [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 3.0, 1)];
     assert!(!text(&other_ways).contains("at the same time"));
 }
+
+/// A cell whose trials make so many calls, each of so many nanoseconds, with a scatter of 1 %.
+fn calling(backend: &str, count: u64, cache: Cache, nanos: f64, trials: u32) -> CellResult {
+    let op = if matches!(backend, "seek" | "getpid" | "map-unmap") { Op::Seek } else { Op::Read };
+    let job = Job { op, count: Some(count), span: 1 << 30, ..job(backend, 1, cache) };
+    let trial = |round: u32| crate::record::Trial {
+        round,
+        ops: count,
+        bytes: if op == Op::Read { count } else { 0 },
+        syscalls: count.into(),
+        nanos: (count as f64 * nanos * (1.0 + 0.01 * f64::from(round % 3))) as u64,
+        ..Default::default()
+    };
+    crate::session::result(&job, (1..=trials).map(|round| trial(round).into()).collect(), None, None)
+}
+
+#[test]
+fn the_ratio_of_calls_is_in_words_and_short_trials_decide_nothing() {
+    let mut results = vec![
+        calling("read", 1 << 20, Cache::Warm, 300.0, 7),
+        // 1024 calls, by chance five times as fast.
+        calling("read", 1 << 10, Cache::Warm, 60.0, 7),
+        calling("seek", 1 << 20, Cache::AsIs, 150.0, 7),
+        calling("map-unmap", 1 << 20, Cache::Warm, 3000.0, 7),
+    ];
+    let said = ways::calls(&results).unwrap();
+    assert!(said.starts_with("At 1 B, warm: read makes 3.30 M calls/s; lseek is 2.0x [2.0-2.0] as fast as read; read is 10"), "{said}");
+    assert_eq!(answer(&results).best.unwrap().cell.count, Some(1 << 20));
+    results[2] = calling("seek", 1 << 20, Cache::AsIs, 300.0, 7);
+    assert!(ways::calls(&results).unwrap().contains("no difference between lseek and read"));
+    results[2] = calling("seek", 1 << 20, Cache::AsIs, 150.0, 2);
+    assert!(ways::calls(&results).unwrap().contains("lseek is 2.0x (too few trials for an interval) as fast as read"));
+    assert_eq!(ways::calls(&results[..2]), None);
+}
+
+#[test]
+fn measure_answers_with_its_counts() {
+    let mut session = crate::session::testing::session(1);
+    session.plan.experiment = MEASURE.into();
+    let results = [calling("read", 1 << 24, Cache::Warm, 300.0, 1)];
+    let said = of_experiment(&session, &results, "Fastest: x.").unwrap();
+    assert_eq!(said, "A reasonable count is 16777216 at 1 B (5.08 s).");
+    session.plan.experiment = "sweep".into();
+    assert_eq!(of_experiment(&session, &results, "Fastest: x."), None);
+}

@@ -225,7 +225,7 @@ fn at(job: &Job) -> String {
 }
 
 /// `9.8x`, `12x`, `1.04x`.
-fn times(ratio: f64) -> String {
+pub fn times(ratio: f64) -> String {
     match ratio {
         10.0.. => format!("{ratio:.0}x"),
         1.1.. => format!("{ratio:.1}x"),
@@ -264,7 +264,7 @@ fn few_trials(results: &[CellResult]) -> Option<String> {
     }
 }
 
-fn failed(results: &[CellResult], labels: &Labels) -> Option<String> {
+pub fn failed(results: &[CellResult], labels: &Labels) -> Option<String> {
     let failed: Vec<(&Job, &String)> = results.iter().filter_map(|result| Some((&result.cell, result.error.as_ref()?))).collect();
     match failed[..] {
         [] => None,

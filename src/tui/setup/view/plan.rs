@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::super::state::Pane;
 use super::super::update::command;
 use super::{Hit, Shown};
-use crate::engine::Proposed;
+use crate::engine::{Proposed, missed};
 use crate::experiment::estimate;
 use crate::plan::{Op, Plan, TargetSpec};
 use crate::record::Warning;
@@ -128,6 +128,9 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
             for (count, reason) in left_out(&proposed.plan) {
                 let text = format!("{count} left out: {reason}");
                 lines.extend(wrapped(shown, shown.look.glyph("○", "-"), Role::Dim, &text, Role::Dim, room));
+            }
+            if let Some(missed) = missed(&proposed.plan) {
+                lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &missed.text(), Role::Text, room));
             }
             let expected = &planning.expected;
             if !expected.is_empty() {
