@@ -298,9 +298,10 @@ fn two_sessions_are_compared_and_exported_with_keys_alone() {
     keep(&home, &["before", "after"]);
     let mut terminal = on_sessions(&home, "after");
     terminal.press("mjmc");
-    terminal.shows("B against A");
     terminal.shows("What differs");
-    terminal.until("the sum", |screen| ["difference", "faster", "slower"].iter().any(|word| screen.contents().contains(word)));
+    terminal.until("the sum", |screen| {
+        ["difference", "faster", "slower", "cannot be told"].iter().any(|word| screen.contents().contains(word))
+    });
     terminal.press("v");
     terminal.shows("Throughput by block size");
     terminal.press("v");
@@ -309,7 +310,9 @@ fn two_sessions_are_compared_and_exported_with_keys_alone() {
     terminal.press("\r");
     terminal.shows("wrote ");
     let text = fs::read_to_string(home.path("before-against-after.txt")).unwrap();
-    assert!(text.contains("B against A: ") && text.contains("64 KiB"), "{text}");
+    // Where chance leaves both open, no side is named first.
+    assert!(text.contains("B against A: ") || text.contains("B and A: "), "{text}");
+    assert!(text.contains("64 KiB"), "{text}");
     // Over it only after a yes.
     fs::write(home.path("before-against-after.txt"), "mine").unwrap();
     terminal.press("e\r");
