@@ -3,7 +3,11 @@
 //! `k`, `m`, `g`, `t` and `KiB`.. are powers of 1024, `kB`, `MB`, `GB`, `TB` powers of 1000; plain numbers are bytes.
 
 pub mod column;
+mod rate;
 pub mod text;
+pub mod ticks;
+
+pub use rate::{NoRate, Rates};
 
 use std::time::Duration;
 

@@ -4,6 +4,7 @@ mod common;
 
 use std::process::Command as StdCommand;
 
+use common::pty::Terminal;
 use common::{Home, each, has, output, skip};
 use predicates::prelude::*;
 
@@ -241,11 +242,34 @@ fn every_format_is_offered_and_exported() {
     let (help, completion) = (home.stdout("sessions export --help"), home.stdout("--generate bash"));
     for format in iotui::report::FORMATS {
         assert!(help.contains(format.id) && completion.contains(format.id), "{}", format.id);
-        let text = home.stdout(&format!("sessions export {golden} --format {}", format.id));
+        let piped = |line: &str| home.cmd(line).assert().success().get_output().stdout.clone();
+        let data = piped(&format!("sessions export {golden} --format {}", format.id));
         home.cmd(&format!("sessions export {golden} --format {} -o out", format.id)).assert().success().stdout("");
-        assert_eq!(std::fs::read_to_string(home.path("out")).unwrap(), text, "{}", format.id);
-        assert_ne!(home.stdout(&format!("sessions export {golden} --format {} --anonymous", format.id)), "");
+        assert_eq!(std::fs::read(home.path("out")).unwrap(), data, "{}", format.id);
+        assert!(!piped(&format!("sessions export {golden} --format {} --anonymous", format.id)).is_empty());
     }
     home.cmd(&format!("sessions export {golden} --format jsno")).assert().code(2).stderr(predicate::str::contains("did you mean json"));
     home.cmd(&format!("sessions export {golden}")).assert().code(2).stderr(predicate::str::contains("--format"));
+}
+
+#[test]
+fn throughput_is_shown_in_the_unit_that_was_asked_for() {
+    let home = Home::new();
+    let table = |unit: &str| home.stdout(&format!("sessions show ryzen-5900hs --unit {unit}"));
+    assert!(table("MB/s").contains("MB/s") && !table("MB/s").contains("GiB/s ±"), "{}", table("MB/s"));
+    assert_eq!(table("gib"), table("GiB/s"));
+    let svg = home.stdout("sessions export macbook-2017 --format svg --unit kB/s --scale linear");
+    assert!(svg.contains(">kB/s: median and 95 % interval<"), "{svg}");
+    home.cmd("sessions show ryzen-5900hs --unit MiB/h").assert().code(2).stderr(predicate::str::contains("MiB/s"));
+}
+
+#[test]
+fn a_picture_in_pixels_is_nothing_for_a_terminal() {
+    let home = Home::new();
+    home.cmd("sessions export macbook-2017 --format png -o run.png").assert().success();
+    assert!(std::fs::read(home.path("run.png")).unwrap().starts_with(b"\x89PNG"));
+    for line in ["sessions export macbook-2017 --format png", "sessions show macbook-2017 --format png"] {
+        let (code, text) = Terminal::start(&home, line, (160, 20), &[]).end();
+        assert!(code == 2 && text.contains("-o run.png") && !text.contains("PNG"), "{line}: {code}, {text}");
+    }
 }

@@ -106,6 +106,31 @@
     });
     plot.addEventListener("focus", () => plot.matches(":focus-visible") && show(shown()[0] ?? null));
     plot.addEventListener("blur", () => show(null));
+
+    // The other scale: its places stand beside the own ones and change with them.
+    const figure = plot.closest("figure");
+    if (!figure.dataset.scale) return;
+    const swap = (node, name, key) => {
+      if (!(key in node.dataset)) return;
+      const own = node.getAttribute(name);
+      node.setAttribute(name, node.dataset[key]);
+      node.dataset[key] = own;
+    };
+    const turn = button("turn", figure.dataset.scale);
+    turn.addEventListener("click", () => {
+      show(null);
+      all("[data-points]", area).forEach((node) => swap(node, "points", "points"));
+      all(".whisker", area).forEach((node) => ["y1", "y2"].forEach((name) => swap(node, name, name)));
+      points.forEach((point) => {
+        swap(point.node, "y", "y");
+        point.y = parseFloat(point.node.getAttribute("y"));
+      });
+      plot.classList.toggle("other-scale");
+      const about = figure.querySelector("figcaption p");
+      [about.textContent, about.dataset.other] = [about.dataset.other, about.textContent];
+      turn.textContent = turn.textContent === "linear" ? "logarithmic" : "linear";
+    });
+    figure.querySelector("figcaption").prepend(turn);
   };
   all(".plot").forEach(chart);
 

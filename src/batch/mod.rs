@@ -28,6 +28,7 @@ use crate::units::text::shown;
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
     let format = report::format(&args.out.format)?;
+    args.out.refuse_terminal(format)?;
     args.out.check()?;
     if args.out.output.is_some() {
         tell_left(args);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::report::{COMPARISONS, OUTPUT, Out, When, comparisons, formats};
+use crate::report::{COMPARISONS, OUTPUT, Out, Shown, When, comparisons, formats};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
@@ -86,6 +86,9 @@ pub struct ExportTo {
     /// Only ASCII characters
     #[arg(long)]
     pub ascii: bool,
+
+    #[command(flatten)]
+    pub shown: Shown,
 }
 
 /// Where a comparison goes, and as what.
@@ -106,4 +109,7 @@ pub struct CompareTo {
     /// When to colour the table
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = OUTPUT)]
     pub color: When,
+
+    #[command(flatten)]
+    pub shown: Shown,
 }

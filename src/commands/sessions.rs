@@ -17,8 +17,8 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         }
         Sessions::Show { session, anonymous, out } => show_one(&dir, session, *anonymous, out)?,
         Sessions::Export { session, to } => {
-            let ExportTo { format, output, anonymous, ascii } = to;
-            let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never };
+            let ExportTo { format, output, anonymous, ascii, shown } = to;
+            let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never, shown: *shown };
             show_one(&dir, session, *anonymous, &out)?;
         }
         Sessions::Compare { base, others, anonymous, to } => compare(&dir, [base].into_iter().chain(others), *anonymous, to)?,
@@ -45,14 +45,15 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
 
 fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Result<()> {
     let format = report::format(&out.format)?;
+    out.refuse_terminal(format)?;
     let (session, _) = session::open(dir, text).map_err(failed)?;
     let session = if anonymous { report::anonymous(&session) } else { session };
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 
 fn compare<'a>(dir: &Path, texts: impl Iterator<Item = &'a String>, anonymous: bool, to: &CompareTo) -> anyhow::Result<()> {
-    let CompareTo { format, output, ascii, color } = to;
-    let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: *color };
+    let CompareTo { format, output, ascii, color, shown } = to;
+    let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: *color, shown: *shown };
     let format = report::comparison_format(format)?;
     let one = |text: &String| Ok(session::open(dir, text).map_err(failed)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;

@@ -32,7 +32,7 @@ fn telling() -> Session {
 fn no_format_tells_whose_session_it_is() {
     let session = telling();
     let hidden = anonymous(&session);
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| !format.binary) {
         let show = |session: &Session| {
             let mut out = Vec::new();
             (format.write)(session, &Look::default(), &mut out).unwrap();

@@ -12,7 +12,8 @@ use crate::session::{self, CellResult, LatencyOf, ProbeResult, Session, SummaryO
 use crate::stats::Summary;
 use crate::stats::course::Kind;
 
-pub const FORMAT: Format = Format { id: "csv", about: "one row per cell, units in the column names", extension: "csv", write };
+pub const FORMAT: Format =
+    Format { id: "csv", about: "one row per cell, units in the column names", extension: "csv", binary: false, write };
 
 /// What a row is made from.
 struct Row<'a> {

@@ -6,8 +6,13 @@ use super::pretty::pretty;
 use super::{Format, Look};
 use crate::session::{self, Session};
 
-pub const FORMAT: Format =
-    Format { id: "json", about: "one document with every trial; assets/schema/iotui-1.schema.json describes it", extension: "json", write };
+pub const FORMAT: Format = Format {
+    id: "json",
+    about: "one document with every trial; assets/schema/iotui-1.schema.json describes it",
+    extension: "json",
+    binary: false,
+    write,
+};
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     pretty(&session::document(session), out)?;

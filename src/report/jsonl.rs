@@ -14,8 +14,13 @@ use crate::plan::Plan;
 use crate::record::{End, ProbeTrial, Trial};
 use crate::session::{self, CellOf, Document, Session};
 
-pub const FORMAT: Format =
-    Format { id: "jsonl", about: "one JSON object per line: each trial as it ends, then a result per cell", extension: "jsonl", write };
+pub const FORMAT: Format = Format {
+    id: "jsonl",
+    about: "one JSON object per line: each trial as it ends, then a result per cell",
+    extension: "jsonl",
+    binary: false,
+    write,
+};
 
 /// One line: its kind, its cell, and the keys of what it tells.
 #[derive(Serialize)]

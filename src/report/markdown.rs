@@ -9,7 +9,7 @@ use super::{Format, Look, sparks};
 use crate::session::{self, Session};
 
 pub const FORMAT: Format =
-    Format { id: "markdown", about: "the table, its warnings and the answer, ready to paste", extension: "md", write };
+    Format { id: "markdown", about: "the table, its warnings and the answer, ready to paste", extension: "md", binary: false, write };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (session::results(session), session::probes(session));

@@ -4,6 +4,7 @@ mod anonymous;
 mod atomic;
 mod compare;
 mod csv;
+mod figure;
 mod fio;
 mod gbench;
 mod html;
@@ -11,6 +12,8 @@ mod json;
 pub mod jsonl;
 mod markdown;
 mod out;
+mod picture;
+mod png;
 mod pretty;
 #[cfg(test)]
 mod sample;
@@ -23,11 +26,13 @@ use std::io::{self, Write};
 
 use crate::plan::{Unknown, nearest};
 use crate::session::Session;
+use crate::units::Rates;
 
 pub use anonymous::{Names, anonymous};
 pub use atomic::{probe, to_file, to_new_file};
 pub use compare::{COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling};
-pub use out::{Failed, HEADING as OUTPUT, Ids, Out, When, ascii_only, comparisons, failed, formats, say, stdout, unread_is_fine};
+pub use figure::scale::Spread;
+pub use out::{Failed, HEADING as OUTPUT, Ids, Out, Shown, When, ascii_only, comparisons, failed, formats, say, stdout, unread_is_fine};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
@@ -36,7 +41,7 @@ pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json")
 pub const COMPARISON_SCHEMA: &str = include_str!("../../assets/schema/iotui-compare-1.schema.json");
 
 /// What the place that a report is shown on can do. Formats for machines ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     /// Columns of the terminal; 80 when unknown.
     pub width: usize,
@@ -44,11 +49,15 @@ pub struct Look {
     pub color: bool,
     /// Only ASCII characters.
     pub ascii: bool,
+    /// The units of throughput in tables, pages and pictures; sentences choose their own.
+    pub unit: Rates,
+    /// How values are spread in pages and pictures.
+    pub scale: Spread,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Look { width: 80, color: false, ascii: false }
+        Look { width: 80, color: false, ascii: false, unit: Rates::default(), scale: Spread::Auto }
     }
 }
 
@@ -59,12 +68,24 @@ pub struct Format {
     pub about: &'static str,
     /// Without the dot.
     pub extension: &'static str,
+    /// No text: nothing for a terminal.
+    pub binary: bool,
     pub write: fn(&Session, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
 /// Every format, in the order in which lists show them; the first is the default.
-pub static FORMATS: &[Format] =
-    &[table::FORMAT, json::FORMAT, jsonl::FORMAT, csv::FORMAT, markdown::FORMAT, html::FORMAT, svg::FORMAT, gbench::FORMAT, fio::FORMAT];
+pub static FORMATS: &[Format] = &[
+    table::FORMAT,
+    json::FORMAT,
+    jsonl::FORMAT,
+    csv::FORMAT,
+    markdown::FORMAT,
+    html::FORMAT,
+    svg::FORMAT,
+    png::FORMAT,
+    gbench::FORMAT,
+    fio::FORMAT,
+];
 
 /// The id of the format whose trials are written as they end.
 pub const JSONL: &str = jsonl::FORMAT.id;

@@ -9,8 +9,9 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
 use super::pretty::pretty;
-use super::{COMPARISONS, FORMATS, Look, probe, to_file};
+use super::{COMPARISONS, FORMATS, Format, Look, Spread, probe, to_file};
 use crate::sys::stdout;
+use crate::units::Rates;
 use crate::units::text::{Instead, safe_lines};
 
 /// The heading of these options in the help text.
@@ -34,6 +35,21 @@ pub struct Out {
     /// When to colour the table
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = HEADING)]
     pub color: When,
+
+    #[command(flatten)]
+    pub shown: Shown,
+}
+
+/// How figures are shown.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct Shown {
+    /// Unit of throughput in tables, pages and pictures: auto, MiB/s, GiB/s .., MB/s, GB/s ..; machine formats keep B/s
+    #[arg(long, value_name = "UNIT", default_value = "auto", help_heading = HEADING)]
+    pub unit: Rates,
+
+    /// Scale of the values in pages and pictures
+    #[arg(long, value_name = "SCALE", default_value = "auto", help_heading = HEADING)]
+    pub scale: Spread,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,7 +114,17 @@ impl Out {
                 When::Auto => terminal && !set("NO_COLOR") && !dumb,
             },
             ascii: self.ascii || ascii_only(&|name| std::env::var(name).ok()),
+            unit: self.shown.unit,
+            scale: self.shown.scale,
         }
+    }
+
+    /// Refuses a format that is no text where it would reach a terminal.
+    pub fn refuse_terminal(&self, format: &Format) -> anyhow::Result<()> {
+        if format.binary && self.output.is_none() && io::stdout().is_terminal() {
+            anyhow::bail!("{0} is no text for a terminal: name a file, as in -o run.{1}, or pipe it", format.id, format.extension);
+        }
+        Ok(())
     }
 
     /// Writes data to `-o` atomically, else to stdout. A reader that left early is no error.

@@ -27,7 +27,7 @@ fn every_format_is_listed_once_and_found_by_its_id() {
 #[test]
 fn every_format_writes_every_session_and_ends_its_last_line() {
     for (name, session) in sample::all() {
-        for format in FORMATS {
+        for format in FORMATS.iter().filter(|format| !format.binary) {
             let mut out = Vec::new();
             (format.write)(&session, &Look::default(), &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
@@ -44,7 +44,7 @@ fn every_format_writes_every_reference_as_it_writes_a_session() {
         for format in FORMATS {
             let mut out = Vec::new();
             (format.write)(&reference.session(), &Look::default(), &mut out).unwrap();
-            assert!(out.ends_with(b"\n"), "{} {}", reference.id, format.id);
+            assert!(format.binary || out.ends_with(b"\n"), "{} {}", reference.id, format.id);
             if format.id == "json" {
                 let document = serde_json::from_slice(&out).unwrap();
                 let faults: Vec<String> = schema.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
@@ -56,7 +56,7 @@ fn every_format_writes_every_reference_as_it_writes_a_session() {
 
 #[test]
 fn every_format_has_its_golden_text() {
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| !format.binary) {
         let mut out = Vec::new();
         (format.write)(&sample::every(), &Look::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION");
@@ -75,6 +75,21 @@ fn a_closed_output_is_told_as_what_it_is() {
     }
 }
 
+/// A session with any figures and any texts.
+fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) -> Session {
+    let mut session = sample::troubled();
+    session.trials.truncate(figures.len());
+    for (trial, [bytes, ops, nanos, user, cell, short]) in session.trials.iter_mut().zip(figures) {
+        let trial = std::sync::Arc::make_mut(trial);
+        (trial.bytes, trial.ops, trial.nanos, trial.user_nanos, trial.cell) = (bytes, ops, nanos, user, (cell % 24) as u32);
+        trial.short = short % 2 == 0;
+    }
+    sample::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
+    session.verdicts[0].as_mut().unwrap().source = Some(Source { device: share, page_cache: -share, hole: f64::NAN, unknown: 0.5 });
+    (session.errors[3], session.plan.target) = (Some(error), TargetSpec::New { path: name.into(), size: 0 });
+    session
+}
+
 proptest! {
     #[test]
     fn no_figures_and_no_texts_make_a_format_fail(
@@ -84,22 +99,33 @@ proptest! {
         width in 0usize..200,
         ascii: bool,
     ) {
-        let mut session = sample::troubled();
-        session.trials.truncate(figures.len());
-        for (trial, [bytes, ops, nanos, user, cell, short]) in session.trials.iter_mut().zip(figures) {
-            let trial = std::sync::Arc::make_mut(trial);
-            (trial.bytes, trial.ops, trial.nanos, trial.user_nanos, trial.cell) = (bytes, ops, nanos, user, (cell % 24) as u32);
-            trial.short = short % 2 == 0;
-        }
-        let [name, message, error] = texts;
-        sample::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
-        session.verdicts[0].as_mut().unwrap().source = Some(Source { device: share, page_cache: -share, hole: f64::NAN, unknown: 0.5 });
-        (session.errors[3], session.plan.target) = (Some(error), TargetSpec::New { path: name.into(), size: 0 });
-        for format in FORMATS {
+        let session = odd(figures, texts, share);
+        for format in FORMATS.iter().filter(|format| !format.binary) {
             let mut out = Vec::new();
-            prop_assert!((format.write)(&session, &Look { width, color: false, ascii }, &mut out).is_ok(), "{}", format.id);
+            let look = Look { width, ascii, ..Look::default() };
+            prop_assert!((format.write)(&session, &look, &mut out).is_ok(), "{}", format.id);
             let text = String::from_utf8(out).unwrap();
             prop_assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{}", format.id);
+        }
+    }
+}
+
+proptest! {
+    // Painting takes longer than writing.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_figures_and_no_texts_make_a_picture_fail(
+        figures in prop::collection::vec(any::<[u64; 6]>(), 1..8),
+        texts in any::<[String; 3]>(),
+        share: f64,
+        spread in prop::sample::select(vec![Spread::Auto, Spread::Linear, Spread::Log]),
+    ) {
+        let session = odd(figures, texts, share);
+        for format in FORMATS.iter().filter(|format| format.binary) {
+            let mut out = Vec::new();
+            let written = (format.write)(&session, &Look { scale: spread, ..Look::default() }, &mut out);
+            prop_assert!(written.is_ok() && tiny_skia::Pixmap::decode_png(&out).is_ok(), "{}", format.id);
         }
     }
 }

@@ -1,34 +1,45 @@
-//! A chart of plain characters, for text that holds no picture: a line of bars for each curve, all on one scale.
+//! A chart of plain characters, for text that holds no picture: a line of bars for each curve, all of a figure on one scale.
 
-use super::svg::curves::curves;
-use super::svg::expected;
+use super::Look;
+use super::figure::{self, Figure, Group, Metric, Panel};
 use crate::session::{self, CellResult, Session};
 use crate::units::{show_count, show_rate};
 
 /// Heights of a bar; the estimates are dotted.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Curves that are drawn; more are no chart.
-const MOST: usize = 24;
 
-/// The lines of the chart with a line that says what it is; none where nothing varies along an axis.
+/// The lines of the charts, each with a line that says what it is; none where nothing varies along an axis.
 pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
-    if results.is_empty() {
-        return Vec::new();
+    let groups = figure::groups(session, results, &[], &Look::default());
+    let shown = |group: &Group| group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency).count();
+    let mut lines = Vec::new();
+    for group in groups.iter().filter(|group| shown(group) > 0) {
+        for figure in group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency) {
+            lines.extend(chart(group, figure));
+        }
     }
-    let (axis, all) = curves(results);
-    let bytes = all.iter().all(|curve| curve.bytes);
-    let dotted = if bytes { expected(session, results, axis) } else { Vec::new() };
-    let measured = all.iter().take(MOST).map(|curve| {
-        let points = curve.points.iter().filter_map(|point| Some((point.at, point.rate?.1)));
-        (curve.name.clone(), points.collect::<Vec<_>>())
+    lines
+}
+
+/// The values of one row along the axis.
+type Row = (String, Vec<(f64, f64)>);
+
+fn rows(group: &Group, panel: &Panel) -> Vec<Row> {
+    let named = |name: &str| if panel.title.is_empty() { name.to_string() } else { format!("{name}, {}", panel.title) };
+    let curves = panel.curves.iter().map(|curve| {
+        let name = group.keys.get(curve.key).map_or("", |key| key.name.as_str());
+        (named(name), curve.points.iter().map(|point| (point.at, point.span.1)).collect())
     });
-    let rows: Vec<(String, Vec<(f64, f64)>)> = measured.chain(dotted.iter().map(|line| (line.name.clone(), line.points.clone()))).collect();
-    let mut places: Vec<f64> = rows.iter().flat_map(|(_, points)| points.iter().map(|(at, _)| *at)).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
+    curves.chain(panel.expected.iter().map(|line| (named(&line.name), line.points.clone()))).collect()
+}
+
+fn chart(group: &Group, figure: &Figure) -> Vec<String> {
+    let rows: Vec<Row> = figure.panels.iter().flat_map(|panel| rows(group, panel)).collect();
     let values = || rows.iter().flat_map(|(_, points)| points.iter().map(|(_, value)| *value)).filter(|v| v.is_finite() && *v > 0.0);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    if places.len() < 2 || low > high {
+    let places = &figure.across.places;
+    let [first, .., last] = places.as_slice() else { return Vec::new() };
+    if low > high {
         return Vec::new();
     }
     let bar = |value: f64| {
@@ -36,19 +47,19 @@ pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
         BARS[(share * 7.0).round().clamp(0.0, 7.0) as usize]
     };
     let wide = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let show = |value: f64| if bytes { show_rate(value) } else { format!("{}/s", show_count(value)) };
-    let (from, to) = (axis.show(places[0] as u64), axis.show(places[places.len() - 1] as u64));
-    let mut lines = vec![format!("{} from {from} to {to}; heights from {} to {}, logarithmic", axis.title(), show(low), show(high))];
-    for (name, points) in rows {
+    let show = |value: f64| if figure.metric == Metric::Throughput { show_rate(value) } else { format!("{}/s", show_count(value)) };
+    let (from, to) = ((figure.across.show)(*first), (figure.across.show)(*last));
+    let mut lines = vec![format!("{} from {from} to {to}; heights from {} to {}, logarithmic", figure.across.title, show(low), show(high))];
+    for (name, points) in &rows {
         let one = |at: &f64| points.iter().find(|(place, value)| place == at && *value > 0.0).map_or(' ', |(_, value)| bar(*value));
         let bars: String = places.iter().map(one).collect();
         lines.push(format!("{name:<wide$}  {bars}").trim_end().to_string());
     }
-    let reasons = session::estimate_reasons(&dotted).replace("Dotted: estimates", "estimates are");
+    let expected: Vec<session::Estimated> = figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
+    let reasons = session::estimate_reasons(&expected).replace("Dotted: estimates", "estimates are");
     lines.extend((!reasons.is_empty()).then_some(reasons));
     lines
 }
-
 #[cfg(test)]
 mod tests {
     use super::super::sample;

@@ -100,9 +100,12 @@ fn shown(session: &Session) {
     let anonymous = report::anonymous(session);
     for session in [session, &anonymous] {
         for format in FORMATS {
-            for look in [Look::default(), Look { width: 40, color: false, ascii: true }] {
+            for look in [Look::default(), Look { width: 40, ascii: true, ..Look::default() }] {
                 let mut text = Vec::new();
                 (format.write)(session, &look, &mut text).expect("memory takes it");
+                if format.binary {
+                    continue;
+                }
                 written(format.id, &String::from_utf8(text).expect("a report is text"));
             }
         }

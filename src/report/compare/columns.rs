@@ -8,7 +8,7 @@ use super::bar::Scale;
 use crate::session::{Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::stats::Ratio;
 use crate::units;
-use crate::units::column::{self, PER_SECOND, RATE, aligned};
+use crate::units::column::{self, PER_SECOND, aligned};
 
 /// The rank of the column of drawn intervals.
 pub const DRAWN: u8 = 2;
@@ -23,7 +23,7 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
         .filter(|axis| axis.varies(jobs()))
         .map(|axis| Column { right: axis.number, ..Column::words(axis.name, 0, jobs().map(axis.value).collect()) })
         .collect();
-    columns.extend(medians(pairs, letter));
+    columns.extend(medians(pairs, letter, look));
     columns.extend(judged(&ratios, &outcomes, letter, look));
     made_safe(columns, look)
 }
@@ -82,12 +82,12 @@ fn style(outcome: Outcome) -> Style {
 }
 
 /// Both medians in one unit, or each with its own where some cells move no bytes.
-fn medians(pairs: &[&Pair], letter: &str) -> Vec<Column> {
+fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let sides: [fn(&Pair) -> Option<SummaryOf>; 2] = [|pair| pair.base, |pair| pair.other];
     let all: Vec<SummaryOf> = pairs.iter().flat_map(|pair| [pair.base, pair.other]).flatten().collect();
     let calls = all.first().is_some_and(|of| of.unit == "1/s");
     let alike = all.windows(2).all(|two| two[0].unit == two[1].unit);
-    let unit = column::unit(all.iter().map(|of| of.summary.median), if calls { PER_SECOND } else { RATE });
+    let unit = column::unit(all.iter().map(|of| of.summary.median), if calls { PER_SECOND } else { look.unit.units() });
     let column = |(title, side): (&str, fn(&Pair) -> Option<SummaryOf>)| {
         let figures = pairs.iter().map(|pair| side(pair));
         if alike {

@@ -16,7 +16,8 @@ use super::{Format, Look, text};
 use crate::session::{self, CellResult, Session};
 use crate::units;
 
-pub const FORMAT: Format = Format { id: "fio", about: "a job file with which fio repeats the plan", extension: "fio", write };
+pub const FORMAT: Format =
+    Format { id: "fio", about: "a job file with which fio repeats the plan", extension: "fio", binary: false, write };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let plan = &session.plan;

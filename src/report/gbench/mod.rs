@@ -19,7 +19,7 @@ use crate::session::{self, CellResult, ProbeResult, Session};
 use crate::stats::Summary;
 
 pub const FORMAT: Format =
-    Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", write };
+    Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", binary: false, write };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);

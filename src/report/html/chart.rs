@@ -4,12 +4,38 @@ use std::io::{self, Write};
 
 use super::super::text::xml;
 
+/// A place down in percent of the chart: on its own scale, and on the other one.
+#[derive(Debug, Clone, Copy)]
+pub struct Twice {
+    pub own: f64,
+    pub other: Option<f64>,
+}
+
+impl Twice {
+    /// An attribute with the place on the other scale.
+    fn other(self, name: &str) -> String {
+        self.other.map_or_else(String::new, |other| format!(" data-{name}=\"{other:.2}%\""))
+    }
+}
+
+/// Where the values of a series were expected: a closed shape.
+pub struct Band {
+    pub points: Vec<(f64, Twice)>,
+}
+
+/// The scale that a press turns to.
+pub struct Other {
+    pub about: String,
+    pub up: Vec<Tick>,
+    pub log: bool,
+}
+
 /// A place across and down, in percent of the chart.
 pub struct Dot {
     pub x: f64,
-    pub y: f64,
+    pub y: Twice,
     /// The ends of its interval, where it has one.
-    pub whisker: Option<(f64, f64)>,
+    pub whisker: Option<(Twice, Twice)>,
     pub hollow: bool,
     /// The read-out, a fact per line.
     pub says: Vec<String>,
@@ -21,9 +47,12 @@ pub struct Series<'a> {
     pub index: usize,
     pub name: &'a str,
     pub color: &'static str,
-    pub line: Line,
+    /// Which of the marks.
+    pub mark: usize,
+    pub line: Style,
     /// Whether a line goes through its dots.
     pub joined: bool,
+    pub band: Option<Band>,
     pub dots: Vec<Dot>,
 }
 
@@ -36,12 +65,13 @@ pub struct Tick {
 }
 
 pub struct Chart<'a> {
-    pub id: &'static str,
+    pub id: String,
     pub title: String,
     /// What is drawn, in which unit, on which scale.
     pub about: String,
     pub across: Vec<Tick>,
     pub up: Vec<Tick>,
+    pub other: Option<Other>,
     pub series: Vec<Series<'a>>,
     /// Takes the whole width of the page.
     pub wide: bool,
@@ -66,24 +96,23 @@ pub fn mark(index: usize) -> &'static str {
 
 /// How the line of a series is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum Style {
     Solid,
     /// Cold.
     Dashed,
     /// Expected, not measured: it has no marks.
     Dotted,
+    /// Reported by somebody else: it has no line.
+    Marks,
 }
 
-impl Line {
-    pub fn of(dashed: bool) -> Line {
-        if dashed { Line::Dashed } else { Line::Solid }
-    }
-
+impl Style {
     pub fn class(self) -> &'static str {
         match self {
-            Line::Solid => "",
-            Line::Dashed => " dashed",
-            Line::Dotted => " dotted",
+            Style::Solid => "",
+            Style::Dashed => " dashed",
+            Style::Dotted => " dotted",
+            Style::Marks => " marks",
         }
     }
 }
@@ -98,12 +127,12 @@ impl Chart<'_> {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let title = xml(&self.title);
         let wide = if self.wide { " wide" } else { "" };
-        writeln!(out, "<figure class=\"chart{wide}\" id=\"chart-{}\">", self.id)?;
-        writeln!(out, "<figcaption><h3>{title}</h3><p>{}</p></figcaption>", xml(&self.about))?;
+        let log = self.other.as_ref().map(|other| if other.log { " data-scale=\"linear\"" } else { " data-scale=\"logarithmic\"" });
+        writeln!(out, "<figure class=\"chart{wide}\" id=\"chart-{}\"{}>", self.id, log.unwrap_or_default())?;
+        let about = self.other.as_ref().map_or_else(String::new, |other| format!(" data-other=\"{}\"", xml(&other.about)));
+        writeln!(out, "<figcaption><h3>{title}</h3><p{about}>{}</p></figcaption>", xml(&self.about))?;
         writeln!(out, "<div class=\"plot\" data-title=\"{title}\">\n<svg class=\"up\" aria-hidden=\"true\">")?;
-        for tick in &self.up {
-            writeln!(out, "<text x=\"100%\" y=\"{:.2}%\" dx=\"-8\" dy=\"4\">{}</text>", tick.at, xml(&tick.label))?;
-        }
+        self.each(out, |tick| format!("<text x=\"100%\" y=\"{:.2}%\" dx=\"-8\" dy=\"4\">{}</text>", tick.at, xml(&tick.label)))?;
         let names: Vec<&str> = self.series.iter().map(|series| series.name).collect();
         let label = xml(&format!("{}: {}. The table below has the figures.", self.title, names.join(", ")));
         writeln!(out, "</svg>\n<svg class=\"area\" role=\"img\" aria-label=\"{label}\">")?;
@@ -114,11 +143,18 @@ impl Chart<'_> {
         writeln!(out, "</svg>\n</div>\n</figure>")
     }
 
+    /// The ticks of the scale, and those of the other one, which are not seen until it is.
+    fn each(&self, out: &mut dyn Write, show: impl Fn(&Tick) -> String) -> io::Result<()> {
+        let group = |ticks: &[Tick]| ticks.iter().map(&show).collect::<Vec<_>>().join("\n");
+        writeln!(out, "<g class=\"ticks\">{}</g>", group(&self.up))?;
+        self.other.iter().try_for_each(|other| writeln!(out, "<g class=\"ticks other\">{}</g>", group(&other.up)))
+    }
+
     fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
-        for tick in &self.up {
+        self.each(out, |tick| {
             let strong = if tick.strong { " strong" } else { "" };
-            writeln!(out, "<line class=\"grid{strong}\" x1=\"0\" x2=\"100%\" y1=\"{0:.2}%\" y2=\"{0:.2}%\"/>", tick.at)?;
-        }
+            format!("<line class=\"grid{strong}\" x1=\"0\" x2=\"100%\" y1=\"{0:.2}%\" y2=\"{0:.2}%\"/>", tick.at)
+        })?;
         let every = |room: usize| self.across.len().div_ceil(room).max(1);
         for (index, tick) in self.across.iter().enumerate() {
             let more = if index % every(NARROW) == 0 { "" } else { " more" };
@@ -129,32 +165,49 @@ impl Chart<'_> {
     }
 }
 
+/// Places joined, on the own scale and on the other.
+fn joined(points: &[(f64, Twice)]) -> String {
+    let all = |y: &dyn Fn(&Twice) -> Option<f64>| -> Option<String> {
+        let places: Option<Vec<String>> = points.iter().map(|(x, at)| Some(format!("{x:.2},{:.2}", y(at)?))).collect();
+        places.map(|places| places.join(" "))
+    };
+    let other = all(&|at| at.other).map_or_else(String::new, |other| format!(" data-points=\"{other}\""));
+    format!("points=\"{}\"{other}", all(&|at| Some(at.own)).unwrap_or_default())
+}
+
 impl Series<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Series { index, color, .. } = self;
         writeln!(out, "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">", self.line.class())?;
+        let stretched = "<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">";
+        if let Some(band) = &self.band {
+            writeln!(out, "{stretched}<polygon {}/></svg>", joined(&band.points))?;
+        }
         if self.joined && self.dots.len() > 1 {
-            let places: Vec<String> = self.dots.iter().map(|dot| format!("{:.2},{:.2}", dot.x, dot.y)).collect();
-            writeln!(
-                out,
-                "<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">\
-                 <polyline points=\"{}\"/></svg>",
-                places.join(" ")
-            )?;
+            let points: Vec<(f64, Twice)> = self.dots.iter().map(|dot| (dot.x, dot.y)).collect();
+            writeln!(out, "{stretched}<polyline {}/></svg>", joined(&points))?;
         }
         for dot in &self.dots {
-            let (x, y) = (dot.x, dot.y);
+            let (x, y) = (dot.x, dot.y.own);
             if let Some((low, high)) = dot.whisker {
-                writeln!(out, "<line class=\"whisker\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{low:.2}%\" y2=\"{high:.2}%\"/>")?;
+                writeln!(
+                    out,
+                    "<line class=\"whisker\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{:.2}%\" y2=\"{:.2}%\"{}{}/>",
+                    low.own,
+                    high.own,
+                    low.other("y1"),
+                    high.other("y2")
+                )?;
             }
             let hollow = if dot.hollow { " hollow" } else { "" };
             let says: Vec<String> = dot.says.iter().map(|line| xml(line)).collect();
             writeln!(
                 out,
-                "<svg class=\"dot{hollow}\" x=\"{x:.2}%\" y=\"{y:.2}%\" overflow=\"visible\">\
+                "<svg class=\"dot{hollow}\" x=\"{x:.2}%\" y=\"{y:.2}%\"{} overflow=\"visible\">\
                  <title>{}</title><path d=\"{}\"/></svg>",
+                dot.y.other("y"),
                 says.join("\n"),
-                mark(self.index)
+                mark(self.mark)
             )?;
         }
         writeln!(out, "</g>")
@@ -168,11 +221,20 @@ mod tests {
     #[test]
     fn beside_another_a_chart_has_room_for_half_of_the_labels() {
         let across = (0..12).map(|n| Tick { at: f64::from(n) * 8.0, label: format!("{} KiB", 1 << n), strong: false }).collect();
-        let chart = Chart { id: "x", title: String::new(), about: String::new(), across, up: Vec::new(), series: Vec::new(), wide: false };
+        let chart = Chart {
+            id: "x".into(),
+            title: String::new(),
+            about: String::new(),
+            across,
+            up: Vec::new(),
+            other: None,
+            series: Vec::new(),
+            wide: false,
+        };
         let mut out = Vec::new();
         chart.grid(&mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
-        let kept = |class: &str| out.lines().filter(|line| !line.contains(class)).count();
-        assert_eq!((out.lines().count(), kept(" most"), kept(" more")), (12, HALF, NARROW), "{out}");
+        let kept = |class: &str| out.lines().filter(|line| line.contains("<text") && !line.contains(class)).count();
+        assert_eq!((out.matches("<text").count(), kept(" most"), kept(" more")), (12, HALF, NARROW), "{out}");
     }
 }

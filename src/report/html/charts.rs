@@ -1,187 +1,286 @@
-//! The charts: throughput, operations and latency along the axis that varies, and every trial over time.
+//! The charts: every figure of the session with its legend, bars of what has no curve, and every trial over time.
+//!
+//! A press turns a chart from a linear to a logarithmic scale and back: the other scale's places stand beside the own ones.
 
 use std::io::{self, Write};
 
-use super::super::svg::curves::{Curve, Span};
-use super::super::svg::scale::Scale;
+use super::super::figure::{Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread};
+use super::super::picture;
 use super::super::table::origin;
 use super::super::text::xml;
-use super::chart::{Chart, Dot, Line, Series, Tick, mark};
-use super::{Page, ticks, timeline};
-use crate::session::{self, CellResult, Estimated, SummaryOf};
-use crate::units::column::{PER_SECOND, RATE, TIME, Unit};
+use super::chart::{Band, Chart, Dot, Other, Series, Style, Tick, Twice, mark};
+use super::{Page, timeline};
+use crate::session::{Estimated, ProbeResult, SummaryOf};
 use crate::units::{show_count, show_nanos, show_rate};
 
-/// What one chart shows of a result.
-struct Metric {
-    id: &'static str,
-    title: &'static str,
-    about: &'static str,
-    units: &'static [Unit],
-    value: fn(&CellResult) -> Option<Span>,
-}
-
-const METRICS: [Metric; 3] = [
-    Metric {
-        id: "throughput",
-        title: "Throughput",
-        about: "median and 95 % interval",
-        units: RATE,
-        value: |result| result.throughput.map(span),
-    },
-    Metric {
-        id: "operations",
-        title: "Operations",
-        about: "median and 95 % interval",
-        units: PER_SECOND,
-        value: |result| result.operations.map(span),
-    },
-    Metric { id: "latency", title: "Latency of one operation", about: "p50, the line up to p99", units: TIME, value: latency },
-];
-
-fn span(of: SummaryOf) -> Span {
-    let summary = of.summary;
-    (summary.low.unwrap_or(summary.median), summary.median, summary.high.unwrap_or(summary.median))
-}
-
-fn latency(result: &CellResult) -> Option<Span> {
-    let latency = result.latency?;
-    latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50)))
-}
-
-/// Every chart that has something to show, below one legend for all of them.
+/// Every chart that has something to show, each group below its legend.
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let mut charts: Vec<Chart> = METRICS.iter().filter_map(|metric| metric.chart(page)).collect();
-    charts.extend(timeline::chart(page));
-    if charts.is_empty() {
+    let over_time = timeline::chart(page);
+    if page.groups.is_empty() && over_time.is_none() {
         return Ok(());
     }
-    if let Some(first) = charts.first_mut() {
-        first.wide = true;
-    }
     writeln!(out, "<section aria-labelledby=\"charts\">\n<h2 id=\"charts\">Charts</h2>")?;
-    legend(page, out)?;
-    writeln!(out, "<div class=\"charts\">")?;
-    for chart in &charts {
-        chart.write(out)?;
+    let mut ids = Ids::default();
+    for (at, group) in page.groups.iter().enumerate() {
+        if page.groups.len() > 1 {
+            writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&group.title))?;
+        }
+        legend(page, at, out)?;
+        writeln!(out, "<div class=\"charts\">")?;
+        for (nth, figure) in group.figures.iter().enumerate() {
+            for panel in &figure.panels {
+                let wide = figure.panels.len() == 1 && (nth == 0 || group.figures.len() == 2);
+                Drawn { page, group, first: page.first[at], figure, panel }.chart(&mut ids, wide).write(out)?;
+            }
+        }
+        writeln!(out, "</div>")?;
+        group.bars.iter().try_for_each(|bars| draw_bars(page, bars, out))?;
     }
-    writeln!(out, "</div>\n</section>")
+    let notes = picture::notes(page.session, &page.groups);
+    if !notes.is_empty() {
+        writeln!(out, "<p class=\"quiet\">{}</p>", xml(&notes))?;
+    }
+    if let Some(chart) = over_time {
+        writeln!(out, "<div class=\"charts\">")?;
+        chart.write(out)?;
+        writeln!(out, "</div>")?;
+    }
+    writeln!(out, "</section>")
 }
 
-fn legend(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+/// The estimates of a group, each name once.
+fn expected(group: &Group) -> Vec<&Estimated> {
+    let mut lines: Vec<&Estimated> = Vec::new();
+    for line in group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.expected) {
+        if !lines.iter().any(|known| known.name == line.name) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// How many series a group has: its curves, its estimates, and one for all of its bars.
+pub fn series(group: &Group) -> usize {
+    group.keys.len() + expected(group).len() + usize::from(group.bars.is_some())
+}
+
+fn legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
+    let group = &page.groups[at];
+    if group.keys.iter().all(|key| key.name.is_empty()) {
+        return Ok(());
+    }
+    let first = page.first[at];
     writeln!(out, "<ul class=\"legend\" aria-label=\"Series\">")?;
-    for (index, curve) in page.curves.iter().enumerate() {
+    for (index, key) in group.keys.iter().enumerate() {
         writeln!(
             out,
-            "<li data-series=\"{index}\"><svg class=\"swatch{}\" viewBox=\"-14 -7 28 14\" color=\"{}\" aria-hidden=\"true\">\
+            "<li data-series=\"{}\"><svg class=\"swatch{}\" viewBox=\"-14 -7 28 14\" color=\"{}\" aria-hidden=\"true\">\
              <line x1=\"-14\" x2=\"14\"/><path d=\"{}\"/></svg><span>{}</span></li>",
-            Line::of(curve.dashed).class(),
-            curve.color,
-            mark(index),
-            xml(&curve.name)
+            first + index,
+            style(key).class(),
+            key.color(),
+            mark(key.mark()),
+            xml(&key.name)
         )?;
     }
-    for (index, line) in page.expected.iter().enumerate() {
+    for (index, line) in expected(group).iter().enumerate() {
         writeln!(
             out,
-            "<li data-series=\"{}\"><svg class=\"swatch dotted\" viewBox=\"-14 -7 28 14\" color=\"{EXPECTED}\" aria-hidden=\"true\">\
+            "<li data-series=\"{}\"><svg class=\"swatch dotted\" viewBox=\"-14 -7 28 14\" color=\"{NEUTRAL}\" aria-hidden=\"true\">\
              <line x1=\"-14\" x2=\"14\"/></svg><span>{}</span></li>",
-            page.curves.len() + index,
+            first + group.keys.len() + index,
             xml(&line.name)
         )?;
     }
-    writeln!(out, "</ul>")?;
-    let mut notes = vec![session::estimate_reasons(&page.expected)];
-    notes.retain(|note| !note.is_empty());
-    notes.extend(page.curves.iter().any(|curve| curve.dashed).then(|| "A dashed line is cold.".to_string()));
-    notes.extend(page.curves.iter().any(Curve::wrong).then(|| "A hollow mark is warned to be wrong.".into()));
-    notes.extend((page.more_curves > 0).then(|| format!("{} more series are left out here; the table has them.", page.more_curves)));
-    if notes.is_empty() { Ok(()) } else { writeln!(out, "<p class=\"quiet\">{}</p>", notes.join(" ")) }
+    writeln!(out, "</ul>")
 }
 
-impl Metric {
-    fn chart<'a>(&self, page: &'a Page) -> Option<Chart<'a>> {
-        let value = |of: usize| page.results.get(of).and_then(self.value).filter(drawable);
-        let points = page.curves.iter().flat_map(|curve| &curve.points);
-        // Places where this metric has nothing take no room.
-        let points: Vec<(f64, Option<Span>)> = points.map(|p| (p.at, value(p.of))).filter(|(_, value)| value.is_some()).collect();
-        let expected = if self.id == METRICS[0].id { &page.expected[..] } else { &[] };
-        let mut scale = Scale::with(page.axis, &points, expected)?;
-        let (up, unit) = if scale.log {
-            (ticks::logarithmic(scale.low, scale.high, self.units), String::new())
-        } else {
-            let (ticks, unit) = ticks::linear(scale.high, self.units);
-            scale.high = ticks.last().map_or(scale.high, |(value, _)| *value);
-            (ticks, format!("{unit}, "))
-        };
-        let log = if scale.log { ", logarithmic" } else { "" };
-        let down = |value: f64| 100.0 * (1.0 - scale.up(value));
-        let place = |curve: usize, at: f64| match scale.first < scale.last {
-            true => 3.0 + 94.0 * scale.across(at),
-            // Side by side where all would stand above each other.
-            false => 100.0 * (curve as f64 + 0.5) / page.curves.len() as f64,
-        };
-        let dot = |curve: usize, at: f64, of: usize, wrong: bool| {
-            let (low, middle, high) = value(of)?;
-            let whisker = (low < high).then(|| (down(low), down(high)));
-            Some(Dot { x: place(curve, at), y: down(middle), whisker, hollow: wrong, says: says(page, of) })
-        };
-        let series = page.curves.iter().enumerate().map(|(index, curve)| Series {
-            index,
-            name: &curve.name,
-            color: curve.color,
-            line: Line::of(curve.dashed),
-            joined: true,
-            dots: curve.points.iter().filter_map(|point| dot(index, point.at, point.of, point.wrong)).collect(),
-        });
-        let dotted = expected.iter().enumerate().map(|(index, line)| Series {
-            index: page.curves.len() + index,
-            name: &line.name,
-            color: EXPECTED,
-            line: Line::Dotted,
-            joined: true,
-            dots: line
-                .points
-                .iter()
-                .filter(|(_, rate)| scale.holds(*rate))
-                .map(|point| told(line, point, place(0, point.0), down))
-                .collect(),
-        });
-        Some(Chart {
-            id: self.id,
-            title: format!("{} by {}", self.title, page.axis.title()),
-            about: format!("{unit}{}{log}", self.about),
-            across: across(page, &points, &scale),
-            up: up.into_iter().map(|(value, label)| Tick { at: down(value), label, strong: value == 0.0 }).collect(),
-            series: dotted.chain(series).filter(|series| !series.dots.is_empty()).collect(),
-            wide: false,
-        })
+pub fn style(key: &Key) -> Style {
+    match key.line {
+        Line::Solid => Style::Solid,
+        Line::Dashed => Style::Dashed,
+        Line::Marks => Style::Marks,
     }
 }
 
-/// Neither of a curve's colours, on either background.
-const EXPECTED: &str = "#808890";
+/// Ids that are told apart by a number from the second on.
+#[derive(Default)]
+struct Ids(Vec<(&'static str, usize)>);
 
-/// A place on an estimate.
-fn told(line: &Estimated, (_, rate): &(f64, f64), x: f64, down: impl Fn(f64) -> f64) -> Dot {
-    let says = vec![line.name.clone(), show_rate(*rate), format!("from {}", line.reason)];
-    Dot { x, y: down(*rate), whisker: None, hollow: false, says }
+impl Ids {
+    fn next(&mut self, id: &'static str) -> String {
+        let at = self.0.iter().position(|(own, _)| *own == id).unwrap_or_else(|| {
+            self.0.push((id, 0));
+            self.0.len() - 1
+        });
+        self.0[at].1 += 1;
+        if self.0[at].1 == 1 { id.into() } else { format!("{id}-{}", self.0[at].1) }
+    }
 }
 
-fn drawable(span: &Span) -> bool {
-    span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
+/// One panel of a figure on the page.
+struct Drawn<'a> {
+    page: &'a Page<'a>,
+    group: &'a Group,
+    /// The number of the group's first series.
+    first: usize,
+    figure: &'a Figure,
+    panel: &'a Panel,
 }
 
-/// Labels across that a wide page has room for.
-const LABELS: usize = 12;
+fn down(scale: &Scale, value: f64) -> f64 {
+    100.0 * (1.0 - scale.share(value))
+}
 
-fn across(page: &Page, points: &[(f64, Option<Span>)], scale: &Scale) -> Vec<Tick> {
-    let mut places: Vec<f64> = points.iter().map(|(at, _)| *at).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let every = places.len().div_ceil(LABELS).max(1);
-    let tick = |at: &f64| Tick { at: 3.0 + 94.0 * scale.across(*at), label: page.axis.tick(*at), strong: false };
-    places.iter().step_by(every).map(tick).collect()
+fn ticks(scale: &Scale) -> Vec<Tick> {
+    let tick = |(value, label): &(f64, String)| Tick { at: down(scale, *value), label: label.clone(), strong: *value == 0.0 };
+    scale.ticks.iter().map(tick).collect()
+}
+
+impl<'a> Drawn<'a> {
+    /// The scale that a press turns to.
+    fn other(&self) -> Option<Scale> {
+        let curves = self.figure.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points).map(|point| point.span);
+        let lines = self.figure.panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
+        let spread = if self.figure.scale.log { Spread::Linear } else { Spread::Log };
+        let values: Vec<Span> = curves.chain(lines.map(|(_, rate)| (*rate, *rate, *rate))).collect();
+        Scale::of(values, spread, self.figure.units)
+    }
+
+    fn across(&self, at: f64) -> f64 {
+        3.0 + 94.0 * self.figure.across.share(at)
+    }
+
+    fn chart(&self, ids: &mut Ids, wide: bool) -> Chart<'a> {
+        let figure = self.figure;
+        let other = self.other();
+        let id = match figure.metric {
+            Metric::Throughput => "throughput",
+            Metric::Operations => "operations",
+            Metric::Latency => "latency",
+            Metric::Value => "probe",
+        };
+        let title = if self.panel.title.is_empty() { figure.title.clone() } else { format!("{}, {}", figure.title, self.panel.title) };
+        let about = |scale: &Scale| format!("{}: {}", scale.about(), figure.about);
+        let up = |value: f64| Twice { own: down(&figure.scale, value), other: other.as_ref().map(|scale| down(scale, value)) };
+        let labels = figure.across.labels(|label| label.chars().count() as f64 * 0.012 + 0.012);
+        let across = labels.into_iter().map(|(at, label)| Tick { at: self.across(at), label, strong: false }).collect();
+        Chart {
+            id: ids.next(id),
+            title,
+            about: about(&figure.scale),
+            across,
+            up: ticks(&figure.scale),
+            other: other.as_ref().map(|scale| Other { about: about(scale), up: ticks(scale), log: scale.log }),
+            series: self.expected(&up).into_iter().chain(self.panel.curves.iter().map(|curve| self.curve(curve, &up))).collect(),
+            wide,
+        }
+    }
+
+    fn expected(&self, up: &dyn Fn(f64) -> Twice) -> Vec<Series<'a>> {
+        let all = expected(self.group);
+        let series = |line: &'a Estimated| {
+            let at = all.iter().position(|known| known.name == line.name).unwrap_or(0);
+            let near = line.points.iter().filter(|(_, rate)| self.figure.scale.holds(*rate));
+            let dots = near.map(|(at, rate)| Dot {
+                x: self.across(*at),
+                y: up(*rate),
+                whisker: None,
+                hollow: false,
+                says: vec![line.name.clone(), show_rate(*rate), format!("from {}", line.reason)],
+            });
+            let index = self.first + self.group.keys.len() + at;
+            Series { index, mark: 0, name: &line.name, color: NEUTRAL, line: Style::Dotted, joined: true, band: None, dots: dots.collect() }
+        };
+        self.panel.expected.iter().map(series).collect()
+    }
+
+    fn curve(&self, curve: &'a Curve, up: &dyn Fn(f64) -> Twice) -> Series<'a> {
+        let key = &self.group.keys[curve.key];
+        let dot = |point: &Point| {
+            let (low, middle, high) = point.span;
+            let whisker = (low < high).then(|| (up(low), up(high)));
+            let says = if key.line == Line::Marks { vec![key.name.clone(), self.value(point)] } else { self.says(point) };
+            Dot { x: self.across(point.at), y: up(middle), whisker, hollow: point.wrong, says }
+        };
+        let known: Vec<(f64, f64, f64)> =
+            curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.across(p.at), low, high))).collect();
+        let band = (known.len() > 1 && key.line != Line::Marks).then(|| Band {
+            points: known.iter().map(|(x, low, _)| (*x, up(*low))).chain(known.iter().rev().map(|(x, _, high)| (*x, up(*high)))).collect(),
+        });
+        Series {
+            index: self.first + curve.key,
+            mark: key.mark(),
+            name: &key.name,
+            color: key.color(),
+            line: style(key),
+            joined: key.line != Line::Marks,
+            band,
+            dots: curve.points.iter().map(dot).collect(),
+        }
+    }
+
+    fn value(&self, point: &Point) -> String {
+        let place = (self.figure.across.show)(point.at);
+        let value = self.page.probes.get(point.of).and_then(|probe| probe.unit).map(|unit| unit.show(point.span.1));
+        format!("{place}: {}", value.unwrap_or_default())
+    }
+
+    fn says(&self, point: &Point) -> Vec<String> {
+        match self.figure.metric {
+            Metric::Value => self.page.probes.get(point.of).map(said).unwrap_or_default(),
+            _ => says(self.page, point.of),
+        }
+    }
+}
+
+/// The read-out of a probe's cell.
+fn said(probe: &ProbeResult) -> Vec<String> {
+    let mut lines = vec![probe.cell.label()];
+    let Some((unit, value)) = probe.unit.zip(probe.value) else { return lines };
+    let summary = value.summary;
+    lines.push(match (summary.low, summary.high) {
+        (Some(low), Some(high)) => format!("{} (95 %: {} to {})", unit.show(summary.median), unit.show(low), unit.show(high)),
+        _ => unit.show(summary.median),
+    });
+    lines.extend(probe.estimate.as_ref().map(|of| format!("expected {} to {}: {}", unit.show(of.low), unit.show(of.high), of.reason)));
+    lines.extend(probe.reference.iter().map(|known| format!("{} reported by {}", unit.show(known.value), known.session)));
+    lines.extend(probe.wrong().map(|warning| format!("✖ {}", warning.message)));
+    lines
+}
+
+/// What has no curve: its name, a bar, its value.
+fn draw_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
+    if page.groups.len() == 1 {
+        writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&bars.title))?;
+    }
+    writeln!(out, "<p class=\"quiet\">{}</p>\n<dl class=\"bars\">", xml(&bars.scale.about()))?;
+    let at = |value: f64| 100.0 * bars.scale.share(value);
+    for row in &bars.rows {
+        writeln!(out, "<dt>{}</dt><dd><svg aria-hidden=\"true\">", xml(&row.label))?;
+        for (value, _) in &bars.scale.ticks {
+            writeln!(out, "<line class=\"grid\" x1=\"{0:.2}%\" x2=\"{0:.2}%\" y2=\"100%\"/>", at(*value))?;
+        }
+        let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
+        writeln!(out, "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>")?;
+        if let Some((low, high)) = row.point.expected {
+            let (low, high) = (at(low), at(high));
+            let wide = (high - low).max(0.4);
+            writeln!(out, "<rect class=\"expected\" x=\"{low:.2}%\" width=\"{wide:.2}%\" height=\"100%\"/>")?;
+        }
+        for (name, value) in &row.reported {
+            let title = format!("reported by {name}");
+            writeln!(
+                out,
+                "<svg class=\"reported\" x=\"{:.2}%\" y=\"50%\" overflow=\"visible\"><title>{}</title><path d=\"{}\"/></svg>",
+                at(*value),
+                xml(&title),
+                mark(2)
+            )?;
+        }
+        writeln!(out, "</svg><span>{}</span></dd>", xml(&row.show))?;
+    }
+    writeln!(out, "</dl>")
 }
 
 /// The read-out of a cell: what it is, every figure with its unit, where the bytes came from.

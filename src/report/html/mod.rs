@@ -11,31 +11,31 @@ mod probes;
 mod table;
 #[cfg(test)]
 mod tests;
-mod ticks;
 mod timeline;
 mod top;
 
 use std::io::{self, Write};
 
-use super::svg::curves::{Curve, curves};
-use super::svg::expected;
+use super::figure::{self, Group};
 use super::table::{axes, findings::Findings};
 use super::{Format, Look, text};
 use crate::plan::Skipped;
-use crate::session::{self, Answer, Axis, CellResult, Estimated, ProbeResult, Session};
+use crate::session::{self, Answer, CellResult, ProbeResult, Session};
 
-pub const FORMAT: Format =
-    Format { id: "html", about: "a page with charts to read out and a table that sorts, in one file", extension: "html", write };
+pub const FORMAT: Format = Format {
+    id: "html",
+    about: "a page with charts to read out and a table that sorts, in one file",
+    extension: "html",
+    binary: false,
+    write,
+};
 
 pub(super) const STYLE: &str = include_str!("../../../assets/html/page.css");
 pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
 
 /// SHA-256 of what stands between the tags of the style and of the script, as the policy names them; a test makes them anew.
-const STYLE_HASH: &str = "sha256-Vi5X2C1XwERvH/R+VeiuaufCgqLT7+OBiaDvAauAHcs=";
-const SCRIPT_HASH: &str = "sha256-WLGonL7fVaK74+ckpvFGiPBZHrVCJ6Gh6Tnhnpy/URk=";
-
-/// Series that are drawn; more could not be told apart.
-const MOST: usize = 48;
+const STYLE_HASH: &str = "sha256-0CbtC+Mwfe0SaCbKPtiE7X4DM9LbE3mNCehIlgvU3Gc=";
+const SCRIPT_HASH: &str = "sha256-/VO0lB4mSqkp8nOhj63lIecZyP6uB/WIako3XKC87zM=";
 
 /// What the sections of the page show.
 struct Page<'a> {
@@ -48,24 +48,28 @@ struct Page<'a> {
     findings: Findings<'a>,
     skipped: Vec<Skipped>,
     answer: Answer,
-    axis: Axis,
-    curves: Vec<Curve>,
-    more_curves: usize,
-    /// Dotted beside the curves of throughput.
-    expected: Vec<Estimated>,
+    /// What is drawn, and the number of the first series of each group.
+    groups: Vec<Group>,
+    first: Vec<usize>,
+    look: Look,
 }
 
 impl<'a> Page<'a> {
-    fn of(session: &'a Session, results: &'a [CellResult]) -> Page<'a> {
+    fn of(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
         let (rows, breaks) = axes::ordered(results);
         let findings = Findings::of(&rows);
-        let (axis, mut curves) = curves(results);
-        let more_curves = curves.len().saturating_sub(MOST);
-        curves.truncate(MOST);
-        let expected = if curves.iter().any(|curve| curve.bytes) { expected(session, results, axis) } else { Vec::new() };
         let probes = session::probes(session);
+        let groups = figure::groups(session, results, &probes, look);
+        let counted = groups.iter().scan(0, |next, group| {
+            let first = *next;
+            *next += charts::series(group);
+            Some(first)
+        });
+        let first = counted.collect();
         let (skipped, answer) = (session::skipped(session), session::answer_with(session, results, &probes));
-        Page { session, results, probes, rows, breaks, findings, skipped, answer, axis, curves, more_curves, expected }
+        // No line of a page is broken by its width.
+        let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
+        Page { session, results, probes, rows, breaks, findings, skipped, answer, groups, first, look }
     }
 
     /// What the page is called: the session's name, or what it is of.
@@ -91,9 +95,9 @@ const SECTIONS: [Section; 11] = [
     below::notes,
 ];
 
-fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = session::results(session);
-    let page = Page::of(session, &results);
+    let page = Page::of(session, &results, look);
     let (style, script) = (style(), script());
     writeln!(
         out,

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::super::Look;
 use super::super::markdown::capital;
 use super::super::table::below::{self, Page as Lines};
 use super::super::table::grid::{Cell, Column, Style};
@@ -12,24 +11,21 @@ use super::Page;
 use super::table::{class, head};
 use crate::session;
 
-/// No line of a page is broken by its width.
-const LOOK: Look = Look { width: usize::MAX / 2, color: false, ascii: false };
-
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
-        section("probes", "Probes", &probed::columns(&page.probes, &LOOK), page.probes.len(), "", out)?;
+        section("probes", "Probes", &probed::columns(&page.probes, &page.look), page.probes.len(), "", out)?;
     }
-    let mut lines = Lines { look: &LOOK, lines: Vec::new() };
+    let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probed::below(&mut lines, &page.probes, &session::skipped_probes(page.session));
     list("about-probes", "About the probes", &lines, out)?;
-    let mut lines = Lines { look: &LOOK, lines: Vec::new() };
+    let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probed::estimates(&mut lines, &page.probes, true);
     list("estimates", "What was expected, and why", &lines, out)
 }
 
 /// Small tables of what only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let mut extras = extra::extras(page.session, &page.rows, &LOOK).into_iter();
+    let mut extras = extra::extras(page.session, &page.rows, &page.look).into_iter();
     extras.try_for_each(|extra| section(extra.id, extra.title, &extra.columns, extra.rows, &capital(&below::sentence(&extra.text)), out))
 }
 
@@ -67,7 +63,7 @@ fn shown(cell: &Cell) -> String {
 
 /// What an operation costs on each curve, and what limits the cells.
 pub fn why(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = Lines { look: &LOOK, lines: Vec::new() };
+    let mut lines = Lines { look: &page.look, lines: Vec::new() };
     below::why(&mut lines, page.session, &page.rows);
     list("why", "Why", &lines, out)
 }

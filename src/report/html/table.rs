@@ -15,7 +15,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.rows.is_empty() {
         return Ok(());
     }
-    let columns = columns::columns(&page.rows, &page.findings, &Look::default(), false);
+    let columns = columns::columns(&page.rows, &page.findings, &Look { unit: page.look.unit, ..Look::default() }, false);
     writeln!(out, "<section aria-labelledby=\"results\">\n<h2 id=\"results\">Results</h2>")?;
     writeln!(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"results\" tabindex=\"0\">\n<table>\n<thead>\n<tr>")?;
     for column in &columns {

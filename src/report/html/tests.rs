@@ -39,13 +39,20 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         let written = results.iter().filter(|result| result.written.is_some()).count();
         let wanted = [results.len(), written, session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
         assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
-        let chart = |id: &str| page.descendants().find(|node| node.attribute("id") == Some(id));
-        let dots =
-            |id: &str| chart(id).map_or(0, |c| c.descendants().filter(|n| n.attribute("class").unwrap_or("").starts_with("dot")).count());
-        assert_eq!(dots("chart-operations"), results.iter().filter(|r| r.operations.is_some() && r.error.is_none()).count(), "{name}");
-        assert_eq!(dots("chart-throughput"), results.iter().filter(|r| r.throughput.is_some() && r.error.is_none()).count(), "{name}");
+        let marked = |node: &Node, class: &str| node.attribute("class").unwrap_or("").split(' ').any(|own| own == class);
+        let charts = |id: &str| {
+            let own = move |node: &Node| node.attribute("id").is_some_and(|own| own.starts_with(id));
+            page.descendants().filter(own).collect::<Vec<_>>()
+        };
+        let dots = |id: &str| charts(id).iter().flat_map(|chart| chart.descendants()).filter(|node| marked(node, "dot")).count();
+        // On a curve or on a bar.
+        let bars = page.descendants().filter(|node| node.tag_name().name() == "rect" && marked(node, "value")).count();
+        let jobs = results.iter().filter(|r| r.operations.is_some() && r.error.is_none()).count();
+        let probes = session::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+        let drawn = dots("chart-throughput").max(dots("chart-operations")) + dots("chart-probe") + bars;
+        assert!(drawn >= jobs + probes, "{name}: {drawn} of {jobs} and {probes}");
         let trials: usize = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).sum();
-        assert!([0, trials].contains(&dots("chart-time")), "{name}");
+        assert!([0, trials].contains(&dots("chart-time")), "{name}: {}", dots("chart-time"));
         let shown = text.split("<script").next().unwrap();
         assert!(!shown.contains("NaN") && !shown.contains("inf%"), "{name}");
         let ids: Vec<&str> = page.descendants().filter_map(|node| node.attribute("id")).collect();
@@ -53,7 +60,6 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         for link in all(&page, "a", "") {
             assert!(ids.contains(&link.attribute("href").unwrap().trim_start_matches('#')), "{name}: {link:?}");
         }
-        assert!(!ids.iter().any(|id| id.starts_with("chart-")) || !all(&page, "ul", "legend").is_empty(), "{name}");
     }
 }
 
@@ -130,26 +136,26 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
         for share in ["device", "cache", "hole", "unknown"] {
             assert!(contrast(color(scheme, share), color(scheme, "card")) >= 3.0, "{scheme} {share}");
         }
-        for curve in super::super::svg::curves::COLORS {
+        for curve in super::super::figure::COLORS {
             assert!(contrast(curve, color(scheme, "card")) >= 3.0, "{scheme} {curve}");
         }
     }
 }
 
 #[test]
-fn many_series_and_trials_are_thinned_and_it_is_said() {
+fn many_results_all_have_their_place_and_trials_are_thinned() {
     let stride = |i: u64| crate::plan::Pattern::Stride(i + 2);
-    let cells = (0..60).map(|i| crate::plan::Job { pattern: stride(i), ..sample::job("read", 4096, crate::plan::Cache::Cold) });
+    let cells = (0..60u64).map(|i| crate::plan::Job { pattern: stride(i), ..sample::job("read", 4096, crate::plan::Cache::Cold) });
     let mut session = sample::session(cells.collect());
     for cell in 0..60 {
         sample::measure(&mut session, cell, 80, sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None });
     }
     let text = show(&session);
     let page = parse(&text);
-    assert_eq!(all(&page, "ul", "legend")[0].children().filter(Node::is_element).count(), MOST);
-    assert!(text.contains("12 more series are left out here"));
     assert!(text.contains("one of 2 is drawn"));
-    assert!(text.contains("<span>read cold stride:2</span>") && text.contains("<span>read cold stride:49</span>"), "{text}");
+    // No two are on a curve: each has a bar, and none is left out.
+    assert_eq!(all(&page, "rect", "value").len(), 60);
+    assert!(text.contains("<dt>read, 4 KiB, stride:2</dt>") && text.contains("<dt>read, 4 KiB, stride:61</dt>"), "{text}");
 }
 
 #[test]
@@ -192,4 +198,27 @@ fn a_result_that_failed_and_has_warnings_is_one() {
     let (at, before) = (of(results.iter().filter(|result| result.error.is_none()).find(doubtful).unwrap()), figure(&session));
     session.errors[at] = Some("killed in its third round".into());
     assert_eq!(figure(&session), before);
+}
+
+#[test]
+fn a_chart_has_the_places_of_the_other_scale() {
+    let text = show(&sample::quick());
+    let page = parse(&text);
+    let chart = page.descendants().find(|node| node.attribute("id") == Some("chart-throughput")).unwrap();
+    assert!(["linear", "logarithmic"].contains(&chart.attribute("data-scale").unwrap()));
+    let inside = |name: &str| chart.descendants().filter(|node| node.attribute(name).is_some()).count();
+    let dots = chart.descendants().filter(|node| node.attribute("class") == Some("dot")).count();
+    assert!(dots > 0 && inside("data-y") == dots && inside("data-points") > 0 && inside("data-other") == 1);
+    // Its ticks: of each scale once in the grid, once beside it.
+    assert_eq!(
+        all(&page, "g", "other").len(),
+        2 * all(&page, "figure", "chart").iter().filter(|c| c.attribute("data-scale").is_some()).count()
+    );
+}
+
+#[test]
+fn results_of_probes_count_as_results() {
+    let text = show(&sample::lab());
+    let rest = text.split("Results without a warning</h3><p class=\"figure\">").nth(1).unwrap();
+    assert_eq!(rest.split('<').next(), Some("4 of 6"), "five measured, one of them warned, one failed");
 }

@@ -1,7 +1,9 @@
 //! Every trial over the time of the run, against the median of its cell: a machine that drifts or is disturbed shows.
 
+use super::super::figure::{COLORS, Metric};
 use super::Page;
-use super::chart::{Chart, Dot, Line, Series, Tick};
+use super::chart::{Chart, Dot, Series, Style, Tick, Twice};
+use super::charts::style;
 use crate::record::Trial;
 use crate::session::CellResult;
 use crate::units::{self, show_count, show_nanos, show_rate};
@@ -13,7 +15,7 @@ const MOST: usize = 3000;
 struct At<'a> {
     seconds: f64,
     share: f64,
-    curve: usize,
+    series: usize,
     result: &'a CellResult,
     trial: &'a Trial,
 }
@@ -30,43 +32,71 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
         (|seconds: f64| 2.0 + 96.0 * seconds / last.max(1e-9), |share: f64| 50.0 - 50.0 * (share.log2() / far).clamp(-1.0, 1.0));
     let every = all.len().div_ceil(MOST).max(1);
     let mut series: Vec<Series> = Vec::new();
-    for (index, curve) in page.curves.iter().enumerate() {
-        let dots = all.iter().step_by(every).filter(|at| at.curve == index).map(|at| Dot {
+    for (index, name, color, line, mark) in keys(page) {
+        let dots = all.iter().step_by(every).filter(|at| at.series == index).map(|at| Dot {
             x: across(at.seconds),
-            y: down(at.share),
+            y: Twice { own: down(at.share), other: None },
             whisker: None,
             hollow: at.trial.short,
             says: says(at),
         });
         let dots: Vec<Dot> = dots.collect();
         if !dots.is_empty() {
-            series.push(Series { index, name: &curve.name, color: curve.color, line: Line::of(curve.dashed), joined: false, dots });
+            series.push(Series { index, mark, name, color, line, joined: false, band: None, dots });
         }
     }
     let thin = if every > 1 { format!("; one of {every} is drawn") } else { String::new() };
     let short = if all.iter().any(|at| at.trial.short) { "; a hollow one was cut short" } else { "" };
     Some(Chart {
-        id: "time",
+        id: "time".into(),
         title: "Trials over time".into(),
         about: format!("each against the median of its cell, logarithmic{short}{thin}"),
         across: seconds(last).into_iter().map(|(value, label)| Tick { at: across(value), label, strong: false }).collect(),
         up: shares(far).into_iter().map(|(share, label)| Tick { at: down(share), label, strong: share == 1.0 }).collect(),
+        other: None,
         series,
         wide: true,
     })
 }
 
-/// The trials of all cells that have a curve, in the order in which they ran.
+/// Every series of jobs: its number, name, colour, line and mark.
+fn keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)> {
+    let mut all = Vec::new();
+    for (group, first) in page.groups.iter().zip(&page.first) {
+        let own = group.keys.iter().enumerate().map(|(at, key)| (first + at, key.name.as_str(), key.color(), style(key), key.mark()));
+        all.extend(own);
+        all.extend(group.bars.as_ref().map(|bars| (*first, bars.title.as_str(), COLORS[0], Style::Solid, 0)));
+    }
+    all
+}
+
+/// The results that are drawn, each once, with the number of its series.
+fn drawn(page: &Page) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    for (group, first) in page.groups.iter().zip(&page.first) {
+        let figures = group.figures.iter().filter(|figure| figure.metric != Metric::Value);
+        let curves = figures.flat_map(|figure| &figure.panels).flat_map(|panel| &panel.curves);
+        all.extend(curves.flat_map(|curve| curve.points.iter().map(|point| (point.of, first + curve.key))));
+        // Bars of probes have no trials of jobs.
+        let bars = group.bars.iter().filter(|bars| bars.jobs).flat_map(|bars| &bars.rows);
+        all.extend(bars.map(|row| (row.point.of, *first)));
+    }
+    all.sort_unstable();
+    all.dedup_by_key(|(of, _)| *of);
+    all
+}
+
+/// The trials of all cells that are drawn, in the order in which they ran.
 fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
     let mut all = Vec::new();
-    for (curve, point) in page.curves.iter().enumerate().flat_map(|(index, curve)| curve.points.iter().map(move |p| (index, p))) {
-        let Some(result) = page.results.get(point.of) else { continue };
+    for (of, series) in drawn(page) {
+        let Some(result) = page.results.get(of) else { continue };
         let rate = |trial: &Trial| if result.throughput.is_some() { trial.throughput() } else { trial.operations() };
         let Some(median) = result.throughput.or(result.operations).map(|of| of.summary.median) else { continue };
         for trial in &result.trials {
             let share = rate(trial) / median;
             if share.is_finite() && share > 0.0 {
-                all.push(At { seconds: trial.evidence.started as f64 / 1e9, share, curve, result, trial });
+                all.push(At { seconds: trial.evidence.started as f64 / 1e9, share, series, result, trial });
             }
         }
     }

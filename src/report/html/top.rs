@@ -6,8 +6,8 @@ use super::super::table::conditions;
 use super::super::text::xml;
 use super::Page;
 use crate::host::{self, Item};
-use crate::record::Severity;
-use crate::session::{Best, CellResult, SummaryOf, times};
+use crate::record::{Severity, Warning};
+use crate::session::{self, Best, SummaryOf, times};
 use crate::units::{show_count, show_rate};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
@@ -56,16 +56,19 @@ fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
 /// How many results can be taken as they are.
 fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     // What failed after its first trials has warnings too, and is one result all the same.
-    let (failed, whole): (Vec<&CellResult>, Vec<&CellResult>) = page.rows.iter().partition(|row| row.error.is_some());
-    let worst = |severity| whole.iter().filter(|row| row.warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
-    let (wrong, misleading, failed) = (worst(Severity::Wrong), worst(Severity::Misleading), failed.len());
-    let all = page.rows.len();
-    let sound = whole.len() - wrong - misleading;
+    let jobs = page.rows.iter().map(|row| (row.error.is_some(), &row.warnings));
+    let all: Vec<(bool, &Vec<Warning>)> = jobs.chain(page.probes.iter().map(|probe| (probe.error.is_some(), &probe.warnings))).collect();
+    let failed = all.iter().filter(|(failed, _)| *failed).count();
+    let worst =
+        |severity| all.iter().filter(|(failed, warnings)| !failed && warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
+    let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
+    let skipped = page.skipped.len() + session::skipped_probes(page.session).len();
+    let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
         (wrong, "✖", "not what the number says it is"),
         (misleading, "▲", "easily misread"),
         (failed, "✖", "failed"),
-        (page.skipped.len(), "–", "not measured"),
+        (skipped, "–", "not measured"),
     ];
     let told: Vec<String> =
         parts.iter().filter(|(count, ..)| *count > 0).map(|(count, mark, what)| format!("{mark} {count} {what}")).collect();

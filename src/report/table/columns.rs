@@ -9,7 +9,7 @@ use super::origin;
 use crate::record::{LevelChange, Trial};
 use crate::session::{CellResult, SummaryOf};
 use crate::stats;
-use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
+use crate::units::column::{self, PER_SECOND, TIME, Unit, aligned};
 
 /// All columns of `rows`, the most useful with the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
@@ -76,7 +76,7 @@ fn numbers(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Col
 fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     let sign = if look.ascii { "+-" } else { "±" };
     let values: Vec<Option<f64>> = rows.iter().map(|r| speed(r)).collect();
-    let (factor, unit) = column::unit(values.iter().flatten().copied(), RATE);
+    let (factor, unit) = column::unit(values.iter().flatten().copied(), look.unit.units());
     let half = |row: &&CellResult| speed(row).and(row.throughput).and_then(|s| s.summary.half_width());
     let halves: Vec<String> = rows.iter().map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h)))).collect();
     let wide = halves.iter().map(|h| h.chars().count()).max().unwrap_or(0);

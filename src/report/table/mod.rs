@@ -28,7 +28,7 @@ use super::{Format, Look, text};
 use crate::session::{self, CellResult, ProbeResult, Session};
 
 pub const FORMAT: Format =
-    Format { id: "table", about: "aligned columns for people, with warnings and the answer", extension: "txt", write };
+    Format { id: "table", about: "aligned columns for people, with warnings and the answer", extension: "txt", binary: false, write };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (session::results(session), session::probes(session));

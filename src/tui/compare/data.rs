@@ -107,7 +107,7 @@ impl Sheet {
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
         let columns = |width| {
             // Without cells there are no titles either.
-            let look = Look { width, color: false, ascii };
+            let look = Look { width, ascii, ..Look::default() };
             let made = if pairs.is_empty() { Vec::new() } else { compared_columns(&pairs, &versus.side.letter, &look) };
             made.into_iter().map(sized).collect()
         };

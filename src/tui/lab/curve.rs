@@ -1,14 +1,11 @@
 //! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
 
-use crate::plan::{Param, ProbeCell};
+use crate::plan::ProbeCell;
 use crate::record::Unit;
-use crate::session::{ProbeResult, Step};
+use crate::session::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::tui::cursor::moved;
 use crate::tui::keymap::Action;
 use crate::tui::plot::Point;
-
-/// What is looked for first as an axis.
-const FIRST: [&str; 2] = ["bytes", "threads"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -33,22 +30,9 @@ pub struct Curves {
 impl Curves {
     /// The curves of a probe, in the first unit of its values that has some; `None` where nothing varies along an axis.
     pub fn of(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
-        let own: Vec<&ProbeResult> = results.iter().filter(|result| result.cell.probe == probe && result.value.is_some()).collect();
-        let of = |unit: Unit| own.iter().copied().filter(move |result| result.unit == Some(unit));
-        let along = |unit: Unit| Some((unit, axis(of(unit).map(|result| &result.cell))?));
-        let (unit, axis) = own.iter().filter_map(|result| result.unit).find_map(along)?;
-        let own = of(unit);
-        let mut curves: Vec<(ProbeCell, Vec<&ProbeResult>)> = Vec::new();
-        for result in own.into_iter().filter(|result| number(&result.cell, &axis).is_some()) {
-            let mut rest = result.cell.clone();
-            rest.params.remove(&axis);
-            match curves.iter_mut().find(|(known, _)| *known == rest) {
-                Some((_, points)) => points.push(result),
-                None => curves.push((rest, vec![result])),
-            }
-        }
-        let curves = curves.into_iter().map(|(rest, results)| curve(&rest, results, &axis)).collect();
-        Some(Curves { probe: probe.into(), axis, unit, curves })
+        let all = ProbeCurves::of(probe, results)?;
+        let curves = all.curves.iter().map(|own| curve(own, &all, results)).collect();
+        Some(Curves { probe: probe.into(), unit: all.unit, axis: all.axis, curves })
     }
 
     /// Every place that a curve has a point at, ascending.
@@ -105,27 +89,9 @@ impl Curves {
     }
 }
 
-/// The number that varies: a size, threads, else the first.
-fn axis<'a>(cells: impl Iterator<Item = &'a ProbeCell> + Clone) -> Option<String> {
-    let varies = |name: &str| {
-        let mut values = cells.clone().filter_map(|cell| number(cell, name));
-        let first = values.next();
-        values.any(|value| Some(value) != first)
-    };
-    let first = FIRST.iter().find(|name| varies(name)).map(|name| name.to_string());
-    first.or_else(|| cells.clone().flat_map(|cell| cell.params.keys()).find(|name| varies(name)).cloned())
-}
-
-fn number(cell: &ProbeCell, name: &str) -> Option<u64> {
-    match cell.params.get(name) {
-        Some(Param::Number(number)) => Some(*number),
-        _ => None,
-    }
-}
-
-fn curve(rest: &ProbeCell, mut results: Vec<&ProbeResult>, axis: &str) -> Curve {
-    results.sort_by_key(|result| number(&result.cell, axis));
-    let x = |result: &ProbeResult| number(&result.cell, axis).unwrap_or(0) as f64;
+fn curve(own: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve {
+    let results: Vec<&ProbeResult> = own.results.iter().filter_map(|at| results.get(*at)).collect();
+    let x = |result: &ProbeResult| all.at(&result.cell);
     let point = |result: &&ProbeResult| {
         let summary = result.value?.summary;
         let (low, high) = (summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN));
@@ -135,7 +101,7 @@ fn curve(rest: &ProbeCell, mut results: Vec<&ProbeResult>, axis: &str) -> Curve 
         results.iter().map(|result| Point::new(x(result), result.estimate.as_ref().map_or(f64::NAN, end))).collect()
     };
     Curve {
-        name: if rest.params.is_empty() { String::new() } else { super::sheet::short(rest) },
+        name: own.name.clone(),
         points: results.iter().filter_map(point).collect(),
         low: expected(|estimate| estimate.low),
         high: expected(|estimate| estimate.high),

@@ -110,7 +110,7 @@ impl Step {
                 Some(step) => *step,
                 None => (least / 86400.0).ceil() * 86400.0,
             },
-            _ => round_up(least, &[1.0, 2.0, 5.0, 10.0], 10.0),
+            _ => crate::units::ticks::step(least).unwrap_or(least),
         }
     }
 

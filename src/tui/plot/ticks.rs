@@ -2,6 +2,7 @@
 
 use super::axis::{Scale, Step};
 use super::range::Range;
+use crate::units;
 
 /// The densest round values within `range`, at most `most`, that `fits`; its two ends if there are no such.
 pub(super) fn ticks(range: &Range, step: Step, most: usize, fits: &mut dyn FnMut(&[f64]) -> bool) -> Vec<f64> {
@@ -82,9 +83,7 @@ fn within_decades(range: &Range) -> Vec<f64> {
     if range.hi - range.lo > 4.0 {
         return Vec::new();
     }
-    let inside = |value: &f64| (-1e-9..=1.0 + 1e-9).contains(&range.share(*value));
-    let decades = range.lo.floor() as i64..=range.hi.floor() as i64;
-    decades.flat_map(|e| [1.0, 2.0, 5.0].map(|m| m * 10f64.powf(e as f64))).filter(inside).collect()
+    units::ticks::within_decades(range.scale.back(range.lo), range.scale.back(range.hi), &[1.0, 2.0, 5.0])
 }
 
 /// Every power whose exponent is a multiple of `stride`.

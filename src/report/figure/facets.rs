@@ -1,0 +1,182 @@
+//! Which curves share a panel: a handful of ways can be told apart, more go to panels side by side.
+
+use std::collections::HashSet;
+
+use crate::plan::{Cache, CpuCache, Job, Op};
+use crate::units;
+
+/// Ways, each with a colour of its own, that one panel shows.
+const WAYS: usize = 8;
+/// Curves of one panel: those of a way, cold and warm, have one colour.
+const CURVES: usize = 16;
+/// Panels of one figure.
+const PANELS: usize = 24;
+
+/// Something in which jobs differ.
+pub struct Part {
+    /// In a legend or a title.
+    pub word: fn(&Job) -> String,
+    /// Makes the first job like the second in it.
+    level: fn(&mut Job, &Job),
+    /// How much worse a split by it reads than one by another part: ways are compared within a panel.
+    cost: usize,
+}
+
+const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) -> Part {
+    Part { word, level, cost }
+}
+
+/// In the order in which a name has them; what is last is left out first where a name needs it not.
+pub static PARTS: [Part; 14] = [
+    part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
+    part(16, |j| if j.cache == Cache::AsIs { String::new() } else { j.cache.to_string() }, |a, b| a.cache = b.cache),
+    part(0, |j| units::show_bytes(j.block), |a, b| a.block = b.block),
+    part(0, |j| if j.span == 0 { String::new() } else { units::show_bytes(j.span) }, |a, b| a.span = b.span),
+    part(0, |j| if j.threads == 1 { "1 thread".into() } else { format!("{} threads", j.threads) }, |a, b| a.threads = b.threads),
+    part(0, |j| format!("depth {}", j.depth), |a, b| a.depth = b.depth),
+    part(0, |j| j.pattern.to_string(), |a, b| a.pattern = b.pattern),
+    part(0, |j| j.mix.map_or_else(String::new, |mix| format!("{mix} % reads")), |a, b| a.mix = b.mix),
+    part(0, |j| (if j.direct { "direct" } else { "buffered" }).into(), |a, b| a.direct = b.direct),
+    part(
+        0,
+        |j| format!("CPU caches {}", if j.cpu_cache == CpuCache::Flush { "emptied" } else { "kept" }),
+        |a, b| a.cpu_cache = b.cpu_cache,
+    ),
+    part(0, |j| format!("sync {}", j.sync), |a, b| a.sync = b.sync),
+    part(0, |j| (if j.xor { "with XOR" } else { "without XOR" }).into(), |a, b| a.xor = b.xor),
+    part(0, count, |a, b| a.count = b.count),
+    part(0, |j| if j.op == Op::Read { String::new() } else { j.op.to_string() }, |a, b| a.op = b.op),
+];
+
+/// The place of the page cache in [`PARTS`]: it is told by the dashes of a line.
+const CACHE: usize = 1;
+/// That of the block size.
+const BLOCK: usize = 2;
+
+fn count(job: &Job) -> String {
+    match job.count {
+        None => "calibrated".into(),
+        Some(0) => "one pass".into(),
+        Some(count) => format!("{} operations", super::jobs::counted(count as f64)),
+    }
+}
+
+/// The parts in which these jobs differ.
+fn varying(jobs: &[Job]) -> Vec<usize> {
+    let differ = |part: &Part| jobs.windows(2).any(|two| (part.word)(&two[0]) != (part.word)(&two[1]));
+    (0..PARTS.len()).filter(|at| differ(&PARTS[*at])).collect()
+}
+
+fn words(job: &Job, parts: &[usize]) -> Vec<String> {
+    parts.iter().map(|part| (PARTS[*part].word)(job)).filter(|word| !word.is_empty()).collect()
+}
+
+/// The name of each job among the others: the backend, and what else it takes to tell them apart.
+pub fn names(jobs: &[Job]) -> Vec<String> {
+    named(jobs, &[])
+}
+
+/// The same with the block size, for cells that stand on no axis.
+pub fn full_names(jobs: &[Job]) -> Vec<String> {
+    named(jobs, &[BLOCK])
+}
+
+fn named(jobs: &[Job], always: &[usize]) -> Vec<String> {
+    let mut parts = varying(jobs);
+    parts.extend(always.iter().filter(|part| !parts.contains(part)).copied().collect::<Vec<_>>());
+    parts.sort_unstable();
+    let count = |parts: &[usize]| jobs.iter().map(|job| words(job, parts)).collect::<HashSet<_>>().len();
+    let needed = count(&parts);
+    // What the others say already, as the operation of a backend that has only one.
+    for part in (2..PARTS.len()).rev().filter(|part| !always.contains(part)) {
+        let without: Vec<usize> = parts.iter().copied().filter(|own| *own != part).collect();
+        if without.len() < parts.len() && count(&without) == needed {
+            parts = without;
+        }
+    }
+    if parts.first() != Some(&0) {
+        parts.insert(0, 0);
+    }
+    let name = |job: &Job| {
+        let cache = parts.contains(&CACHE).then(|| (PARTS[CACHE].word)(job)).filter(|word| !word.is_empty());
+        let first = [Some((PARTS[0].word)(job)), cache].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let rest: Vec<usize> = parts.iter().copied().filter(|part| *part > CACHE).collect();
+        std::iter::once(first).chain(words(job, &rest)).collect::<Vec<_>>().join(", ")
+    };
+    jobs.iter().map(name).collect()
+}
+
+/// A job with these parts as those of another.
+fn levelled(job: &Job, parts: &[usize], like: &Job) -> Job {
+    let mut job = job.clone();
+    parts.iter().for_each(|part| (PARTS[*part].level)(&mut job, like));
+    job
+}
+
+/// Which panel each curve is on, the titles of the panels, and the curves' jobs as they are compared across panels.
+pub struct Split {
+    pub panel: Vec<usize>,
+    pub titles: Vec<String>,
+    pub jobs: Vec<Job>,
+}
+
+/// The panels of the curves with these jobs, each once.
+pub fn split(jobs: &[Job]) -> Split {
+    if fits(jobs) {
+        return Split { panel: vec![0; jobs.len()], titles: vec![String::new()], jobs: jobs.to_vec() };
+    }
+    let own = varying(jobs);
+    let best = subsets(&own)
+        .into_iter()
+        .filter_map(|parts| Some((panels(jobs, &parts)?, parts)))
+        .min_by_key(|(count, parts)| count + parts.iter().map(|part| PARTS[*part].cost).sum::<usize>() + parts.len());
+    let Some((_, parts)) = best else { return in_turn(jobs) };
+    let mut titles: Vec<String> = Vec::new();
+    let panel = jobs.iter().map(|job| place(&mut titles, words(job, &parts).join(", "))).collect();
+    Split { panel, titles, jobs: jobs.iter().map(|job| levelled(job, &parts, &jobs[0])).collect() }
+}
+
+/// One after the other, a handful on each panel.
+fn in_turn(jobs: &[Job]) -> Split {
+    let panel: Vec<usize> = (0..jobs.len()).map(|at| at / WAYS).collect();
+    let count = panel.last().map_or(0, |last| last + 1);
+    Split { panel, titles: (1..=count).map(|at| format!("{at} of {count}")).collect(), jobs: jobs.to_vec() }
+}
+
+/// The place of a text in a list that it is added to where it is new.
+pub fn place(list: &mut Vec<String>, text: String) -> usize {
+    list.iter().position(|own| *own == text).unwrap_or_else(|| {
+        list.push(text);
+        list.len() - 1
+    })
+}
+
+fn fits(jobs: &[Job]) -> bool {
+    let ways: HashSet<Job> = jobs.iter().map(|job| Job { cache: Cache::AsIs, ..job.clone() }).collect();
+    ways.len() <= WAYS && jobs.len() <= CURVES
+}
+
+/// One, two or three of these.
+fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for (at, first) in parts.iter().enumerate() {
+        all.push(vec![*first]);
+        for (next, second) in parts.iter().enumerate().skip(at + 1) {
+            all.push(vec![*first, *second]);
+            all.extend(parts.iter().skip(next + 1).map(|third| vec![*first, *second, *third]));
+        }
+    }
+    all
+}
+
+/// How many panels a split by these parts has; `None` where one would still be too full, or they would be too many.
+fn panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
+    let mut titles: Vec<String> = Vec::new();
+    let mut on: Vec<Vec<Job>> = Vec::new();
+    for job in jobs {
+        let at = place(&mut titles, words(job, parts).join(", "));
+        on.resize_with(titles.len(), Vec::new);
+        on[at].push(job.clone());
+    }
+    (on.len() <= PANELS && on.iter().all(|jobs| fits(jobs))).then_some(on.len())
+}

@@ -1,0 +1,246 @@
+//! The figures of jobs: along what their curves run, which cells share a figure, and what each figure shows.
+
+use std::collections::{HashMap, HashSet};
+
+use super::facets::{self, Split, place};
+use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, drawable};
+use crate::plan::{Cache, Job};
+use crate::record::Severity;
+use crate::report::Look;
+use crate::session::{self, Axis, Bounds, CellResult, Estimated, Session, SummaryOf};
+use crate::units::column::{PER_SECOND, TIME, Unit};
+use crate::units::{show_count, ticks};
+
+/// Estimates above what was measured by more than this would press it flat; on a logarithmic scale there is more room.
+const FAR: f64 = 2.0;
+const FAR_LOG: f64 = 10.0;
+
+/// The results that can be drawn, by their place.
+pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Group> {
+    let mut rest: Vec<usize> = (0..results.len()).filter(|of| results[*of].error.is_none() && results[*of].operations.is_some()).collect();
+    let mut groups = Vec::new();
+    while let Some((axis, own)) = lines(results, &rest) {
+        rest.retain(|of| !own.contains(of));
+        groups.extend(group(session, results, axis, &own, look));
+    }
+    groups.extend(bars(results, &rest, look));
+    groups
+}
+
+/// The axis along which most of these cells can be joined to curves, and those cells; `None` where no two can.
+fn lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)> {
+    let along = |axis: Axis| {
+        let mut lines: HashMap<Job, Vec<(u64, usize)>> = HashMap::new();
+        for of in of {
+            let cell = &results[*of].cell;
+            if let Some(at) = axis.place(cell) {
+                lines.entry(line(axis, cell)).or_default().push((at, *of));
+            }
+        }
+        lines.retain(|_, points| points.iter().any(|point| point.0 != points[0].0));
+        let own: HashSet<usize> = lines.values().flatten().map(|(_, of)| *of).collect();
+        let places = || lines.values().flatten().map(|(at, _)| (*at).max(1));
+        let reach = places().max().unwrap_or(1) / places().min().unwrap_or(1);
+        // As many steps as there are: long curves say more than many.
+        (own.len().saturating_sub(lines.len()), reach, own)
+    };
+    let mut best: Option<(usize, u64, Axis, HashSet<usize>)> = None;
+    for axis in Axis::ALL {
+        let (steps, reach, own) = along(axis);
+        if steps > 0 && best.as_ref().is_none_or(|known| (steps, reach) > (known.0, known.1)) {
+            best = Some((steps, reach, axis, own));
+        }
+    }
+    best.map(|(_, _, axis, own)| (axis, own))
+}
+
+/// The job without its place on the axis. Where the file is no longer than what is read of it, its size is no other thing than the count.
+fn line(axis: Axis, cell: &Job) -> Job {
+    let mut job = axis.without(cell);
+    if axis == Axis::Count && cell.count.is_some_and(|count| count.checked_mul(cell.block) == Some(cell.span)) {
+        job.span = 0;
+    }
+    job
+}
+
+/// What is known of the curves of a group before they are drawn.
+struct Curves {
+    keys: Vec<Key>,
+    split: Split,
+    /// Of each curve: its cells in the order of the axis, and its key.
+    cells: Vec<Vec<usize>>,
+    key: Vec<usize>,
+}
+
+impl Curves {
+    fn of(results: &[CellResult], axis: Axis, own: &HashSet<usize>) -> Curves {
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut known: HashMap<Job, usize> = HashMap::new();
+        let mut cells: Vec<Vec<usize>> = Vec::new();
+        for of in (0..results.len()).filter(|of| own.contains(of)) {
+            let job = line(axis, &results[of].cell);
+            let at = *known.entry(job.clone()).or_insert(jobs.len());
+            if at == jobs.len() {
+                jobs.push(job);
+                cells.push(Vec::new());
+            }
+            cells[at].push(of);
+        }
+        cells.iter_mut().for_each(|cells| cells.sort_by_key(|of| axis.of(&results[*of].cell)));
+        let split = facets::split(&jobs);
+        let names = facets::names(&split.jobs);
+        let ways = facets::names(&split.jobs.iter().map(|job| Job { cache: Cache::AsIs, ..job.clone() }).collect::<Vec<_>>());
+        let (mut looks, mut shown, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        let key = (0..jobs.len()).map(|at| {
+            let look = place(&mut looks, ways[at].clone());
+            let own = place(&mut shown, names[at].clone());
+            if own == keys.len() {
+                let line = if jobs[at].cache == Cache::Cold { Line::Dashed } else { Line::Solid };
+                keys.push(Key { name: names[at].clone(), look, line });
+            }
+            own
+        });
+        let key = key.collect();
+        Curves { keys, split, cells, key }
+    }
+}
+
+/// One figure of a group, as it is asked for.
+struct Wanted<'a> {
+    metric: Metric,
+    title: &'static str,
+    about: &'static str,
+    units: &'static [Unit],
+    value: &'a dyn Fn(&CellResult) -> Option<Span>,
+    again: bool,
+}
+
+fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<usize>, look: &Look) -> Option<Group> {
+    let curves = Curves::of(results, axis, own);
+    let counts = axis == Axis::Count;
+    let some = |value: &dyn Fn(&CellResult) -> Option<Span>| own.iter().any(|of| value(&results[*of]).is_some());
+    let rate = |result: &CellResult| result.throughput.map(span).filter(drawable);
+    let calls = |result: &CellResult| result.operations.map(span).filter(drawable);
+    let bare = |result: &CellResult| calls(result).filter(|_| result.throughput.is_none());
+    let latency = |result: &CellResult| {
+        let latency = result.latency?;
+        latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(drawable)
+    };
+    let wanted = |metric, title, about, units, value, again| Wanted { metric, title, about, units, value, again };
+    let interval = "median and 95 % interval";
+    let (bytes, moves) = (look.unit.units(), some(&rate));
+    let throughput = wanted(Metric::Throughput, "Throughput", interval, bytes, &rate, counts);
+    let all_calls = wanted(Metric::Operations, "Calls per second", interval, PER_SECOND, &calls, moves && !counts);
+    let bare_calls = wanted(Metric::Operations, "Calls per second", interval, PER_SECOND, &bare, false);
+    let times = wanted(Metric::Latency, "Latency of one operation", "p50, the line up to p99", TIME, &latency, false);
+    // What moves no bytes has a figure of its own and takes none from the others.
+    let order: Vec<&Wanted> = match (counts, moves && some(&bare)) {
+        (true, _) => vec![&all_calls, &throughput, &times],
+        (_, true) => vec![&throughput, &bare_calls, &all_calls, &times],
+        _ => vec![&throughput, &all_calls, &times],
+    };
+    let bounds = Bounds::of(session);
+    let figures: Vec<Figure> = order.into_iter().filter_map(|one| one.figure(results, axis, &curves, &bounds, look)).collect();
+    let title = figures.first()?.title.clone();
+    Some(Group { title, keys: curves.keys, figures, bars: None })
+}
+
+impl Wanted<'_> {
+    fn figure(&self, results: &[CellResult], axis: Axis, curves: &Curves, bounds: &Bounds, look: &Look) -> Option<Figure> {
+        let mut panels: Vec<Panel> =
+            curves.split.titles.iter().map(|title| Panel { title: title.clone(), curves: Vec::new(), expected: Vec::new() }).collect();
+        let mut cells: Vec<Vec<&Job>> = vec![Vec::new(); panels.len()];
+        for (at, own) in curves.cells.iter().enumerate() {
+            let points: Vec<Point> = own.iter().filter_map(|of| self.point(&results[*of], *of, axis)).collect();
+            if !points.is_empty() {
+                let panel = curves.split.panel[at];
+                panels[panel].curves.push(Curve { key: curves.key[at], points });
+                cells[panel].extend(own.iter().map(|of| &results[*of].cell));
+            }
+        }
+        let spans = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points).map(|point| point.span);
+        let mut scale = Scale::of(spans(), look.scale, self.units)?;
+        if self.metric == Metric::Throughput {
+            let far = if scale.log { FAR_LOG } else { FAR } * spans().map(|span| span.1).fold(0.0, f64::max);
+            for (panel, jobs) in panels.iter_mut().zip(&cells) {
+                panel.expected = session::estimated(jobs.iter().copied(), axis, bounds);
+                // What was asked for by name is drawn however far it is.
+                panel.expected.iter_mut().for_each(|line| line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated));
+                panel.expected.retain(|line: &Estimated| !line.points.is_empty());
+            }
+            let lines =
+                panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points).map(|(_, rate)| (*rate, *rate, *rate));
+            let all: Vec<Span> = panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.span).chain(lines).collect();
+            scale = Scale::of(all, look.scale, self.units)?;
+        }
+        panels.retain(|panel| !panel.curves.is_empty());
+        let places: Vec<f64> =
+            panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points).map(|point| point.at).collect();
+        Some(Figure {
+            metric: self.metric,
+            title: format!("{} by {}", self.title, axis.title()),
+            about: self.about,
+            units: self.units,
+            across: across(axis, &places),
+            scale,
+            means: axis == Axis::Count && self.metric != Metric::Latency,
+            again: self.again,
+            panels,
+        })
+    }
+
+    fn point(&self, result: &CellResult, of: usize, axis: Axis) -> Option<Point> {
+        let span = (self.value)(result)?;
+        let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
+        Some(Point { at: axis.of(&result.cell) as f64, span, expected: None, wrong, of })
+    }
+}
+
+fn span(of: SummaryOf) -> Span {
+    let summary = of.summary;
+    (summary.low.unwrap_or(summary.median), summary.median, summary.high.unwrap_or(summary.median))
+}
+
+/// Threads and depths that do not double, such as 1, 5, 10, 15, are evenly apart.
+fn across(axis: Axis, places: &[f64]) -> Across {
+    let power = |at: &f64| (*at as u64).is_power_of_two();
+    let even = matches!(axis, Axis::Threads | Axis::Depth) && !places.iter().all(power);
+    let show = move |at: f64| if axis == Axis::Count { counted(at) } else { axis.tick(at) };
+    Across::new(axis.title().into(), axis.is_log() && !even, places.iter().copied(), show)
+}
+
+/// A count: with a binary prefix where it is whole in it, as counts of blocks are.
+pub fn counted(count: f64) -> String {
+    let whole = count as u64;
+    match whole {
+        _ if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => format!("{} Mi", whole >> 20),
+        _ if whole >= 1 << 13 && whole.is_multiple_of(1 << 10) => format!("{} Ki", whole >> 10),
+        _ if whole < 100_000 => ticks::label(count),
+        _ => show_count(count),
+    }
+}
+
+/// What is on no curve: one bar each, bytes per second apart from calls per second.
+fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
+    let names = {
+        let jobs: Vec<Job> = rest.iter().map(|of| results[*of].cell.clone()).collect();
+        facets::full_names(&jobs)
+    };
+    let of = |title: &str, units: &'static [Unit], value: &dyn Fn(&CellResult) -> Option<SummaryOf>, show: &dyn Fn(f64) -> String| {
+        let bar = |(of, name): (&usize, &String)| {
+            let result = &results[*of];
+            let span = value(result).map(span).filter(drawable)?;
+            let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
+            let point = Point { at: 0.0, span, expected: None, wrong, of: *of };
+            Some(Bar { label: name.clone(), point, show: show(span.1), reported: Vec::new() })
+        };
+        let rows: Vec<Bar> = rest.iter().zip(&names).filter_map(bar).collect();
+        let scale = Scale::of(rows.iter().map(|row| row.point.span), look.scale, units)?;
+        let bars = Some(Bars { title: title.into(), jobs: true, scale, rows });
+        Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
+    };
+    let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| look.unit.show(rate));
+    let bare = |result: &CellResult| result.operations.filter(|_| result.throughput.is_none());
+    let calls = of("Calls per second", PER_SECOND, &bare, &|calls| format!("{}/s", show_count(calls)));
+    [rates, calls].into_iter().flatten().collect()
+}

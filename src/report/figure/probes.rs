@@ -1,0 +1,157 @@
+//! The figures of probes: a curve over the parameter that is a number and varies, a bar for what has no curve.
+
+use std::collections::HashSet;
+
+use super::facets::place;
+use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, drawable};
+use crate::plan::{Param, ProbeCell};
+use crate::record::Unit;
+use crate::report::Look;
+use crate::session::{ProbeCurves, ProbeResult};
+use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
+use crate::units::{self, ticks};
+
+/// Curves of one panel; more have panels of their own.
+const CURVES: usize = 8;
+
+const SIZE: &[Shown] = &[(1.0, "B"), (1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB"), (1_099_511_627_776.0, "TiB")];
+
+pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
+    let mut probes: Vec<&str> = Vec::new();
+    for result in results.iter().filter(|result| result.value.is_some() && result.error.is_none()) {
+        if !probes.contains(&result.cell.probe.as_str()) {
+            probes.push(&result.cell.probe);
+        }
+    }
+    let mut on_curves: HashSet<usize> = HashSet::new();
+    let mut groups = Vec::new();
+    for probe in probes {
+        if let Some(curves) = ProbeCurves::of(probe, results) {
+            on_curves.extend(curves.curves.iter().flat_map(|curve| curve.results.iter().copied()));
+            groups.extend(group(&curves, results, look));
+        }
+    }
+    for (unit, title) in [(Unit::Nanos, "Times"), (Unit::BytesPerSecond, "Bandwidth"), (Unit::PerSecond, "Rates"), (Unit::Bytes, "Sizes")] {
+        let own: Vec<usize> = (0..results.len()).filter(|of| !on_curves.contains(of) && results[*of].unit == Some(unit)).collect();
+        groups.extend(bars(results, &own, unit, title, look));
+    }
+    groups
+}
+
+fn shown(unit: Unit, look: &Look) -> &'static [Shown] {
+    match unit {
+        Unit::Nanos => TIME,
+        Unit::BytesPerSecond => look.unit.units(),
+        Unit::PerSecond => PER_SECOND,
+        Unit::Bytes => SIZE,
+    }
+}
+
+fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
+    let summary = result.value.filter(|_| result.error.is_none())?.summary;
+    let span = (summary.low.unwrap_or(summary.median).max(0.0), summary.median, summary.high.unwrap_or(summary.median));
+    let expected =
+        result.estimate.as_ref().map(|estimate| (estimate.low, estimate.high)).filter(|(low, high)| *low > 0.0 && high.is_finite());
+    let wrong = result.wrong().is_some();
+    drawable(&span).then_some(Point { at, span, expected, wrong, of })
+}
+
+fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Group> {
+    let (mut keys, mut reporters) = (Vec::new(), Vec::new());
+    let mut panels: Vec<Panel> = Vec::new();
+    for (index, own) in all.curves.iter().enumerate() {
+        let points: Vec<Point> = own.results.iter().filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell))).collect();
+        if points.is_empty() {
+            continue;
+        }
+        if index % CURVES == 0 || panels.is_empty() {
+            panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
+        }
+        keys.push(Key { name: own.name.clone(), look: index % CURVES, line: Line::Solid });
+        let panel = panels.last_mut()?;
+        panel.curves.push(Curve { key: keys.len() - 1, points });
+    }
+    // What others reported, in the colour of nobody: after the curves, so that their keys come last.
+    let curves = keys.len();
+    for panel in &mut panels {
+        let mut marks: Vec<Curve> = Vec::new();
+        for known in panel.curves.iter().flat_map(|curve| &curve.points) {
+            for other in &results[known.of].reference {
+                let key = curves + place(&mut reporters, other.session.clone());
+                let span = (other.value, other.value, other.value);
+                if !marks.iter().any(|curve| curve.key == key) {
+                    marks.push(Curve { key, points: Vec::new() });
+                }
+                let points = marks.iter_mut().find(|curve| curve.key == key).map(|curve| &mut curve.points);
+                points.into_iter().for_each(|points| points.push(Point { span, expected: None, wrong: true, ..known.clone() }));
+            }
+        }
+        panel.curves.extend(marks);
+    }
+    keys.extend(reporters.iter().enumerate().map(|(at, name)| Key { name: format!("reported: {name}"), look: at + 1, line: Line::Marks }));
+    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
+    let spans: Vec<Span> =
+        points().flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))]).flatten().collect();
+    let scale = Scale::of(spans, look.scale, shown(all.unit, look))?;
+    let places: Vec<f64> = points().map(|point| point.at).collect();
+    let (axis, sizes) = (all.axis.as_str(), all.axis == "bytes");
+    // A handful of processes is counted, not doubled.
+    let log = sizes || places.iter().all(|at| *at >= 1.0) && places.iter().fold(0.0, |a: f64, b| a.max(*b)) > 16.0;
+    let by = if sizes { "size" } else { axis };
+    let across =
+        Across::new(by.to_string(), log, places.into_iter(), move |at| if sizes { units::show_bytes(at as u64) } else { ticks::label(at) });
+    let about = if points().any(|point| point.expected.is_some()) {
+        "median and 95 % interval; shaded: what was expected"
+    } else {
+        "median and 95 % interval"
+    };
+    let title = format!("{} by {by}", capital(&all.title));
+    let figure = Figure {
+        metric: Metric::Value,
+        title: title.clone(),
+        about,
+        units: shown(all.unit, look),
+        across,
+        scale,
+        means: false,
+        again: false,
+        panels,
+    };
+    Some(Group { title, keys, figures: vec![figure], bars: None })
+}
+
+/// `Memory latency` of `memory latency`; an abbreviation stays one.
+fn capital(text: &str) -> String {
+    crate::report::markdown::capital(text)
+}
+
+fn bars(results: &[ProbeResult], own: &[usize], unit: Unit, title: &str, look: &Look) -> Option<Group> {
+    let bar = |of: &usize| {
+        let result = &results[*of];
+        let point = point(result, *of, 0.0)?;
+        let show = if unit == Unit::BytesPerSecond { look.unit.show(point.span.1) } else { unit.show(point.span.1) };
+        let reported = result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();
+        Some(Bar { label: label(&result.cell), point, show, reported })
+    };
+    let rows: Vec<Bar> = own.iter().filter_map(bar).collect();
+    let ends = |row: &Bar| {
+        let reported = row.reported.iter().map(|(_, value)| (*value, *value, *value));
+        let expected = row.point.expected.map(|(low, high)| (low, low, high));
+        reported.chain(expected).chain([row.point.span]).collect::<Vec<_>>()
+    };
+    let scale = Scale::of(rows.iter().flat_map(ends), look.scale, shown(unit, look))?;
+    let bars = Some(Bars { title: title.into(), jobs: false, scale, rows });
+    Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
+}
+
+fn label(cell: &ProbeCell) -> String {
+    let flags = |(name, value): (&String, &Param)| match value {
+        Param::Flag(true) => name.clone(),
+        Param::Flag(false) => format!("not {name}"),
+        Param::Text(text) => text.clone(),
+        Param::Number(bytes) if name == "bytes" => units::show_bytes(*bytes),
+        Param::Number(number) => format!("{name} {number}"),
+    };
+    let parts: Vec<String> = cell.params.iter().map(flags).collect();
+    [cell.probe.clone()].into_iter().chain(parts).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,210 @@
+//! The ends of an axis, where a value stands between them, and its ticks.
+
+use std::rc::Rc;
+
+use super::Span;
+use crate::units::column::{self, Unit};
+use crate::units::ticks;
+
+/// How values are spread, as `--scale` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Spread {
+    /// Logarithmic where the largest is more than 20 times the smallest
+    #[default]
+    Auto,
+    Linear,
+    Log,
+}
+
+/// Values above this ratio are drawn on a logarithmic scale, the others from 0.
+const WIDE: f64 = 20.0;
+/// An interval that reaches further than this beyond the values is cut: it would press them flat.
+const FAR: f64 = 1.5;
+/// Labels up an axis.
+const UP: usize = 7;
+
+/// The axis of the values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    pub low: f64,
+    pub high: f64,
+    pub log: bool,
+    pub unit: &'static str,
+    /// Round values of that unit, each with its label.
+    pub ticks: Vec<(f64, String)>,
+    /// Lines without a label between them.
+    pub minor: Vec<f64>,
+}
+
+impl Scale {
+    /// An axis that holds these values, with one unit for all of it; `None` where there are none.
+    pub fn of(values: impl IntoIterator<Item = Span>, spread: Spread, units: &[Unit]) -> Option<Scale> {
+        let (mut low, mut high, mut top) = (f64::INFINITY, 0.0f64, 0.0f64);
+        for (_, middle, end) in values.into_iter().filter(super::drawable) {
+            (low, high, top) = (low.min(middle), high.max(middle), top.max(end));
+        }
+        if !(low.is_finite() && high > 0.0) {
+            return None;
+        }
+        top = top.min(high * FAR).max(high);
+        Some(match spread {
+            Spread::Log => Scale::log(low, top, units),
+            Spread::Auto if high / low > WIDE => Scale::log(low, top, units),
+            _ => Scale::linear(top, units),
+        })
+    }
+
+    /// From 0.
+    fn linear(high: f64, units: &[Unit]) -> Scale {
+        // The largest of which there is a whole one.
+        let largest = units.iter().rfind(|unit| high >= unit.0).or(units.first());
+        let (factor, unit) = largest.copied().unwrap_or((1.0, ""));
+        let end = ticks::end(high / factor, UP - 1);
+        let ticks = ticks::linear(0.0, end, UP).into_iter().map(|tick| (tick * factor, ticks::label(tick))).collect();
+        Scale { low: 0.0, high: end * factor, log: false, unit, ticks, minor: Vec::new() }
+    }
+
+    fn log(low: f64, high: f64, units: &[Unit]) -> Scale {
+        let (factor, unit) = column::unit([low, high], units);
+        let (low, high) = (low / factor / 1.15, high / factor * 1.15);
+        // The ends are 1, 2 or 5 themselves: the lowest and the highest line have a label.
+        let fine = |at: f64| ticks::within_decades(at / 20.0, at * 20.0, &[1.0, 2.0, 5.0]);
+        let low = fine(low).into_iter().rfind(|tick| *tick <= low).unwrap_or(low);
+        let high = fine(high).into_iter().find(|tick| *tick >= high).unwrap_or(high);
+        let shown = ticks::logarithmic(low, high, UP + 1);
+        let between = ticks::within_decades(low, high, &[1.0, 2.0, 5.0]);
+        let minor = between.into_iter().filter(|tick| !shown.contains(tick)).map(|tick| tick * factor);
+        let minor = if shown.len() < 2 * UP { minor.collect() } else { Vec::new() };
+        let ticks = shown.into_iter().map(|tick| (tick * factor, ticks::label(tick))).collect();
+        Scale { low: low * factor, high: high * factor, log: true, unit, ticks, minor }
+    }
+
+    /// From 0 at the low end to 1 at the high one.
+    pub fn share(&self, value: f64) -> f64 {
+        let share = if self.log { (value / self.low).ln() / (self.high / self.low).ln() } else { value / self.high };
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// `GiB/s`, and how the values are spread where that is not from 0.
+    pub fn about(&self) -> String {
+        if self.log { format!("{}, logarithmic", self.unit) } else { self.unit.into() }
+    }
+}
+
+/// The axis of what varies.
+#[derive(Clone)]
+pub struct Across {
+    /// `block size`.
+    pub title: String,
+    pub log: bool,
+    /// Every place that was measured, ascending.
+    pub places: Vec<f64>,
+    pub show: Rc<dyn Fn(f64) -> String>,
+}
+
+impl Across {
+    /// An axis over these places; logarithmic where that is wanted and possible.
+    pub fn new(title: String, log: bool, places: impl Iterator<Item = f64>, show: impl Fn(f64) -> String + 'static) -> Across {
+        let mut places: Vec<f64> = places.filter(|at| at.is_finite()).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let log = log && places.first().is_some_and(|first| *first > 0.0);
+        Across { title, log, places, show: Rc::new(show) }
+    }
+
+    /// From 0 at the first place to 1 at the last; a single place is in the middle.
+    pub fn share(&self, at: f64) -> f64 {
+        let (Some(first), Some(last)) = (self.places.first(), self.places.last()) else { return 0.5 };
+        let from = |at: f64| if self.log { (at / first).ln() } else { at - first };
+        let share = if first < last { from(at) / from(*last) } else { 0.5 };
+        if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// Places with their labels, so that no two labels touch where each takes the share of the axis that `wide` says:
+    /// the first, the last, and of those between every n-th that has room.
+    pub fn labels(&self, wide: impl Fn(&str) -> f64) -> Vec<(f64, String)> {
+        let all: Vec<(f64, String, f64)> = self.places.iter().map(|at| (*at, (self.show)(*at), self.share(*at))).collect();
+        let clear = |a: &(f64, String, f64), b: &(f64, String, f64)| (b.2 - a.2).abs() >= (wide(&a.1) + wide(&b.1)) / 2.0;
+        let last = all.len().saturating_sub(1);
+        let spread = |every: usize| -> Vec<usize> { (0..=last).filter(|at| (last - at).is_multiple_of(every)).collect() };
+        let fits = |kept: &[usize]| kept.windows(2).all(|two| clear(&all[two[0]], &all[two[1]]));
+        // Even steps read best; where places are uneven, as threads are, whatever has room.
+        let even = (1..=last.max(1)).map(spread).find(|kept| fits(kept)).unwrap_or_default();
+        let mut greedy: Vec<usize> = Vec::new();
+        for at in 0..all.len() {
+            let beside = |other: usize| at == other || clear(&all[at], &all[other]);
+            if greedy.last().is_none_or(|before| beside(*before)) && beside(last) {
+                greedy.push(at);
+            }
+        }
+        let kept = if self.log && even.len() * 2 >= greedy.len() { even } else { greedy };
+        kept.into_iter().filter_map(|at| all.get(at)).map(|(at, label, _)| (*at, label.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rates;
+    use crate::units::column::{PER_SECOND, RATE, TIME};
+    use proptest::prelude::*;
+
+    fn of(values: &[f64], spread: Spread, units: &[Unit]) -> Scale {
+        Scale::of(values.iter().map(|v| (*v, *v, *v)), spread, units).unwrap()
+    }
+
+    fn labels(scale: &Scale) -> Vec<&str> {
+        scale.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    const MIB: f64 = 1_048_576.0;
+
+    #[test]
+    fn one_unit_is_on_the_whole_axis_and_its_ticks_are_round_in_it() {
+        let wide = of(&[0.67 * MIB, 12.0 * 1024.0 * MIB], Spread::Auto, RATE);
+        assert_eq!((wide.unit, labels(&wide)), ("MiB/s", vec!["1", "10", "100", "1,000", "10,000"]));
+        let narrow = of(&[300.0 * MIB, 619.0 * MIB], Spread::Auto, RATE);
+        assert_eq!((narrow.unit, labels(&narrow)), ("MiB/s", vec!["0", "200", "400", "600", "800"]));
+        let log = of(&[0.4 * 1024.0 * MIB, 12.0 * 1024.0 * MIB], Spread::Log, RATE);
+        assert_eq!((log.unit, labels(&log)), ("GiB/s", vec!["0.2", "0.5", "1", "2", "5", "10", "20"]));
+        assert_eq!(of(&[1e6, 2.8e6], Spread::Auto, PER_SECOND).unit, "M/s");
+        assert_eq!(labels(&of(&[90.0, 2.1e6], Spread::Auto, TIME)), ["0.1", "1", "10", "100", "1,000"]);
+    }
+
+    #[test]
+    fn the_unit_that_was_asked_for_is_the_unit_of_the_axis() {
+        let asked: Rates = "MB/s".parse().unwrap();
+        let scale = of(&[3.5e9], Spread::Linear, asked.units());
+        assert_eq!((scale.unit, labels(&scale)), ("MB/s", vec!["0", "1,000", "2,000", "3,000", "4,000"]));
+    }
+
+    #[test]
+    fn labels_across_never_touch() {
+        let threads = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0];
+        let across = Across::new("threads".into(), false, threads.into_iter(), |at| at.to_string());
+        let shown = |wide: f64| across.labels(|_| wide).into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+        assert_eq!(shown(0.03), threads);
+        assert_eq!(shown(0.1), [1.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
+        assert_eq!(shown(0.6), [1.0, 30.0]);
+        let blocks = Across::new(String::new(), true, (0..28).map(|n| f64::from(1 << n)), |at| at.to_string());
+        let kept = blocks.labels(|_| 0.1);
+        assert!(kept.windows(2).all(|two| two[1].0 / two[0].0 == kept[1].0 / kept[0].0), "even steps: {kept:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_have_a_place_between_the_ends(values in prop::collection::vec(1e-30f64..1e30, 1..9), spread in 0usize..3) {
+            let spread = [Spread::Auto, Spread::Linear, Spread::Log][spread];
+            for units in [RATE, PER_SECOND, TIME] {
+                let scale = of(&values, spread, units);
+                prop_assert!(values.iter().all(|v| scale.holds(*v) || !scale.log && *v < scale.high), "{scale:?}");
+                prop_assert!(scale.ticks.iter().all(|(tick, _)| (0.0..=1.0).contains(&scale.share(*tick))), "{scale:?}");
+                prop_assert!(!scale.ticks.is_empty(), "{scale:?}");
+            }
+        }
+    }
+}

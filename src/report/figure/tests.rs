@@ -1,0 +1,108 @@
+use super::*;
+use crate::plan::{Cache, CpuCache, Job, Op, ProbeCell};
+use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
+use crate::report::sample;
+use crate::session::{self, Session, reference};
+
+fn drawn(session: &Session) -> Vec<Group> {
+    groups(session, &session::results(session), &session::probes(session), &Look::default())
+}
+
+fn points(figure: &Figure) -> usize {
+    figure.panels.iter().flat_map(|panel| &panel.curves).map(|curve| curve.points.len()).sum()
+}
+
+fn measured(cells: Vec<Job>) -> Session {
+    let mut session = sample::session(cells);
+    for cell in 0..session.plan.cells.len() {
+        sample::measure(&mut session, cell, 1, sample::Like { nanos_per_op: 300.0 + cell as f64, calls_per_op: 1.0, from: None });
+    }
+    session
+}
+
+#[test]
+fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
+    let session = reference("macbook-2017").unwrap().session();
+    let all = drawn(&session);
+    let first = &all[0].figures[0];
+    assert_eq!((first.metric, first.title.as_str(), first.scale.unit), (Metric::Throughput, "Throughput by block size", "MiB/s"));
+    assert_eq!(points(first), 38, "19 blocks, cold and warm");
+    // Part 5: calls per second by count, reads and lseek in one figure, with their means.
+    let calls = all.iter().flat_map(|group| &group.figures).find(|figure| figure.metric == Metric::Operations && !figure.again).unwrap();
+    assert_eq!((calls.title.as_str(), calls.means, calls.scale.log), ("Calls per second by number of operations", true, false));
+    assert!(points(calls) >= 18, "{}", points(calls));
+}
+
+#[test]
+fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
+    let mut cells = Vec::new();
+    for backend in ["read", "stdio", "pread", "mmap-copy", "simd-copy", "mmap"] {
+        for span in [8u64 << 20, 100 << 20, 2 << 30] {
+            for cache in [Cache::Cold, Cache::Warm] {
+                for cpu_cache in [CpuCache::Keep, CpuCache::Flush] {
+                    cells.extend([64u64, 4096, 65536].map(|block| Job { span, cpu_cache, ..sample::job(backend, block, cache) }));
+                }
+            }
+        }
+    }
+    let count = cells.len();
+    let all = drawn(&measured(cells));
+    let figure = &all[0].figures[0];
+    let titles: Vec<&str> = figure.panels.iter().map(|panel| panel.title.as_str()).collect();
+    assert_eq!(titles.len(), 6, "{titles:?}");
+    assert!(titles.contains(&"8 MiB, CPU caches emptied") && titles.contains(&"2 GiB, CPU caches kept"), "{titles:?}");
+    assert_eq!((points(figure), all.len()), (count, 1));
+    assert!(figure.panels.iter().all(|panel| panel.curves.len() == 12));
+    // The same way has the same name and colour on all of them.
+    let names: Vec<&str> = all[0].keys.iter().map(|key| key.name.as_str()).collect();
+    assert!(names.len() == 12 && names.contains(&"mmap-copy cold") && names.contains(&"stdio warm"), "{names:?}");
+    assert_eq!(all[0].keys.iter().filter(|key| key.line == Line::Dashed).count(), 6);
+}
+
+#[test]
+fn any_number_of_curves_is_drawn_whole() {
+    for ways in [1, 9, 17, 40] {
+        let spans = (0..ways).map(|n| (n + 1) << 20);
+        let cells: Vec<Job> = spans
+            .flat_map(|span| [4096, 8192, 16384].map(|block| Job { span, count: Some(span), ..sample::job("read", block, Cache::Warm) }))
+            .collect();
+        let count = cells.len();
+        let all = drawn(&measured(cells));
+        let shown: usize = all.iter().map(|group| group.figures.first().map_or(0, points)).sum();
+        assert_eq!(shown, count, "{ways}");
+    }
+}
+
+#[test]
+fn threads_that_do_not_double_are_evenly_apart_and_a_lone_cell_is_a_bar() {
+    let threads = |own: &[u32]| own.iter().map(|n| Job { threads: *n, ..sample::job("pread", 2 << 20, Cache::Warm) }).collect::<Vec<_>>();
+    let across = |own: &[u32]| drawn(&measured(threads(own)))[0].figures[0].across.log;
+    assert_eq!((across(&[1, 2, 5, 10, 15, 30]), across(&[1, 2, 4, 8, 64])), (false, true));
+    let all = drawn(&measured(vec![sample::job("read", 4096, Cache::Warm), Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) }]));
+    let bars: Vec<&str> = all.iter().filter_map(|group| group.bars.as_ref()).map(|bars| bars.title.as_str()).collect();
+    assert_eq!(bars, ["Throughput", "Calls per second"]);
+}
+
+#[test]
+fn probes_have_curves_with_what_was_expected_and_bars_for_the_rest() {
+    let mut session = sample::lab();
+    let sizes = (12..20).map(|n| 1u64 << n);
+    for (at, bytes) in sizes.enumerate() {
+        let mut plan = session.plan.clone();
+        plan.probes.push(ProbeCell::new("latency", [("bytes", bytes.into()), ("stride", 64.into())]));
+        session.plan = plan;
+        let cell = session.plan.probes.len() as u32 - 1;
+        let estimate = Some(Estimate { low: 1.0, high: 2.0, reason: "L1".into() });
+        session.probe_findings.push(ProbeFindings { estimate, ..ProbeFindings::default() });
+        for round in 1..=3 {
+            session.probe_trials.push(ProbeTrial { cell, round, value: 1.5 + at as f64, unit: Value::Nanos, cycles: None, short: false });
+        }
+    }
+    let all = drawn(&session);
+    let latency = all.iter().find(|group| group.title == "Memory latency by size").unwrap();
+    let curve = &latency.figures[0].panels[0].curves[0];
+    assert!(curve.points.len() == 8 && curve.points.iter().all(|point| point.expected == Some((1.0, 2.0))));
+    let bars: usize = all.iter().filter_map(|group| group.bars.as_ref()).map(|bars| bars.rows.len()).sum();
+    let probes = session::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+    assert_eq!(bars + 8, probes);
+}

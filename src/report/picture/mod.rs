@@ -1,0 +1,242 @@
+//! A session as one picture, laid out from the top down: what it is, the figures with their legends, the answer below.
+
+mod bars;
+pub mod font;
+mod panel;
+pub mod scene;
+#[cfg(test)]
+mod tests;
+
+use self::font::width;
+use self::panel::Drawn;
+use self::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
+use super::figure::{self, Figure, Group, Key, Line, Metric};
+use super::table::conditions;
+use super::{Look, text};
+use crate::session::{self, Session};
+
+const WIDTH: f64 = 1200.0;
+const EDGE: f64 = 40.0;
+const ROOM: f64 = WIDTH - 2.0 * EDGE;
+/// Sizes of letters.
+const TITLE: f64 = 24.0;
+const HEAD: f64 = 16.0;
+const TEXT: f64 = 13.5;
+const SMALL: f64 = 12.5;
+const NOTE: f64 = 12.0;
+/// Between panels side by side.
+const GAP: f64 = 28.0;
+
+/// Where the curves of a panel are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// Everything of a session that can be drawn.
+pub fn scene(session: &Session, look: &Look) -> Scene {
+    let (results, probes) = (session::results(session), session::probes(session));
+    let groups = figure::groups(session, &results, &probes, look);
+    let answer = text::clean(&session::answer_with(session, &results, &probes).text);
+    let mut scene = Scene { width: WIDTH, height: 0.0, title: title(session, &groups), about: answer.clone(), shapes: Vec::new() };
+    let mut y = head(&mut scene, session);
+    let lone = groups.len() == 1;
+    // Figures that are small enough stand two beside each other.
+    let pairs = groups.iter().filter(|group| small(group)).count() > 1;
+    let mut at = 0;
+    while let Some(group) = groups.get(at) {
+        let second = groups.get(at + 1).filter(|next| pairs && small(group) && small(next));
+        let wide = if pairs && small(group) { (ROOM - 2.0 * GAP) / 2.0 } else { ROOM };
+        let mut end = draw(&mut scene, group, (EDGE, y, wide), lone);
+        if let Some(second) = second {
+            end = end.max(draw(&mut scene, second, (EDGE + wide + 2.0 * GAP, y, wide), lone));
+        }
+        y = end + 22.0;
+        at += 1 + usize::from(second.is_some());
+    }
+    if groups.is_empty() {
+        scene.text((EDGE, y + 20.0), "Nothing was measured.", Ink::Soft, HEAD, Anchor::Start);
+        y += 44.0;
+    }
+    y = below(&mut scene, session, &groups, &answer, y);
+    scene.height = (y + 22.0).ceil();
+    scene
+}
+
+/// The curves of one probe: of several such groups two have room beside each other.
+fn small(group: &Group) -> bool {
+    matches!(group.figures.as_slice(), [one] if one.metric == Metric::Value && one.panels.len() == 1)
+}
+
+fn title(session: &Session, groups: &[Group]) -> String {
+    let named = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())].into_iter().find(|name| !name.is_empty());
+    let what = match groups {
+        [] => "nothing measured".into(),
+        [one] => one.title.clone(),
+        // Each has a title of its own.
+        _ => session.plan.presets.join(", "),
+    };
+    let parts: Vec<&str> = named.into_iter().chain((!what.is_empty()).then_some(what.as_str())).collect();
+    text::clean(&if parts.is_empty() { "iotui".into() } else { parts.join(": ") })
+}
+
+fn head(scene: &mut Scene, session: &Session) -> f64 {
+    let mut y = EDGE + 12.0;
+    let title = scene.title.clone();
+    for line in font::wrap(&title, TITLE * 1.06, ROOM).into_iter().take(2) {
+        scene.bold((EDGE, y), &line, TITLE);
+        y += TITLE + 6.0;
+    }
+    let results = session::results(session);
+    let rows: Vec<&session::CellResult> = results.iter().collect();
+    let about = conditions::conditions(session, &rows, false);
+    for (label, body) in about.iter().take(2).filter(|(_, body)| !body.trim().is_empty()) {
+        let lines = font::wrap(&text::clean(&format!("{label}: {body}")), NOTE, ROOM);
+        for line in lines.into_iter().take(2) {
+            scene.text((EDGE, y - 4.0), &line, Ink::Soft, NOTE, Anchor::Start);
+            y += NOTE + 5.0;
+        }
+    }
+    y + 10.0
+}
+
+/// One group from `top` on; returns where it ends.
+fn draw(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64), lone: bool) -> f64 {
+    let mut y = top;
+    if let Some(bars) = &group.bars {
+        scene.bold((left, y + HEAD), &format!("{}, {}", bars.title, bars.scale.about()), HEAD);
+        return bars::draw(bars, scene, left, y + HEAD + 14.0, wide);
+    }
+    let shown: Vec<&Figure> = group.figures.iter().filter(|figure| !figure.again).collect();
+    for (at, figure) in shown.iter().enumerate() {
+        // The title of the picture says what its first figure is.
+        if at > 0 || !lone {
+            y = heading(scene, figure, (left, y, wide));
+        }
+        if at == 0 {
+            y = legend(scene, &group.keys, (left, y, wide));
+        }
+        y = panels(scene, figure, &group.keys, (left, y, wide), at == 0) + 12.0;
+    }
+    y
+}
+
+fn heading(scene: &mut Scene, figure: &Figure, (left, top, _): (f64, f64, f64)) -> f64 {
+    scene.bold((left, top + HEAD), &figure.title, HEAD);
+    top + HEAD + 14.0
+}
+
+/// Every curve with its name, side by side as they fit; a single one needs none.
+fn legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -> f64 {
+    // A name that says no more than the title is left out.
+    if keys.is_empty() || matches!(keys, [one] if one.name.is_empty()) {
+        return top;
+    }
+    let (mut x, mut y) = (left, top + 12.0);
+    for key in keys {
+        let own = 40.0 + width(&key.name, TEXT, false) + 26.0;
+        if x > left && x + own - 26.0 > left + wide {
+            (x, y) = (left, y + 22.0);
+        }
+        let ink = Ink::Color(key.color());
+        if key.line != Line::Marks {
+            let dash = if key.line == Line::Dashed { Dash::Dashed } else { Dash::Solid };
+            scene.line(vec![(x, y), (x + 32.0, y)], Stroke::new(ink, 2.25).dash(dash));
+        }
+        let says = String::new();
+        scene.shapes.push(Shape::Mark { at: (x + 16.0, y), mark: key.mark(), ink, hollow: key.line == Line::Marks, says });
+        scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT, Anchor::Start);
+        x += own;
+    }
+    y + 20.0
+}
+
+/// Columns in which so many panels stand.
+fn columns(panels: usize) -> usize {
+    match panels {
+        0 | 1 => 1,
+        2 | 4 => 2,
+        _ => 3,
+    }
+}
+
+/// The panels of a figure with their axes; returns where they end.
+fn panels(scene: &mut Scene, figure: &Figure, keys: &[Key], (left, top, wide): (f64, f64, f64), main: bool) -> f64 {
+    let columns = columns(figure.panels.len());
+    let rows = figure.panels.len().div_ceil(columns);
+    let up = panel::labels(figure) + 16.0;
+    let each = (wide - up - GAP * (columns as f64 - 1.0)) / columns as f64;
+    let height = match (columns, main, wide < ROOM) {
+        (1, true, false) => 380.0,
+        (1, true, true) => 250.0,
+        (1, false, _) => 190.0,
+        (_, true, _) => 210.0,
+        _ => 140.0,
+    };
+    let mut y = top + 14.0;
+    scene.text((left, y + 4.0), &format!("{}: {}", figure.scale.about(), figure.about), Ink::Soft, NOTE, Anchor::Start);
+    y += 20.0;
+    for row in 0..rows {
+        let own = figure.panels.iter().skip(row * columns).take(columns);
+        let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
+        y += if titled { 18.0 } else { 0.0 };
+        for (at, panel) in own.enumerate() {
+            let place = Place { left: left + up + at as f64 * (each + GAP), top: y, width: each, height };
+            if titled {
+                scene.bold((place.left, y - 8.0), &panel.title, SMALL);
+            }
+            Drawn { figure, keys, panel, place, up: at == 0, across: true }.draw(scene);
+        }
+        y += height + 36.0;
+    }
+    scene.text((left + up + (wide - up) / 2.0, y + 4.0), &figure.across.title, Ink::Soft, SMALL, Anchor::Middle);
+    y + 14.0
+}
+
+/// The answer, and what the marks mean.
+fn below(scene: &mut Scene, session: &Session, groups: &[Group], answer: &str, top: f64) -> f64 {
+    let mut y = top + 4.0;
+    scene.line(vec![(EDGE, y - 12.0), (WIDTH - EDGE, y - 12.0)], Stroke::new(Ink::Grid, 1.0));
+    for line in font::wrap(answer, TEXT, ROOM) {
+        y += TEXT + 6.0;
+        scene.text((EDGE, y), &line, Ink::Text, TEXT, Anchor::Start);
+    }
+    let notes = text::clean(&notes(session, groups));
+    y += 4.0;
+    for line in font::wrap(&notes, NOTE, ROOM) {
+        y += NOTE + 5.0;
+        scene.text((EDGE, y), &line, Ink::Soft, NOTE, Anchor::Start);
+    }
+    y
+}
+
+/// What the lines and marks of these figures mean that no legend says.
+pub fn notes(session: &Session, groups: &[Group]) -> String {
+    let figures = || groups.iter().flat_map(|group| &group.figures);
+    let dashed = groups.iter().flat_map(|group| &group.keys).any(|key| key.line == Line::Dashed);
+    let rows = || groups.iter().filter_map(|group| group.bars.as_ref()).flat_map(|bars| &bars.rows);
+    let own = |group: &Group, key: usize| group.keys.get(key).is_some_and(|key| key.line != Line::Marks);
+    let warned = |group: &Group| {
+        group
+            .figures
+            .iter()
+            .flat_map(|figure| &figure.panels)
+            .flat_map(|panel| &panel.curves)
+            .any(|curve| own(group, curve.key) && curve.points.iter().any(|point| point.wrong))
+    };
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(dashed.then(|| "A dashed line is cold.".into()));
+    notes.extend(figures().any(|figure| figure.means && !figure.again).then(|| "A thin line of dashes is the mean of its curve.".into()));
+    notes.extend((groups.iter().any(warned) || rows().any(|row| row.point.wrong)).then(|| "A hollow mark is warned to be wrong.".into()));
+    notes.extend(rows().any(|row| row.point.expected.is_some()).then(|| "Grey behind a bar: what was expected.".into()));
+    notes.extend(rows().any(|row| !row.reported.is_empty()).then(|| "A hollow diamond: what a reference reported.".into()));
+    notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
+    let expected: Vec<session::Estimated> =
+        figures().flat_map(|figure| &figure.panels).flat_map(|panel| panel.expected.iter().cloned()).collect();
+    notes.push(session::estimate_reasons(&expected));
+    notes.retain(|note| !note.is_empty());
+    notes.join(" ")
+}

@@ -1,0 +1,165 @@
+//! One panel: axes, a grid, and the curves on it.
+
+use super::font::{self, width};
+use super::scene::{Anchor, Dash, Ink, Scene, Stroke};
+use super::{NOTE, Place, SMALL};
+use crate::report::figure::{Curve, Figure, Key, Line, Metric, NEUTRAL, Panel, Point, Span};
+use crate::units::column::figure as digits;
+use crate::units::{show_count, show_nanos};
+
+/// Room left of the first point and right of the last.
+const INSIDE: f64 = 14.0;
+
+pub struct Drawn<'a> {
+    pub figure: &'a Figure,
+    pub keys: &'a [Key],
+    pub panel: &'a Panel,
+    /// Where the curves are.
+    pub place: Place,
+    /// Whether the labels of its axes are written: those of its neighbours say the same.
+    pub up: bool,
+    pub across: bool,
+}
+
+impl Drawn<'_> {
+    fn y(&self, value: f64) -> f64 {
+        self.place.top + self.place.height * (1.0 - self.figure.scale.share(value))
+    }
+
+    fn x(&self, at: f64) -> f64 {
+        self.place.left + INSIDE + self.figure.across.share(at) * (self.place.width - 2.0 * INSIDE)
+    }
+
+    pub fn draw(&self, scene: &mut Scene) {
+        self.grid(scene);
+        for curve in &self.panel.curves {
+            self.band(scene, curve);
+        }
+        self.expected(scene);
+        for curve in &self.panel.curves {
+            self.curve(scene, curve);
+        }
+    }
+
+    fn grid(&self, scene: &mut Scene) {
+        let Place { left, top, width: wide, height } = self.place;
+        let scale = &self.figure.scale;
+        let across = |y: f64| vec![(left, y), (left + wide, y)];
+        for value in &scale.minor {
+            scene.line(across(self.y(*value)), Stroke::new(Ink::Grid, 1.0).opacity(0.5));
+        }
+        for (value, label) in &scale.ticks {
+            let y = self.y(*value);
+            scene.line(across(y), Stroke::new(Ink::Grid, 1.0));
+            if self.up {
+                scene.text((left - 10.0, y + 4.5), label, Ink::Soft, SMALL, Anchor::End);
+            }
+        }
+        scene.line(across(top + height), Stroke::new(Ink::Soft, 1.0));
+        let room = wide - 2.0 * INSIDE;
+        for (at, label) in self.figure.across.labels(|text| (width(text, SMALL, false) + 14.0) / room) {
+            let x = self.x(at);
+            scene.line(vec![(x, top + height), (x, top + height + 5.0)], Stroke::new(Ink::Soft, 1.0));
+            if self.across {
+                scene.text((x, top + height + 20.0), &label, Ink::Soft, SMALL, Anchor::Middle);
+            }
+        }
+    }
+
+    /// Where the values were expected.
+    fn band(&self, scene: &mut Scene, curve: &Curve) {
+        let known: Vec<(f64, f64, f64)> =
+            curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.x(p.at), self.y(low), self.y(high)))).collect();
+        let ink = Ink::Color(self.keys[curve.key].color());
+        match known.as_slice() {
+            [] => {}
+            [(x, low, high)] => scene.line(vec![(*x, *low), (*x, *high)], Stroke::new(ink, 8.0).opacity(0.16)),
+            known => {
+                // An estimate of one value is a line.
+                let thin =
+                    |(x, low, high): &(f64, f64, f64)| if low - high < 1.5 { (*x, low + 0.75, low - 0.75) } else { (*x, *low, *high) };
+                let known: Vec<(f64, f64, f64)> = known.iter().map(thin).collect();
+                let low = known.iter().map(|(x, low, _)| (*x, *low));
+                scene.area(low.chain(known.iter().rev().map(|(x, _, high)| (*x, *high))).collect(), ink, 0.14);
+            }
+        }
+    }
+
+    /// Dotted, with its name at its end.
+    fn expected(&self, scene: &mut Scene) {
+        let mut taken: Vec<f64> = Vec::new();
+        for line in &self.panel.expected {
+            let near: Vec<(f64, f64)> = line
+                .points
+                .iter()
+                .filter(|(_, rate)| self.figure.scale.holds(*rate))
+                .map(|(at, rate)| (self.x(*at), self.y(*rate)))
+                .collect();
+            let Some((x, y)) = near.last().copied() else { continue };
+            let stroke = Stroke::new(Ink::Color(NEUTRAL), 2.0).dash(Dash::Dotted);
+            // The same for every block size: as wide as the panel.
+            let level = near.iter().all(|point| (point.1 - y).abs() < 0.01);
+            let points = if level { vec![(self.place.left, y), (self.place.left + self.place.width, y)] } else { near };
+            scene.line(points, stroke);
+            let mut below = y - 7.0;
+            while taken.iter().any(|other| (other - below).abs() < NOTE + 1.0) {
+                below += NOTE + 1.0;
+            }
+            taken.push(below);
+            let end = if level { self.place.left + self.place.width - 4.0 } else { x };
+            scene.text((end, below), &line.name, Ink::Soft, NOTE, Anchor::End);
+        }
+    }
+
+    fn curve(&self, scene: &mut Scene, curve: &Curve) {
+        let key = &self.keys[curve.key];
+        let ink = Ink::Color(key.color());
+        let places: Vec<(f64, f64)> = curve.points.iter().map(|point| (self.x(point.at), self.y(point.span.1))).collect();
+        if self.figure.means && curve.points.len() > 1 {
+            let mean = curve.points.iter().map(|point| point.span.1).sum::<f64>() / curve.points.len() as f64;
+            let y = self.y(mean);
+            scene.line(
+                vec![(self.place.left, y), (self.place.left + self.place.width, y)],
+                Stroke::new(ink, 1.0).dash(Dash::Fine).opacity(0.8),
+            );
+        }
+        if places.len() > 1 && key.line != Line::Marks {
+            let dash = if key.line == Line::Dashed { Dash::Dashed } else { Dash::Solid };
+            scene.line(places.clone(), Stroke::new(ink, 2.25).dash(dash));
+        }
+        for (point, (x, y)) in curve.points.iter().zip(&places) {
+            let (low, _, high) = point.span;
+            let (low, high) = (self.y(low), self.y(high));
+            if low - high > 2.0 {
+                scene.line(vec![(*x, low), (*x, high)], Stroke::new(ink, 1.5).opacity(0.55));
+            }
+            let says = says(self.figure, &key.name, point);
+            scene.shapes.push(super::scene::Shape::Mark { at: (*x, *y), mark: key.mark(), ink, hollow: point.wrong, says });
+        }
+    }
+}
+
+/// A point in words: `read cold, 4 KiB: 2.71 GiB/s`.
+pub fn says(figure: &Figure, name: &str, point: &Point) -> String {
+    let place = (figure.across.show)(point.at);
+    let name = if name.is_empty() { place } else { format!("{name}, {place}") };
+    format!("{name}: {}", shown(figure, point.span))
+}
+
+/// A value in the unit of its figure.
+fn shown(figure: &Figure, (low, middle, high): Span) -> String {
+    let show = |value: f64| match figure.metric {
+        Metric::Latency => show_nanos(value),
+        Metric::Operations => format!("{}/s", show_count(value)),
+        Metric::Throughput | Metric::Value => {
+            let (factor, unit) = crate::units::column::unit([value], figure.units);
+            format!("{} {unit}", digits(value / factor))
+        }
+    };
+    if low < middle || middle < high { format!("{} ({} to {})", show(middle), show(low), show(high)) } else { show(middle) }
+}
+
+/// How wide the labels up an axis are.
+pub fn labels(figure: &Figure) -> f64 {
+    figure.scale.ticks.iter().map(|(_, label)| font::width(label, SMALL, false)).fold(0.0, f64::max)
+}

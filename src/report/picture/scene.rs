@@ -1,0 +1,143 @@
+//! A picture as shapes at places, for whatever writes or paints it: light on one background, dark on another.
+
+/// What a shape is painted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ink {
+    Back,
+    Text,
+    Soft,
+    Grid,
+    /// The same on both backgrounds.
+    Color(&'static str),
+}
+
+/// Inks that differ between the schemes: their class in a style, and their colours in the light and in the dark.
+pub const SCHEMES: [(Ink, &str, &str, &str); 4] = [
+    (Ink::Back, "bg", "#ffffff", "#16191d"),
+    (Ink::Text, "t", "#1f2328", "#e6edf3"),
+    (Ink::Soft, "s", "#57606a", "#9ba5b0"),
+    (Ink::Grid, "g", "#e1e6eb", "#2c333a"),
+];
+
+impl Ink {
+    /// The colour in the light.
+    pub fn light(self) -> &'static str {
+        match self {
+            Ink::Color(color) => color,
+            _ => SCHEMES.iter().find(|scheme| scheme.0 == self).map_or("#000000", |scheme| scheme.2),
+        }
+    }
+
+    pub fn class(self) -> Option<&'static str> {
+        SCHEMES.iter().find(|scheme| scheme.0 == self).map(|scheme| scheme.1)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dash {
+    Solid,
+    Dashed,
+    Dotted,
+    Fine,
+}
+
+impl Dash {
+    /// Lengths of strokes and gaps; empty for a whole line.
+    pub fn lengths(self) -> &'static [f32] {
+        match self {
+            Dash::Solid => &[],
+            Dash::Dashed => &[7.0, 5.0],
+            Dash::Dotted => &[0.1, 5.0],
+            Dash::Fine => &[3.0, 4.0],
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stroke {
+    pub ink: Ink,
+    pub width: f64,
+    pub dash: Dash,
+    pub opacity: f64,
+}
+
+impl Stroke {
+    pub fn new(ink: Ink, width: f64) -> Stroke {
+        Stroke { ink, width, dash: Dash::Solid, opacity: 1.0 }
+    }
+
+    pub fn dash(self, dash: Dash) -> Stroke {
+        Stroke { dash, ..self }
+    }
+
+    pub fn opacity(self, opacity: f64) -> Stroke {
+        Stroke { opacity, ..self }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    Line {
+        points: Vec<(f64, f64)>,
+        stroke: Stroke,
+    },
+    /// Closed and filled.
+    Area {
+        points: Vec<(f64, f64)>,
+        ink: Ink,
+        opacity: f64,
+    },
+    /// One of the marks of a figure, at a place; hollow ones are filled with the background.
+    Mark {
+        at: (f64, f64),
+        mark: usize,
+        ink: Ink,
+        hollow: bool,
+        says: String,
+    },
+    Text {
+        at: (f64, f64),
+        text: String,
+        ink: Ink,
+        size: f64,
+        bold: bool,
+        anchor: Anchor,
+    },
+}
+
+/// Everything that is drawn, from the back to the front.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    pub width: f64,
+    pub height: f64,
+    /// For those who cannot see it.
+    pub title: String,
+    pub about: String,
+    pub shapes: Vec<Shape>,
+}
+
+impl Scene {
+    pub fn line(&mut self, points: Vec<(f64, f64)>, stroke: Stroke) {
+        self.shapes.push(Shape::Line { points, stroke });
+    }
+
+    pub fn area(&mut self, points: Vec<(f64, f64)>, ink: Ink, opacity: f64) {
+        self.shapes.push(Shape::Area { points, ink, opacity });
+    }
+
+    /// Text in the usual weight.
+    pub fn text(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64, anchor: Anchor) {
+        self.shapes.push(Shape::Text { at, text: text.into(), ink, size, bold: false, anchor });
+    }
+
+    pub fn bold(&mut self, at: (f64, f64), text: &str, size: f64) {
+        self.shapes.push(Shape::Text { at, text: text.into(), ink: Ink::Text, size, bold: true, anchor: Anchor::Start });
+    }
+}

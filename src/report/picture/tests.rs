@@ -1,0 +1,52 @@
+use super::*;
+use crate::report::sample;
+use crate::session::references;
+
+/// Where a text stands: its ends across, and its base line.
+fn texts(scene: &Scene) -> Vec<(f64, f64, f64, f64, &str)> {
+    let placed = |shape: &'_ Shape| match shape {
+        Shape::Text { at: (x, y), text, size, bold, anchor, .. } => {
+            let wide = width(text, *size, *bold);
+            let left = x - match anchor {
+                Anchor::Start => 0.0,
+                Anchor::Middle => wide / 2.0,
+                Anchor::End => wide,
+            };
+            Some((left, left + wide, *y, *size))
+        }
+        _ => None,
+    };
+    let named = scene
+        .shapes
+        .iter()
+        .filter_map(|shape| Some((placed(shape)?, if let Shape::Text { text, .. } = shape { text.as_str() } else { "" })));
+    named.map(|((left, right, y, size), text)| (left, right, y, size, text)).collect()
+}
+
+#[test]
+fn no_text_leaves_the_picture_or_stands_on_another() {
+    let samples = sample::all().into_iter().map(|(name, session)| (name.to_string(), session));
+    for (name, session) in samples.chain(references().iter().map(|reference| (reference.id.to_string(), reference.session()))) {
+        let scene = scene(&session, &Look::default());
+        let all = texts(&scene);
+        for (at, (left, right, y, size, text)) in all.iter().enumerate() {
+            assert!(*left >= 0.0 && *right <= scene.width + 1.0 && *y <= scene.height, "{name}: {text} from {left} to {right} at {y}");
+            for (other, to, base, _, beside) in &all[at + 1..] {
+                // On one line.
+                let same = (base - y).abs() < size * 0.6;
+                assert!(!same || *left >= to - 1.0 || *other >= right - 1.0, "{name}: {text} and {beside} at {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_has_a_name_for_its_figures_is_called_by_both() {
+    let named = |name: &str, mut session: Session| {
+        session.name = name.into();
+        scene(&session, &Look::default()).title
+    };
+    assert_eq!(named("nvme", sample::quick()), "nvme: Throughput by block size");
+    assert_eq!(named("", sample::quick()), "Throughput by block size");
+    assert_eq!(named("", sample::lab()), "lab");
+}
