@@ -158,7 +158,7 @@
     node.addEventListener("pointerleave", () => stress(false));
     return entry;
   });
-  if (legend.length > 2) {
+  if (legend.length > 1) {
     for (const [words, on] of [["Show all", true], ["Hide all", false]]) {
       const node = button("", words);
       node.addEventListener("click", () => legend.forEach((one) => one.set(on)));

@@ -165,6 +165,8 @@ impl OutlineBuilder for Letters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Cache;
+    use crate::report::figure::COLORS;
     use crate::report::sample;
 
     fn painted(session: &Session) -> Pixmap {
@@ -173,22 +175,44 @@ mod tests {
         Pixmap::decode_png(&out).unwrap()
     }
 
+    /// Three ways with a rate each, so that no curve is upon another.
+    fn three() -> Session {
+        let cells = ["read", "mmap", "uring"].into_iter();
+        let mut session =
+            sample::session(cells.flat_map(|way| [4096, 65536].map(|block| sample::job(way, block, Cache::Warm))).collect());
+        for cell in 0..session.plan.cells.len() {
+            let nanos_per_op = session.plan.cells[cell].block as f64 * (1.0 + (cell / 2) as f64);
+            sample::measure(&mut session, cell, 1, sample::Like { nanos_per_op, calls_per_op: 1.0, from: None });
+        }
+        session
+    }
+
     #[test]
     fn the_picture_is_painted_at_twice_its_size_with_its_curves_and_its_words() {
-        let session = sample::quick();
+        let session = three();
         let (pixels, scene) = (painted(&session), picture::scene(&session, &Look::default()));
         assert_eq!((f64::from(pixels.width()), f64::from(pixels.height())), (scene.width * 2.0, scene.height * 2.0));
         let of = |ink: Ink| {
             let wanted = color(ink, 1.0).premultiply().to_color_u8();
-            pixels.pixels().iter().filter(|pixel| **pixel == wanted).count()
+            pixels.pixels().iter().filter(|pixel| **pixel == wanted).count() as f64
         };
-        // Letters, three ways, and nothing in a fourth colour.
-        assert!(of(Ink::Text) > 2000, "{}", of(Ink::Text));
-        for color in &super::super::figure::COLORS[..3] {
-            assert!(of(Ink::Color(color)) > 100, "{color}");
+        // Pixels that the lines of an ink take.
+        let lines = |ink: Ink| {
+            let line = |shape: &Shape| match shape {
+                Shape::Line { points, stroke } if stroke.ink == ink && stroke.opacity >= 1.0 => {
+                    points.windows(2).map(|two| (two[1].0 - two[0].0).hypot(two[1].1 - two[0].1)).sum::<f64>() * stroke.width
+                }
+                _ => 0.0,
+            };
+            scene.shapes.iter().map(line).sum::<f64>() * 4.0
+        };
+        assert!(of(Ink::Text) > 2000.0, "{}", of(Ink::Text));
+        for color in &COLORS[..3] {
+            let (seen, drawn) = (of(Ink::Color(color)), lines(Ink::Color(color)));
+            assert!(drawn > 5000.0 && seen > drawn * 0.6 && seen < drawn * 1.5, "{color}: {seen} of {drawn}");
         }
-        assert_eq!(of(Ink::Color(super::super::figure::COLORS[4])), 0);
-        assert!(of(Ink::Back) > pixels.pixels().len() / 2);
+        assert_eq!(of(Ink::Color(COLORS[4])), 0.0, "a colour of no curve");
+        assert!(of(Ink::Back) > pixels.pixels().len() as f64 / 2.0);
     }
 
     #[test]

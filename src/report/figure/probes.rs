@@ -56,24 +56,10 @@ fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
     drawable(&span).then_some(Point { at, span, expected, wrong, of })
 }
 
-fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Group> {
-    let (mut keys, mut reporters) = (Vec::new(), Vec::new());
-    let mut panels: Vec<Panel> = Vec::new();
-    for (index, own) in all.curves.iter().enumerate() {
-        let points: Vec<Point> = own.results.iter().filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell))).collect();
-        if points.is_empty() {
-            continue;
-        }
-        if index % CURVES == 0 || panels.is_empty() {
-            panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
-        }
-        keys.push(Key { name: own.name.clone(), look: index % CURVES, line: Line::Solid });
-        let panel = panels.last_mut()?;
-        panel.curves.push(Curve { key: keys.len() - 1, points });
-    }
-    // What others reported, in the colour of nobody: after the curves, so that their keys come last.
-    let curves = keys.len();
-    for panel in &mut panels {
+/// Adds what others reported, in the colour of nobody: after the curves, so that their keys come last. Returns who they are.
+fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Vec<String> {
+    let mut reporters = Vec::new();
+    for panel in panels {
         let mut marks: Vec<Curve> = Vec::new();
         for known in panel.curves.iter().flat_map(|curve| &curve.points) {
             for other in &results[known.of].reference {
@@ -88,6 +74,25 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         }
         panel.curves.extend(marks);
     }
+    reporters
+}
+
+fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Group> {
+    let mut keys = Vec::new();
+    let mut panels: Vec<Panel> = Vec::new();
+    for (index, own) in all.curves.iter().enumerate() {
+        let points: Vec<Point> = own.results.iter().filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell))).collect();
+        if points.is_empty() {
+            continue;
+        }
+        if index % CURVES == 0 || panels.is_empty() {
+            panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
+        }
+        keys.push(Key { name: own.name.clone(), look: index % CURVES, line: Line::Solid });
+        let panel = panels.last_mut()?;
+        panel.curves.push(Curve { key: keys.len() - 1, points });
+    }
+    let reporters = add_marks(&mut panels, keys.len(), results);
     keys.extend(reporters.iter().enumerate().map(|(at, name)| Key { name: format!("reported: {name}"), look: at + 1, line: Line::Marks }));
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let spans: Vec<Span> =
