@@ -178,8 +178,7 @@ mod tests {
     /// Three ways with a rate each, so that no curve is upon another.
     fn three() -> Session {
         let cells = ["read", "mmap", "uring"].into_iter();
-        let mut session =
-            sample::session(cells.flat_map(|way| [4096, 65536].map(|block| sample::job(way, block, Cache::Warm))).collect());
+        let mut session = sample::session(cells.flat_map(|way| [4096, 65536].map(|block| sample::job(way, block, Cache::Warm))).collect());
         for cell in 0..session.plan.cells.len() {
             let nanos_per_op = session.plan.cells[cell].block as f64 * (1.0 + (cell / 2) as f64);
             sample::measure(&mut session, cell, 1, sample::Like { nanos_per_op, calls_per_op: 1.0, from: None });

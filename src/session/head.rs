@@ -35,8 +35,11 @@ impl Head {
     }
 }
 
-/// The body of the next line, without its seal; whether it has one that fits.
-fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<(Vec<u8>, Option<bool>)>, SessionError> {
+/// A line without its seal, and whether it has one that fits.
+type Body = (Vec<u8>, Option<bool>);
+
+/// The body of the next line.
+fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<Body>, SessionError> {
     let Some(line) = next(lines, path)? else { return Ok(None) };
     Ok(Some(match seal::check(line) {
         Seal::Whole(_, open) => {

@@ -26,7 +26,7 @@ pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
 fn decimal(rate: u64) -> String {
     const MB: u64 = 1_000_000;
     match rate {
-        _ if rate % MB != 0 => format!("{}/s", show_bytes(rate)),
+        _ if !rate.is_multiple_of(MB) => format!("{}/s", show_bytes(rate)),
         _ if rate >= 1000 * MB => format!("{} GB/s", rate as f64 / 1e9),
         _ => format!("{} MB/s", rate / MB),
     }

@@ -20,8 +20,10 @@ pub struct Beside {
     pub other: SummaryOf,
 }
 
+type Field = fn(&mut Job) -> &mut u32;
+
 /// What two cells may differ in, and be laid beside each other.
-const AXES: [(&str, fn(&mut Job) -> &mut u32); 2] = [("threads", |job| &mut job.threads), ("depth", |job| &mut job.depth)];
+const AXES: [(&str, Field); 2] = [("threads", |job| &mut job.threads), ("depth", |job| &mut job.depth)];
 
 impl Beside {
     /// `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1 GiB/s`.
