@@ -70,8 +70,9 @@ pub enum Sub {
     /// The far end of the network probes, for iotui --probe network --remote HOST on another machine
     ///
     /// It listens on the loopback unless told otherwise, answers only on the connections that are made to it, and serves at most 32 clients
-    /// at once, within limits of size and time. SIGINT and SIGTERM stop it. The shared secret keeps strangers out; what is
-    /// measured with is not encrypted.
+    /// at once, within limits of size and time. SIGINT and SIGTERM stop it. The shared secret keeps strangers out: both ends make a key
+    /// of it (32 MiB of memory, about a tenth of a second, once), and prove with that key that they know it. What is measured with is not
+    /// encrypted.
     Serve(Serve),
 }
 

@@ -11,7 +11,7 @@ use anyhow::Context;
 
 use crate::host::Host;
 use crate::plan::Remote;
-use crate::probe::net::{Happened, LEAST_SECRET, Limits, SECRET_VARIABLE, Secret, Server};
+use crate::probe::net::{Happened, LEAST_SECRET, Limits, SECRET_VARIABLE, Salted, Secret, Server};
 use crate::report::{failed, say};
 use crate::sys::signals;
 
@@ -55,7 +55,8 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     let listeners = listeners(args.listen)?;
     let addresses: Vec<String> = listeners.iter().filter_map(|own| Some(format!("{}\n", own.local_addr().ok()?))).collect();
     let known = if secret.is_some() { "to those who know the secret" } else { "to programs of this machine" };
-    let server = Server::new(listeners, secret, Limits::default(), &Host::collect().summary()).map_err(failed)?;
+    let salted = secret.as_ref().map(Salted::new).transpose().map_err(failed)?;
+    let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary()).map_err(failed)?;
     // That nobody reads it is no reason not to serve.
     let _ = std::io::stdout().write_all(addresses.concat().as_bytes()).and_then(|()| std::io::stdout().flush());
     if !args.quiet {

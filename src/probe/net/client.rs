@@ -5,8 +5,8 @@
 use std::net::TcpStream;
 use std::time::Instant;
 
+use super::key::{self, PROOF, Side};
 use super::patient::{Lost, Patience, prepare};
-use super::secret::{self, PROOF, Side};
 use super::server::Server;
 use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_SINK, Reply, Request, Wrong};
 
@@ -65,12 +65,13 @@ fn greet(stream: &TcpStream, server: &Server, patience: &Patience, admit: &dyn F
     if let Err(other @ (Wrong::Magic | Wrong::Word)) = hello {
         return Err(other.into());
     }
-    let (secret, nonce) = (server.secret.as_ref(), secret::nonce().map_err(Ended::Nonce)?);
-    patience.write(stream, &Challenge { secret: secret.is_some(), nonce }.encode())?;
+    let nonce = key::random().map_err(Ended::Nonce)?;
+    let (salt, key) = server.salted.as_ref().map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
+    patience.write(stream, &Challenge { secret: key.is_some(), salt, nonce }.encode())?;
     let hello = hello?;
     let mut proof = [0; PROOF];
     patience.read(stream, &mut proof)?;
-    if !secret::proves(&proof, secret, Side::Client, &hello.nonce, &nonce) {
+    if !key::proves(&proof, key, Side::Client, &hello.nonce, &nonce) {
         patience.write(stream, &[0])?;
         return Err(Ended::Secret);
     }
@@ -78,7 +79,7 @@ fn greet(stream: &TcpStream, server: &Server, patience: &Patience, admit: &dyn F
         return Err(Ended::Many);
     }
     patience.write(stream, &[1])?;
-    Ok(patience.write(stream, &secret::prove(secret, Side::Server, &hello.nonce, &nonce))?)
+    Ok(patience.write(stream, &key::prove(key, Side::Server, &hello.nonce, &nonce))?)
 }
 
 struct Client<'a> {

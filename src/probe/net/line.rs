@@ -5,9 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::counted;
+use super::key::{self, Nonce, PROOF, Side};
 use super::patient::{Lost, Patience, prepare};
-use super::secret::{self, PROOF, Secret, Side};
-use super::wire::{Challenge, FRAME, Hello, MOST_FACTS, Reply, Request, Wrong};
+use super::secret::{Secret, SecretError, VARIABLE};
+use super::wire::{self, Challenge, FRAME, HEAD, Hello, MOST_FACTS, Reply, Request, Wrong};
 use crate::probe::{ProbeError, Site};
 use crate::record::HostSummary;
 
@@ -32,7 +33,7 @@ pub enum LineError {
     Lost(#[from] Lost),
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    #[error("it asks for a secret: set {} or use --secret-file FILE here, with the secret that it was started with", secret::VARIABLE)]
+    #[error("it asks for a secret: set {} or use --secret-file FILE here, with the secret that it was started with", VARIABLE)]
     NeedsSecret,
     #[error("it asks for no secret, and there is one here: it may be another than you mean")]
     NoSecret,
@@ -46,6 +47,8 @@ pub enum LineError {
     Limits,
     #[error("random numbers: {0}")]
     Nonce(io::Error),
+    #[error(transparent)]
+    Secret(#[from] SecretError),
 }
 
 impl LineError {
@@ -64,26 +67,47 @@ impl Line {
     /// # Errors
     /// Nobody is there, somebody else is, or one end has another secret.
     pub fn open(to: SocketAddr, secret: Option<&Secret>, site: &Site) -> Result<Line, LineError> {
-        let stream = TcpStream::connect_timeout(&to, IDLE).map_err(LineError::Connect)?;
-        prepare(&stream).map_err(LineError::Connect)?;
-        let line = Line { stream, site: site.clone(), until: Instant::now() + LONGEST };
-        line.greet(secret)?;
+        let mut line = Line::connect(to, site)?;
+        let (mut own, mut challenge) = line.hello(secret)?;
+        if let Some(secret) = secret.filter(|secret| !secret.has_key(&challenge.salt)) {
+            // A crowded server keeps a place for a round trip only, and this takes longer: come again with the key.
+            drop(line);
+            secret.key(&challenge.salt)?;
+            line = Line::connect(to, site)?;
+            (own, challenge) = line.hello(Some(secret))?;
+        }
+        line.prove(secret, &own, &challenge)?;
         Ok(line)
     }
 
-    fn greet(&self, secret: Option<&Secret>) -> Result<(), LineError> {
-        let own = secret::nonce().map_err(LineError::Nonce)?;
+    fn connect(to: SocketAddr, site: &Site) -> Result<Line, LineError> {
+        let stream = TcpStream::connect_timeout(&to, IDLE).map_err(LineError::Connect)?;
+        prepare(&stream).map_err(LineError::Connect)?;
+        Ok(Line { stream, site: site.clone(), until: Instant::now() + LONGEST })
+    }
+
+    /// Both ends say what they are.
+    fn hello(&self, secret: Option<&Secret>) -> Result<(Nonce, Challenge), LineError> {
+        let own = key::random().map_err(LineError::Nonce)?;
         self.write(&Hello { nonce: own }.encode())?;
         let mut challenge = [0; Challenge::LEN];
-        self.read(&mut challenge).map_err(|lost| if matches!(lost, Lost::Closed) { LineError::Shut } else { lost.into() })?;
+        let (head, rest) = challenge.split_at_mut(HEAD);
+        self.read(head).map_err(|lost| if matches!(lost, Lost::Closed) { LineError::Shut } else { lost.into() })?;
+        // The challenge of another version may be shorter: its rest is not waited for.
+        wire::versioned(head)?;
+        self.read(rest)?;
         let challenge = Challenge::decode(&challenge)?;
         match (challenge.secret, secret) {
-            (true, None) => return Err(LineError::NeedsSecret),
+            (true, None) => Err(LineError::NeedsSecret),
             // A stranger that answers in the other's place must not get away with asking for nothing.
-            (false, Some(_)) => return Err(LineError::NoSecret),
-            _ => {}
+            (false, Some(_)) => Err(LineError::NoSecret),
+            _ => Ok((own, challenge)),
         }
-        self.write(&secret::prove(secret, Side::Client, &own, &challenge.nonce))?;
+    }
+
+    fn prove(&self, secret: Option<&Secret>, own: &Nonce, challenge: &Challenge) -> Result<(), LineError> {
+        let key = secret.map(|secret| secret.key(&challenge.salt)).transpose()?;
+        self.write(&key::prove(key.as_ref(), Side::Client, own, &challenge.nonce))?;
         let mut verdict = [0; 1];
         self.read(&mut verdict)?;
         if verdict != [1] {
@@ -91,7 +115,7 @@ impl Line {
         }
         let mut proof = [0; PROOF];
         self.read(&mut proof)?;
-        match secret::proves(&proof, secret, Side::Server, &own, &challenge.nonce) {
+        match key::proves(&proof, key.as_ref(), Side::Server, own, &challenge.nonce) {
             true => Ok(()),
             false => Err(LineError::Impostor),
         }

@@ -8,6 +8,7 @@ mod client;
 mod connect;
 mod counted;
 mod estimate;
+mod key;
 mod limits;
 mod line;
 mod own;
@@ -24,6 +25,7 @@ mod wire;
 
 pub(super) use bandwidth::Bandwidth;
 pub(super) use connect::Connect;
+pub use key::Salted;
 pub use limits::Limits;
 pub(super) use peer::Peer;
 pub(super) use rtt::Rtt;

@@ -1,26 +1,15 @@
-//! The shared secret: where it is read, and how both ends prove that they know it without saying it.
-//!
-//! Challenge and response over HMAC-SHA256 (RFC 2104): each end signs both nonces with a word that says which end it is, so that
-//! neither a recorded nor a reflected proof is worth anything. It keeps strangers out; what is measured with is not encrypted.
-#![allow(unsafe_code)]
+//! The shared secret: where it is read, and the keys that were made of it.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hmac::{Hmac, Mac};
-use sha2::Sha256;
-
+use super::key::{self, Key, MEMORY_MIB, Salt};
 use crate::sys::fd;
 use crate::units::text::shown;
-
-pub const NONCE: usize = 32;
-pub type Nonce = [u8; NONCE];
-pub const PROOF: usize = 32;
-pub type Proof = [u8; PROOF];
 
 /// The variable that holds the secret; not an option, as every user of a machine sees what others are called with.
 pub const VARIABLE: &str = crate::sys::child::SECRET;
@@ -31,9 +20,16 @@ const LEAST_KINDS: usize = 6;
 /// The most bytes of a file that holds one.
 const MOST: u64 = 4096;
 
+/// The most keys that are kept: a run has one peer, which is one server, or one for each kind of address.
+const MOST_KEYS: usize = 8;
+
 /// A shared secret. It is never shown: not by `{:?}`, not in errors.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Vec<u8>);
+#[derive(Clone)]
+pub struct Secret {
+    text: Vec<u8>,
+    /// Made once for each salt, for all clones; the newest last.
+    keys: Arc<Mutex<Vec<(Salt, Key)>>>,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
@@ -47,19 +43,16 @@ pub enum SecretError {
     File { path: String, error: io::Error },
     #[error("the secret in {0} is no file of at most {MOST} bytes of text")]
     Odd(String),
+    #[error("the secret cannot be stretched: {MEMORY_MIB} MiB of memory are refused")]
+    Memory,
+    #[error("random numbers: {0}")]
+    Salt(io::Error),
 }
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("Secret(..)")
     }
-}
-
-/// Which end proves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    Client,
-    Server,
 }
 
 impl Secret {
@@ -73,7 +66,7 @@ impl Secret {
         match text.chars().count() {
             ..LEAST => Err(SecretError::Short(place.into())),
             _ if kinds.len() < LEAST_KINDS => Err(SecretError::Plain(place.into())),
-            _ => Ok(Secret(text.as_bytes().into())),
+            _ => Ok(Secret { text: text.as_bytes().into(), keys: Arc::default() }),
         }
     }
 
@@ -114,6 +107,28 @@ impl Secret {
             (None, Err(_)) => Err(SecretError::Odd(VARIABLE.into())),
         }
     }
+
+    /// Whether the key for `salt` is made already.
+    pub fn has_key(&self, salt: &Salt) -> bool {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| known == salt)
+    }
+
+    /// The key for `salt`, made where it is not yet. Who wants one meanwhile waits, so that the memory is taken once.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn key(&self, salt: &Salt) -> Result<Key, SecretError> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, key)) = keys.iter().find(|(known, _)| known == salt) {
+            return Ok(key.clone());
+        }
+        let key = key::stretch(&self.text, salt)?;
+        if keys.len() == MOST_KEYS {
+            keys.remove(0);
+        }
+        keys.push((*salt, key.clone()));
+        Ok(key)
+    }
 }
 
 /// What this process was given with `--secret-file`: a secret is in no plan, so no plan can bring it along.
@@ -137,43 +152,6 @@ pub fn keep(file: Option<&Path>) -> Result<(), SecretError> {
 /// That of the environment is none.
 pub fn kept() -> Result<Option<Secret>, SecretError> {
     KEPT.get().map_or_else(|| Secret::find(None), |secret| Ok(Some(secret.clone())))
-}
-
-fn signed(secret: Option<&Secret>, side: Side, client: &Nonce, server: &Nonce) -> Hmac<Sha256> {
-    let word: &[u8] = match side {
-        Side::Client => b"iotui client 1",
-        Side::Server => b"iotui server 1",
-    };
-    // Without a secret both ends sign with an empty one: the frames are the same.
-    let key = secret.map_or(&[][..], |secret| &secret.0);
-    let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
-    [word, client, server].into_iter().for_each(|part| mac.update(part));
-    mac
-}
-
-/// Proves to the other end that this one knows `secret`.
-pub fn prove(secret: Option<&Secret>, side: Side, client: &Nonce, server: &Nonce) -> Proof {
-    signed(secret, side, client, server).finalize().into_bytes().into()
-}
-
-/// Whether a proof of the other end is one; in a time that does not depend on how much of it is right.
-pub fn proves(proof: &Proof, secret: Option<&Secret>, side: Side, client: &Nonce, server: &Nonce) -> bool {
-    signed(secret, side, client, server).verify_slice(proof).is_ok()
-}
-
-/// A number that nobody can foresee.
-///
-/// # Errors
-/// The errno of getrandom(2).
-pub fn nonce() -> io::Result<Nonce> {
-    let mut nonce = [0; NONCE];
-    // SAFETY: the kernel writes at most the given number of bytes into it.
-    let got = unsafe { libc::getrandom(nonce.as_mut_ptr().cast(), NONCE, 0) };
-    match usize::try_from(got) {
-        Ok(NONCE) => Ok(nonce),
-        Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Err(_) => Err(io::Error::last_os_error()),
-    }
 }
 
 #[cfg(test)]
@@ -214,7 +192,7 @@ mod tests {
         fs::set_permissions(&seen, fs::Permissions::from_mode(0o400)).unwrap();
         assert!(Secret::of_file(&seen).is_ok());
         let good = Secret::of_file(&write("good", format!("{TEXT}\r\n").as_bytes())).unwrap();
-        assert_eq!(good, Secret::new(TEXT, "x").unwrap());
+        assert_eq!(good.text, TEXT.as_bytes());
         for (path, wanted) in [
             (write("short", b"short\n"), "fewer than 16"),
             (write("long", &[b'a'; 5000]), "at most 4096"),
@@ -228,18 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_holds_for_its_side_its_nonces_and_its_secret_only() {
+    fn keys_are_kept_for_all_clones_and_are_not_many() {
         let secret = Secret::new(TEXT, "x").unwrap();
-        let (one, two) = (nonce().unwrap(), nonce().unwrap());
-        assert_ne!(one, two);
-        let proof = prove(Some(&secret), Side::Client, &one, &two);
-        let holds = |secret: Option<&Secret>, side, client: &Nonce, server: &Nonce| proves(&proof, secret, side, client, server);
-        assert!(holds(Some(&secret), Side::Client, &one, &two));
-        assert!(!holds(Some(&secret), Side::Server, &one, &two), "reflected");
-        assert!(!holds(Some(&secret), Side::Client, &two, &one));
-        assert!(!holds(Some(&secret), Side::Client, &one, &one), "replayed");
-        assert!(!holds(None, Side::Client, &one, &two));
-        let other = Secret::new("another secret of words", "x").unwrap();
-        assert!(!holds(Some(&other), Side::Client, &one, &two));
+        let salts: Vec<Salt> = (0..=MOST_KEYS as u8).map(|n| [n; _]).collect();
+        let kept = |known: &Secret| salts.iter().map(|salt| known.has_key(salt)).collect::<Vec<bool>>();
+        secret.clone().key(&salts[0]).unwrap();
+        assert!(secret.has_key(&salts[0]) && !secret.has_key(&salts[1]));
+        let made = key::stretch(b"any", &salts[0]).unwrap();
+        secret.keys.lock().unwrap().extend(salts[1..MOST_KEYS].iter().map(|salt| (*salt, made.clone())));
+        secret.key(&salts[MOST_KEYS]).unwrap();
+        assert_eq!(kept(&secret), (0..=MOST_KEYS).map(|at| at > 0).collect::<Vec<bool>>());
     }
 }

@@ -20,8 +20,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, recv};
 
 use super::client;
+use super::key::Salted;
 use super::limits::Limits;
-use super::secret::Secret;
 use super::wire::MOST_FACTS;
 use crate::record::HostSummary;
 
@@ -40,7 +40,8 @@ pub type Watch<'a> = dyn Fn(SocketAddr, Happened) + Sync + 'a;
 /// A server that listens.
 pub struct Server {
     listeners: Vec<TcpListener>,
-    pub(super) secret: Option<Secret>,
+    /// `None`: everybody may come.
+    pub(super) salted: Option<Salted>,
     pub(super) limits: Limits,
     /// JSON of what this machine is.
     pub(super) facts: String,
@@ -93,13 +94,13 @@ impl Server {
     ///
     /// # Errors
     /// The errno of a call on one of them.
-    pub fn new(listeners: Vec<TcpListener>, secret: Option<Secret>, limits: Limits, facts: &HostSummary) -> io::Result<Server> {
+    pub fn new(listeners: Vec<TcpListener>, salted: Option<Salted>, limits: Limits, facts: &HostSummary) -> io::Result<Server> {
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
         let facts = serde_json::to_string(&facts.clone().clean()).unwrap_or_default();
         // Cannot be: every text of it was cut. An empty one is still JSON.
         let facts = if facts.len() as u64 <= MOST_FACTS { facts } else { "{}".into() };
         let (serving, threads) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(Server { listeners, secret, limits, facts, accepted: AtomicU64::new(0), serving, threads, greeters: Mutex::default() })
+        Ok(Server { listeners, salted, limits, facts, accepted: AtomicU64::new(0), serving, threads, greeters: Mutex::default() })
     }
 
     /// Connections that were taken so far.

@@ -3,17 +3,20 @@
 use std::io::{self, PipeWriter, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::key::{Key, NONCE, PROOF, SALT, Salted, Side, prove};
 use super::limits::Limits;
 use super::line::{Line, LineError};
-use super::secret::{NONCE, PROOF, Secret, Side, prove};
+use super::secret::Secret;
 use super::server::{Happened, Server};
 use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_FACTS, MOST_SINK, Reply, Request};
 use crate::probe::Site;
 use crate::record::HostSummary;
+
+mod crowd;
 
 /// A server on a free port, with what it said of its clients.
 struct Far {
@@ -24,8 +27,17 @@ struct Far {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-fn secret() -> Secret {
+/// A secret that was not stretched yet.
+fn fresh() -> Secret {
     Secret::new("a secret for the tests", "here").unwrap()
+}
+
+static SECRET: LazyLock<Secret> = LazyLock::new(fresh);
+/// That of all servers, so that it is stretched once.
+static SALTED: LazyLock<Salted> = LazyLock::new(|| Salted::new(&SECRET).unwrap());
+
+fn key() -> Option<&'static Key> {
+    Some(&SALTED.key)
 }
 
 impl Far {
@@ -33,7 +45,7 @@ impl Far {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let facts = HostSummary { name: "far\u{1b}[31m".into(), kernel: "6.1".into(), cpus: 4, ..HostSummary::default() };
-        let server = Server::new(vec![listener], Some(secret()), limits, &facts).unwrap();
+        let server = Server::new(vec![listener], Some(SALTED.clone()), limits, &facts).unwrap();
         let (wait, wake) = io::pipe().unwrap();
         let (told, stop): (Arc<Mutex<Vec<String>>>, Arc<AtomicBool>) = Default::default();
         let (tell, stopped) = (Arc::clone(&told), Arc::clone(&stop));
@@ -52,7 +64,7 @@ impl Far {
     }
 
     fn line(&self) -> Line {
-        Line::open(self.address, Some(&secret()), &Site::default()).unwrap()
+        Line::open(self.address, Some(&SECRET), &Site::default()).unwrap()
     }
 
     fn plain(&self) -> TcpStream {
@@ -144,11 +156,25 @@ fn who_does_not_know_the_secret_has_nothing() {
     let why = open(None).to_string();
     assert!(why.contains("--secret-file"), "{why}");
     // The server's own proof, sent back to it, is none of a client's.
-    let (stream, verdict) = greeted(&far, |nonce| prove(Some(&secret()), Side::Server, &[1; NONCE], nonce));
+    let (stream, verdict) = greeted(&far, |nonce| prove(key(), Side::Server, &[1; NONCE], nonce));
     assert_eq!((verdict, drained(&stream)), (0, vec![]));
-    let (_, verdict) = greeted(&far, |nonce| prove(Some(&secret()), Side::Client, &[1; NONCE], nonce));
+    let (_, verdict) = greeted(&far, |nonce| prove(key(), Side::Client, &[1; NONCE], nonce));
     assert_eq!(verdict, 1);
     far.serves();
+    far.end();
+}
+
+#[test]
+fn a_client_stretches_the_secret_once_and_comes_again_with_the_key() {
+    let far = Far::usual();
+    let secret = fresh();
+    let accepted = || {
+        let line = Line::open(far.address, Some(&secret), &Site::default()).unwrap();
+        line.ask(Request::Accepted).unwrap();
+        line.reply().unwrap()
+    };
+    assert_eq!([accepted(), accepted()], [2, 3]);
+    assert!(far.told.lock().unwrap().is_empty());
     far.end();
 }
 
@@ -156,20 +182,20 @@ fn who_does_not_know_the_secret_has_nothing() {
 fn a_server_that_does_not_know_the_secret_is_left() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let known = secret();
+    let (salt, known) = (SALTED.salt, &*SECRET);
     let act = |secret: bool, after: Vec<u8>| {
         let taken = listener.try_clone().unwrap();
         let impostor = std::thread::spawn(move || {
             let mut stream = taken.accept().unwrap().0;
             let mut hello = [0; Hello::LEN];
             stream.read_exact(&mut hello).unwrap();
-            stream.write_all(&Challenge { secret, nonce: [2; NONCE] }.encode()).unwrap();
+            stream.write_all(&Challenge { secret, salt, nonce: [2; NONCE] }.encode()).unwrap();
             let _ = stream.write_all(&after);
             // What the client sends is taken, so that it is not cut off by a reset.
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let why = Line::open(address, Some(&known), &Site::default()).err().unwrap();
+        let why = Line::open(address, Some(known), &Site::default()).err().unwrap();
         impostor.join().unwrap();
         why
     };
@@ -182,15 +208,21 @@ fn a_server_that_does_not_know_the_secret_is_left() {
 fn a_server_of_another_kind_or_version_is_told_apart() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let mut newer = Challenge { secret: true, nonce: [2; NONCE] }.encode();
+    let mut newer = Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode();
     newer[7] = 200;
-    for (says, wanted) in
-        [(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(), "not speak the protocol"), (newer.to_vec(), "version 200")]
-    {
+    // The challenge of the first version was shorter.
+    let mut older = newer[..newer.len() - SALT].to_vec();
+    older[7] = 1;
+    for (says, wanted) in [
+        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(), "not speak the protocol"),
+        (newer.to_vec(), "it speaks version 200 of the protocol, this iotui version 2: "),
+        (older, "it speaks version 1 of the protocol, this iotui version 2: "),
+    ] {
         let taken = listener.try_clone().unwrap();
         let other = std::thread::spawn(move || {
             let mut stream = taken.accept().unwrap().0;
             stream.write_all(&says).unwrap();
+            let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
         });
         let why = Line::open(address, None, &Site::default()).err().unwrap().to_string();
@@ -210,7 +242,7 @@ fn garbage_ends_the_connection_and_nothing_else() {
     }
     // An older client learns which version this is.
     let mut hello = Hello { nonce: [0; NONCE] }.encode();
-    hello[7] = 0;
+    hello[7] = 1;
     let mut stream = far.plain();
     stream.write_all(&hello).unwrap();
     assert!(Challenge::decode(drained(&stream)[..].try_into().unwrap()).is_ok());
@@ -257,7 +289,7 @@ fn a_peer_that_lies_about_its_facts_is_not_believed() {
             let mut stream = listener.accept().unwrap().0;
             let (mut hello, mut proof, mut request) = ([0; Hello::LEN], [0; PROOF], [0; FRAME]);
             stream.read_exact(&mut hello).unwrap();
-            stream.write_all(&Challenge { secret: false, nonce: [2; NONCE] }.encode()).unwrap();
+            stream.write_all(&Challenge { secret: false, salt: [0; SALT], nonce: [2; NONCE] }.encode()).unwrap();
             stream.read_exact(&mut proof).unwrap();
             stream.write_all(&[1]).unwrap();
             let own = Hello::decode(&hello).unwrap().nonce;
@@ -313,12 +345,12 @@ fn the_slow_and_the_silent_are_left() {
 fn too_many_clients_are_turned_away_and_come_back_later() {
     let far = Far::start(Limits { clients: 2, silent: 3, ..Limits::default() });
     let lines = [far.line(), far.line()];
-    let shut = Line::open(far.address, Some(&secret()), &Site::default()).err().unwrap();
+    let shut = Line::open(far.address, Some(&SECRET), &Site::default()).err().unwrap();
     assert!(matches!(shut, LineError::Shut | LineError::Lost(_)), "{shut}");
     far.has_told("too many clients");
     drop(lines);
     let begin = Instant::now();
-    while Line::open(far.address, Some(&secret()), &Site::default()).is_err() {
+    while Line::open(far.address, Some(&SECRET), &Site::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     // Those who say nothing take no client's place; of them, too, there is an end.
@@ -331,68 +363,10 @@ fn too_many_clients_are_turned_away_and_come_back_later() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     drop(silent);
-    while Line::open(far.address, Some(&secret()), &Site::default()).is_err() {
+    while Line::open(far.address, Some(&SECRET), &Site::default()).is_err() {
         assert!(begin.elapsed() < Duration::from_secs(20));
     }
     far.end();
-}
-
-#[test]
-fn strangers_take_no_place_of_those_who_know_the_secret() {
-    for (strangers, says) in [(40, 1), (300, 1), (300, Hello::LEN)] {
-        let far = Far::usual();
-        let stop = Arc::new(AtomicBool::new(false));
-        let (address, over) = (far.address, Arc::clone(&stop));
-        let hello = Hello { nonce: [3; NONCE] }.encode();
-        let say = hello[..says].to_vec();
-        // Every one of them is renewed as soon as it is closed, and half of them anyway.
-        let crowd = std::thread::spawn(move || {
-            let one = || {
-                let mut stream = TcpStream::connect(address).ok()?;
-                stream.write_all(&say).ok()?;
-                stream.set_nonblocking(true).ok()?;
-                Some(stream)
-            };
-            let mut all: Vec<Option<TcpStream>> = (0..strangers).map(|_| one()).collect();
-            let mut turn = 0usize;
-            while !over.load(Relaxed) {
-                turn += 1;
-                let at = turn % all.len();
-                let gone = all[at].as_ref().is_none_or(|stream| (&mut &*stream).read(&mut [0; 64]).is_ok_and(|got| got == 0));
-                if gone || turn.is_multiple_of(2) {
-                    all[at] = one();
-                }
-                std::thread::yield_now();
-            }
-        });
-        let mut served = 0;
-        for _ in 0..50 {
-            served += usize::from(Line::open(far.address, Some(&secret()), &Site::default()).is_ok_and(|line| {
-                line.ask(Request::Sink(3)).is_ok() && line.write(b"abc").is_ok() && line.reply().is_ok_and(|got| got == 3)
-            }));
-        }
-        stop.store(true, Relaxed);
-        crowd.join().unwrap();
-        assert_eq!(served, 50, "of 50, with {strangers} strangers that say {says} bytes");
-        far.end();
-    }
-}
-
-#[test]
-fn a_crowd_pushes_out_its_own_first() {
-    let ip = |text: &str| text.parse().unwrap();
-    let [one, two]: [std::net::IpAddr; 2] = [ip("192.0.2.1"), ip("::1")];
-    let gives_way = |places: &[(std::net::IpAddr, bool)], newcomer| super::server::gives_way(places.iter().copied(), newcomer);
-    assert_eq!(gives_way(&[(one, true), (two, true), (two, true), (one, true), (two, true)], None), Some(1));
-    assert_eq!(gives_way(&[(one, true), (two, true)], None), Some(0));
-    assert_eq!(gives_way(&[], Some(one)), None);
-    // The young keep their places, even where another address has an older one; its share is smaller.
-    let young = [(one, true), (two, false), (two, false), (two, true), (two, false)];
-    assert_eq!(gives_way(&young, Some(two)), Some(3));
-    assert_eq!(gives_way(&young[..3], Some(two)), None);
-    // Another address takes no more than its share from the crowd.
-    assert_eq!(gives_way(&young[1..3], Some(one)), Some(0));
-    assert_eq!(gives_way(&young[..3], Some(one)), None);
 }
 
 /// In a process of its own: descriptors and threads are counted.

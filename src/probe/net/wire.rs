@@ -2,12 +2,13 @@
 //!
 //! The client speaks first: a connection that is only opened and closed ([`connect`](super::connect)) carries no byte.
 //! `Hello` -> `Challenge` -> proof (32 bytes) -> verdict (1 byte) and proof (32 bytes), then any number of requests, each with
-//! its reply. Numbers are big-endian.
+//! its reply. Numbers are big-endian. `Hello` and the head of `Challenge` are the same in every version, so that each end can
+//! tell which version the other is of.
 
-use super::secret::{NONCE, Nonce};
+use super::key::{NONCE, Nonce, SALT, Salt};
 
-/// The version of all this; an end of another version is refused with its number.
-pub const VERSION: u16 = 1;
+/// The version of all this, with how keys are made; an end of another version is refused with its number.
+pub const VERSION: u16 = 2;
 const MAGIC: &[u8; 6] = b"iotui\0";
 
 /// Bytes of a message that is echoed, at most.
@@ -28,7 +29,11 @@ pub enum Wrong {
     Word,
 }
 
-fn versioned(bytes: &[u8]) -> Result<(), Wrong> {
+/// Refuses a frame that does not begin as this version's do; [`HEAD`] bytes of it suffice.
+///
+/// # Errors
+/// Another protocol or version.
+pub fn versioned(bytes: &[u8]) -> Result<(), Wrong> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(Wrong::Magic)?;
     match rest.first_chunk() {
         Some(version) if u16::from_be_bytes(*version) == VERSION => Ok(()),
@@ -43,7 +48,8 @@ fn head(to: &mut [u8]) {
     version[..2].copy_from_slice(&VERSION.to_be_bytes());
 }
 
-const HEAD: usize = MAGIC.len() + 2;
+/// Bytes that say which protocol and version it is.
+pub const HEAD: usize = MAGIC.len() + 2;
 
 /// The client's first frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,17 +81,21 @@ impl Hello {
 pub struct Challenge {
     /// Whether a secret has to be known.
     pub secret: bool,
+    /// What the secret is stretched with; zeros where there is none.
+    pub salt: Salt,
     pub nonce: Nonce,
 }
 
 impl Challenge {
-    pub const LEN: usize = HEAD + 1 + NONCE;
+    pub const LEN: usize = HEAD + 1 + SALT + NONCE;
 
     pub fn encode(self) -> [u8; Self::LEN] {
         let mut out = [0; Self::LEN];
         head(&mut out);
         out[HEAD] = self.secret.into();
-        out[HEAD + 1..].copy_from_slice(&self.nonce);
+        let (salt, nonce) = out[HEAD + 1..].split_at_mut(SALT);
+        salt.copy_from_slice(&self.salt);
+        nonce.copy_from_slice(&self.nonce);
         out
     }
 
@@ -98,8 +108,9 @@ impl Challenge {
             1 => true,
             _ => return Err(Wrong::Word),
         };
+        let salt = bytes[HEAD + 1..].first_chunk().copied().ok_or(Wrong::Word)?;
         let nonce = bytes.last_chunk().copied().ok_or(Wrong::Word)?;
-        Ok(Challenge { secret, nonce })
+        Ok(Challenge { secret, salt, nonce })
     }
 }
 
@@ -198,9 +209,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_frame_comes_back(nonce: [u8; NONCE], secret: bool, value: u64) {
+        fn every_frame_comes_back(nonce: [u8; NONCE], salt: [u8; SALT], secret: bool, value: u64) {
             prop_assert_eq!(Hello::decode(&Hello { nonce }.encode()), Ok(Hello { nonce }));
-            let challenge = Challenge { secret, nonce };
+            let challenge = Challenge { secret, salt, nonce };
             prop_assert_eq!(Challenge::decode(&challenge.encode()), Ok(challenge));
             for request in [Request::Facts, Request::Echo(value), Request::Sink(value), Request::Accepted] {
                 prop_assert_eq!(Request::decode(&request.encode()), Ok(request));
