@@ -69,7 +69,7 @@ impl Lane for SeekLane {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
+    use crate::backend::testing;
     use super::*;
     use crate::plan::{Choice, Op};
 

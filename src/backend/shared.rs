@@ -109,7 +109,7 @@ pub struct Claimed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
+    use crate::backend::testing;
     use super::*;
     use proptest::prelude::*;
 

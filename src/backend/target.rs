@@ -106,7 +106,7 @@ impl Target {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::super::testing::{file, job, read_all};
+    use crate::backend::testing::{file, job, read_all};
     use super::super::{BACKENDS, backend};
     use super::*;
     use crate::plan::Choice;

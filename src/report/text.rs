@@ -50,13 +50,17 @@ pub fn left(text: &str, to: usize) -> String {
 
 /// The words of `text` in lines of at most `most` columns; a longer word is broken.
 pub fn wrap(text: &str, most: usize) -> Vec<String> {
+    wrap_where(text, |line| width(line) <= most)
+}
+
+/// The words of `text` in lines that fit; a word that fits no line is broken, at least one character to a line.
+pub fn wrap_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split([' ', '\n']).filter(|w| !w.is_empty()) {
-        let joined = if line.is_empty() { 0 } else { width(&line) + 1 } + width(word);
-        if joined <= most {
-            line.extend((!line.is_empty()).then_some(' '));
-            line.push_str(word);
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        let joined = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
+        if fits(&joined) {
+            line = joined;
             continue;
         }
         if !line.is_empty() {
@@ -64,7 +68,7 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
         }
         for c in word.chars() {
             line.push(c);
-            if width(&line) > most && line.chars().nth(1).is_some() {
+            if !fits(&line) && line.chars().nth(1).is_some() {
                 line.pop();
                 lines.push(std::mem::replace(&mut line, c.into()));
             }

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use ttf_parser::{Face, GlyphId};
 
+use crate::report::text::wrap_where;
+
 pub struct Font(Face<'static>);
 
 macro_rules! font {
@@ -47,27 +49,9 @@ pub fn width(text: &str, size: f64, bold: bool) -> f64 {
     font(bold).map_or(0.0, |font| font.letters(text).map(|(_, wide)| wide).sum::<f64>() * font.unit(size))
 }
 
-/// The words of a text in lines that are at most `most` wide; a longer word has a line of its own, broken where it has to be.
+/// The words of a text in lines that are at most `most` wide; a longer word is broken.
 pub fn wrap(text: &str, size: f64, most: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
-        let joined = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
-        if width(&joined, size, false) <= most {
-            line = joined;
-            continue;
-        }
-        lines.extend((!line.is_empty()).then(|| std::mem::take(&mut line)));
-        for c in word.chars() {
-            line.push(c);
-            if width(&line, size, false) > most && line.chars().nth(1).is_some() {
-                line.pop();
-                lines.push(std::mem::replace(&mut line, c.into()));
-            }
-        }
-    }
-    lines.extend((!line.is_empty()).then_some(line));
-    lines
+    wrap_where(text, |line| width(line, size, false) <= most)
 }
 
 #[cfg(test)]
