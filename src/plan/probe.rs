@@ -76,6 +76,18 @@ impl ProbeCell {
         params.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
+    /// The parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not pinned`; empty where there are none.
+    pub fn words(&self) -> Vec<String> {
+        let word = |(name, value): (&String, &Param)| match value {
+            Param::Text(text) => text.clone(),
+            Param::Number(size) if name == "bytes" => units::show_bytes(*size),
+            Param::Number(number) => format!("{name} {number}"),
+            Param::Flag(true) => name.clone(),
+            Param::Flag(false) => format!("not {name}"),
+        };
+        self.params.iter().map(word).collect()
+    }
+
     /// Whether it goes to the machine of `--remote`.
     pub fn is_far(&self) -> bool {
         matches!(self.params.get("to"), Some(Param::Text(to)) if to == "remote")

@@ -4,7 +4,6 @@ use super::ProbeResult;
 use crate::plan::{Param, ProbeCell};
 use crate::probe::PROBES;
 use crate::record::Unit;
-use crate::units;
 
 /// What is looked for first as an axis.
 const FIRST: [&str; 2] = ["bytes", "threads"];
@@ -47,7 +46,7 @@ impl ProbeCurves {
         }
         let curve = |(rest, mut own): (ProbeCell, Vec<usize>)| {
             own.sort_by_key(|at| number(&results[*at].cell, &axis));
-            ProbeCurve { name: name(&rest), results: own }
+            ProbeCurve { name: rest.words().join(", "), results: own }
         };
         let curves = curves.into_iter().map(curve).collect();
         let info = PROBES.iter().map(|probe| probe.info()).find(|info| info.id == probe);
@@ -77,16 +76,4 @@ fn number(cell: &ProbeCell, name: &str) -> Option<u64> {
         Some(Param::Number(number)) => Some(*number),
         _ => None,
     }
-}
-
-/// The parameters in short; empty where there are none.
-fn name(rest: &ProbeCell) -> String {
-    let one = |(name, value): (&String, &Param)| match value {
-        Param::Text(text) => text.clone(),
-        Param::Number(size) if name == "bytes" => units::show_bytes(*size),
-        Param::Number(number) => format!("{name} {number}"),
-        Param::Flag(true) => name.clone(),
-        Param::Flag(false) => format!("not {name}"),
-    };
-    rest.params.iter().map(one).collect::<Vec<_>>().join(", ")
 }

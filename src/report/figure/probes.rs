@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::facets::place;
 use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, drawable};
-use crate::plan::{Param, ProbeCell};
+use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
 use crate::session::{ProbeCurves, ProbeResult};
@@ -150,13 +150,5 @@ fn bars(results: &[ProbeResult], own: &[usize], unit: Unit, title: &str, look: &
 }
 
 fn label(cell: &ProbeCell) -> String {
-    let flags = |(name, value): (&String, &Param)| match value {
-        Param::Flag(true) => name.clone(),
-        Param::Flag(false) => format!("not {name}"),
-        Param::Text(text) => text.clone(),
-        Param::Number(bytes) if name == "bytes" => units::show_bytes(*bytes),
-        Param::Number(number) => format!("{name} {number}"),
-    };
-    let parts: Vec<String> = cell.params.iter().map(flags).collect();
-    [cell.probe.clone()].into_iter().chain(parts).collect::<Vec<_>>().join(" ")
+    [cell.probe.clone()].into_iter().chain(cell.words()).collect::<Vec<_>>().join(" ")
 }
