@@ -73,6 +73,19 @@ pub struct TrialWork {
     pub nanos: f64,
 }
 
+impl TrialWork {
+    /// Operations of a whole trial.
+    pub fn operations(&self) -> u64 {
+        self.count.saturating_mul(self.repeats)
+    }
+
+    /// The same of one pass.
+    pub fn of_a_pass(self) -> TrialWork {
+        let repeats = self.repeats as f64;
+        TrialWork { repeats: 1, bytes: self.bytes / repeats, nanos: self.nanos / repeats, ..self }
+    }
+}
+
 impl CellResult {
     /// What its trials do; `None` where none came to its end.
     pub fn work(&self) -> Option<TrialWork> {
@@ -92,12 +105,13 @@ impl CellResult {
     /// Indexes of the counted trials whose speed stands apart from the others. They stay in every summary.
     pub fn outliers(&self) -> Vec<usize> {
         let counted = self.counted();
-        let values: Vec<f64> = counted.iter().map(|index| self.speed(&self.trials[*index])).collect();
-        stats::outliers(&values).into_iter().filter_map(|at| counted.get(at).copied()).collect()
+        stats::outliers(&self.speeds()).into_iter().filter_map(|at| counted.get(at).copied()).collect()
     }
 
-    fn speed(&self, trial: &Trial) -> f64 {
-        if self.throughput.is_some() { trial.throughput() } else { trial.operations() }
+    /// Bytes per second of each counted trial, operations where no bytes are moved.
+    pub fn speeds(&self) -> Vec<f64> {
+        let speed = if self.throughput.is_some() { Trial::throughput } else { Trial::operations };
+        self.counted().into_iter().map(|index| speed(&self.trials[index])).collect()
     }
 
     /// The first warning that says the figure is not what it says it is.

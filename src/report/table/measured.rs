@@ -52,7 +52,6 @@ pub fn measured(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
 }
 
 fn found(row: &CellResult) -> Option<Found<'_>> {
-    let work = row.work()?;
-    let repeats = work.repeats as f64;
-    Some(Found { row, count: work.count, bytes: (work.bytes / repeats) as u64, nanos: work.nanos / repeats })
+    let work = row.work()?.of_a_pass();
+    Some(Found { row, count: work.count, bytes: work.bytes as u64, nanos: work.nanos })
 }

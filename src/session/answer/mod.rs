@@ -72,10 +72,9 @@ pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -
 
 /// `Reasonable counts go from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
 fn counts(results: &[CellResult]) -> Option<String> {
-    let found: Vec<(&CellResult, TrialWork)> = results.iter().filter_map(|result| Some((result, result.work()?))).collect();
+    let found: Vec<(&CellResult, TrialWork)> = results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
     let told = |(result, work): &(&CellResult, TrialWork)| {
-        let time = units::show_nanos(work.nanos / work.repeats as f64);
-        format!("{} at {} ({time})", work.count, units::show_bytes(result.cell.block))
+        format!("{} at {} ({})", work.count, units::show_bytes(result.cell.block), units::show_nanos(work.nanos))
     };
     let (least, most) =
         (found.iter().min_by_key(|(result, _)| result.cell.block)?, found.iter().max_by_key(|(result, _)| result.cell.block)?);

@@ -86,13 +86,8 @@ impl<Cell: Hash + Eq + Clone> Widths<Cell> {
 
 impl Widen {
     pub fn of(pairs: &[(&CellResult, &CellResult)], kept: &Kept, trusted: bool) -> Widen {
-        let speeds = |result: &CellResult| -> Vec<f64> {
-            let bytes = result.throughput.is_some();
-            let trials = result.counted().into_iter().map(|at| &result.trials[at]);
-            trials.map(|trial| if bytes { trial.throughput() } else { trial.operations() }).collect()
-        };
         let measured = |result: &&CellResult| result.trials.iter().all(|trial| trial.round > 0);
-        let all: Vec<Vec<f64>> = pairs.iter().flat_map(|(a, b)| [*a, *b]).filter(measured).map(speeds).collect();
+        let all: Vec<Vec<f64>> = pairs.iter().flat_map(|(a, b)| [*a, *b]).filter(measured).map(CellResult::speeds).collect();
         Widths::new(&kept.jobs, within(all.iter().map(Vec::as_slice)), trusted)
     }
 }

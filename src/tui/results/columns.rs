@@ -10,7 +10,7 @@ use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::{Severity, Trial};
 use crate::report::table::{axes, origin};
-use crate::session::CellResult;
+use crate::session::{CellResult, TrialWork};
 use crate::stats::median;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
@@ -207,9 +207,9 @@ fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     let asked = rows.iter().any(|row| row.cell.count.is_some());
     // The count has a column already where each row was told its own.
     let told = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
-    let works: Vec<Option<Work>> = rows.iter().map(|row| Work::of(row, measure)).collect();
-    let of = |value: fn(&Work) -> f64| -> Vec<Option<f64>> { works.iter().map(|work| work.as_ref().map(value)).collect() };
-    let (counts, bytes, times) = (of(|work| work.count), of(|work| work.bytes), of(|work| work.nanos));
+    let works: Vec<Option<TrialWork>> = rows.iter().map(|row| work(row, measure)).collect();
+    let of = |value: fn(&TrialWork) -> f64| -> Vec<Option<f64>> { works.iter().map(|work| work.as_ref().map(value)).collect() };
+    let (counts, bytes, times) = (of(|work| work.operations() as f64), of(|work| work.bytes), of(|work| work.nanos));
     let written = |values: &[Option<f64>], text: fn(f64) -> String| values.iter().map(|v| v.map_or("-".into(), text)).collect::<Vec<_>>();
     let exact = |title: &str, rank: u8, values: &[Option<f64>], text: fn(f64) -> String| {
         let texts = written(values, text);
@@ -235,24 +235,10 @@ fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     columns
 }
 
-/// What the middle one of a cell's trials did.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
-    pub count: f64,
-    pub bytes: f64,
-    pub nanos: f64,
-}
-
-impl Work {
-    /// `pass`: of one pass over what is read, as the count that was looked for is.
-    pub fn of(row: &CellResult, pass: bool) -> Option<Work> {
-        let whole = || row.trials.iter().filter(|trial| !trial.short && trial.ops > 0);
-        let middle = |value: fn(&Trial) -> u64| {
-            let each = |trial: &Trial| value(trial) as f64 / if pass { trial.passes.max(1) as f64 } else { 1.0 };
-            median(&whole().map(|trial| each(trial)).collect::<Vec<_>>())
-        };
-        Some(Work { count: middle(|t| t.ops)?, bytes: middle(|t| t.bytes)?, nanos: middle(|t| t.nanos)? })
-    }
+/// What a cell's trials do; of a `pass` over what is read, as the count that was looked for is.
+pub fn work(row: &CellResult, pass: bool) -> Option<TrialWork> {
+    let work = row.work()?;
+    Some(if pass { work.of_a_pass() } else { work })
 }
 
 /// The XOR of a cell's data: `213d4629`, or that its trials differ; `None` where none was folded.

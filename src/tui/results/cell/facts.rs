@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::super::super::curves::Metric;
 use super::super::super::theme::Role;
 use super::super::super::view::popup;
-use super::super::columns::{self, Work};
+use super::super::columns;
 use super::stack::Section;
 use super::{Sight, lines};
 use crate::experiment::MEASURE;
@@ -73,12 +73,12 @@ fn levels(s: Sight) -> Vec<Line<'static>> {
 
 /// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
 pub fn trial(s: Sight) -> Vec<Section<'static>> {
-    let Some(work) = Work::of(s.result, s.data.shown.session.plan.experiment == MEASURE) else { return Vec::new() };
+    let Some(work) = columns::work(s.result, s.data.shown.session.plan.experiment == MEASURE) else { return Vec::new() };
     let block = units::show_bytes(s.result.cell.block);
-    let mut all = vec![s.heading("One trial"), s.pair("count", format!("{:.0}", work.count))];
+    let mut all = vec![s.heading("One trial"), s.pair("count", work.operations().to_string())];
     if work.bytes > 0.0 {
         let sign = s.look.glyph("×", "x");
-        all.push(s.pair("size", format!("{} ({:.0} {sign} {block})", units::show_bytes(work.bytes as u64), work.count)));
+        all.push(s.pair("size", format!("{} ({} {sign} {block})", units::show_bytes(work.bytes as u64), work.operations())));
     }
     all.push(s.pair("time", units::show_nanos(work.nanos)));
     if let Some(xor) = columns::xor(s.result) {
