@@ -3,6 +3,7 @@
 use super::text::times;
 use crate::plan::{Cache, Choice, Job, Op};
 use crate::session::CellResult;
+use crate::session::compare::TOLERANCE;
 use crate::stats::{Ratio, Summary};
 use crate::units::{show_bytes, show_count};
 
@@ -80,21 +81,26 @@ fn rates(results: &[CellResult], backend: &Choice, block: u64, states: &[Cache])
     let same = |job: &Job| job.backend == *backend && job.block == block && states.contains(&job.cache) && job.op != Op::Write;
     let plain = |job: &Job| job.threads == 1 && job.depth == 1;
     let cells = results.iter().filter(|result| same(&result.cell) && plain(&result.cell) && result.wrong().is_none());
-    let trials = cells.flat_map(|result| result.counted().into_iter().map(|index| &result.trials[index]));
-    let long: Vec<f64> = trials.filter(|trial| trial.nanos >= LEAST_NANOS).map(|trial| trial.operations()).collect();
+    let trials = cells.flat_map(|result| &result.trials);
+    let long: Vec<f64> = trials.filter(|trial| trial.nanos >= LEAST_NANOS && !trial.short).map(|trial| trial.operations()).collect();
     Summary::of(&long)
 }
 
 fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> Option<String> {
     let ratio = Ratio::of(rate, of)?;
-    if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
+    if ratio.is_alike(TOLERANCE) {
         return Some(format!("no difference between {other} and {base}"));
+    }
+    if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
+        return Some(format!("these trials cannot tell {other} from {base}"));
     }
     let (fast, slow, ratio) = if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };
     let end = |value: f64| times(value).trim_end_matches('x').to_string();
-    let interval = ratio.interval().map(|(low, high)| format!(" [{}-{}]", end(low), end(high)));
-    let sure = interval.unwrap_or_else(|| " (too few trials for an interval)".into());
-    Some(format!("{fast} is {}{sure} as fast as {slow}", times(ratio.ratio)))
+    let ratio_is = times(ratio.ratio);
+    Some(match ratio.interval() {
+        Some((low, high)) => format!("{fast} is {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high)),
+        None => format!("in these few trials {fast} was {ratio_is} as fast as {slow}"),
+    })
 }
 
 /// As the system call is called.
