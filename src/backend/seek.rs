@@ -69,8 +69,8 @@ impl Lane for SeekLane {
 
 #[cfg(test)]
 mod tests {
-    use crate::backend::testing;
     use super::*;
+    use crate::backend::testing;
     use crate::plan::{Choice, Op};
 
     #[test]

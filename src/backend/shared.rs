@@ -109,8 +109,8 @@ pub struct Claimed {
 
 #[cfg(test)]
 mod tests {
-    use crate::backend::testing;
     use super::*;
+    use crate::backend::testing;
     use proptest::prelude::*;
 
     fn claims(blocks: u64, block: u64, threads: u32, passes: u64) -> Claims {

@@ -106,9 +106,9 @@ impl Target {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use crate::backend::testing::{file, job, read_all};
     use super::super::{BACKENDS, backend};
     use super::*;
+    use crate::backend::testing::{file, job, read_all};
     use crate::plan::Choice;
     use crate::sys::mounts;
     use crate::sys::testing::skip;

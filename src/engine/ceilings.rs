@@ -11,6 +11,7 @@ use crate::sys::bandwidth::copy;
 use crate::sys::buffer::Buffer;
 use crate::sys::calls;
 use crate::sys::clock::{Clock, monotonic_nanos};
+use crate::sys::usage::RunQueue;
 use crate::with_fill;
 
 /// No round of all kinds begins later than this; the last one ends some 100 ms after it.
@@ -90,35 +91,39 @@ impl Bench {
 
 /// Bytes per second of this thread over all of the memory.
 fn one(benches: &[Bench], kind: Kind) -> f64 {
-    let begin = monotonic_nanos();
-    benches.iter().for_each(|bench| bench.pass(kind));
-    rate(benches, begin, monotonic_nanos())
+    rate(benches, running(|| benches.iter().for_each(|bench| bench.pass(kind))))
 }
 
-/// Bytes per second of a thread for each bench, from the first start to the last end; 0 where threads cannot start.
+/// Nanoseconds that this thread took, without those in which it was ready and another task had its CPU.
+fn running(work: impl FnOnce()) -> u64 {
+    let queue = RunQueue::of_this_thread();
+    let (queued, begin) = (queue.nanos(), monotonic_nanos());
+    work();
+    let took = monotonic_nanos() - begin;
+    let queued = queue.nanos().zip(queued).map_or(0, |(after, before)| after.saturating_sub(before));
+    took.saturating_sub(queued)
+}
+
+/// Bytes per second of a thread for each bench, until the slowest has ended; 0 where threads cannot start.
 fn all(benches: &mut [Bench], kind: Kind) -> f64 {
     let gate = RwLock::new(());
     let work = |bench: &mut Bench| {
         drop(gate.read());
-        let begin = monotonic_nanos();
-        bench.pass(kind);
-        (begin, monotonic_nanos())
+        running(|| bench.pass(kind))
     };
-    let times: Option<Vec<(u64, u64)>> = thread::scope(|scope| {
+    let times: Option<Vec<u64>> = thread::scope(|scope| {
         let closed = gate.write();
         let spawn = |bench| thread::Builder::new().spawn_scoped(scope, || work(bench)).ok();
         let threads: Vec<_> = benches.iter_mut().map(spawn).collect();
         drop(closed);
         threads.into_iter().map(|thread| thread?.join().ok()).collect()
     });
-    let Some(times) = times else { return 0.0 };
-    let (begin, end) = (times.iter().map(|(begin, _)| *begin).min(), times.iter().map(|(_, end)| *end).max());
-    rate(benches, begin.unwrap_or(0), end.unwrap_or(0))
+    times.and_then(|times| times.into_iter().max()).map_or(0.0, |longest| rate(benches, longest))
 }
 
-fn rate(benches: &[Bench], begin: u64, end: u64) -> f64 {
+fn rate(benches: &[Bench], nanos: u64) -> f64 {
     let bytes: usize = benches.iter().map(|bench| bench.memory.len()).sum();
-    bytes as f64 * 1e9 / end.saturating_sub(begin).max(1) as f64
+    bytes as f64 * 1e9 / nanos.max(1) as f64
 }
 
 fn better(best: &mut Option<f64>, rate: f64) {

@@ -151,7 +151,7 @@ fn joined(spec: &Spec, shares: &[Share], done: &[Done], ended: &Ended) -> Vec<La
         let (syscalls, passes) = (done.syscalls.unwrap_or(0), passes.min(spec.passes));
         let tally = Tally { bytes: done.bytes, ops: done.ops, syscalls, passes, rest, notes, ..Tally::default() };
         let end = ended.started + done.nanos;
-        LaneDone { share: *share, tally, start: ended.started, ran: end, end, usage }
+        LaneDone { share: *share, tally, start: ended.started, ran: end, end, usage, queued: None }
     };
     shares.iter().zip(done).enumerate().map(one).collect()
 }

@@ -79,6 +79,7 @@ fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64)) -> Evidence {
         disk_requests: known(all.disk_requests, more.disk_requests),
         disk_depth: mean(all.disk_depth, more.disk_depth),
         steal_nanos: known(all.steal_nanos, more.steal_nanos),
+        queued_nanos: known(all.queued_nanos, more.queued_nanos),
         cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
         residency: all.residency.or(more.residency),
         notes,
@@ -128,6 +129,7 @@ mod tests {
             preparation: Some(Prepared::Cold { left, mapped_by: vec![] }),
             disk_depth: Some(nanos as f64),
             steal_nanos: 5.into(),
+            queued_nanos: nanos.into(),
             ..Evidence::default()
         };
         let trial = Trial {
@@ -160,7 +162,7 @@ mod tests {
         );
         let facts = &trial.evidence;
         assert_eq!((facts.unique_bytes, facts.lane_nanos, facts.started, facts.steal_nanos.get()), (4096, 500, 0, Some(15)));
-        assert_eq!((facts.parts, facts.unwritten_bytes.get()), (3, Some(3072)));
+        assert_eq!((facts.parts, facts.unwritten_bytes.get(), facts.queued_nanos.get()), (3, Some(3072), Some(500)));
         assert_eq!(facts.preparation, Some(Prepared::Cold { left: 8, mapped_by: vec![] }));
         assert!((facts.disk_depth.unwrap() - 220.0).abs() < 1e-9);
         assert_eq!(all.samples.iter().map(|s| s.at).collect::<Vec<_>>(), [100, 400, 500]);

@@ -222,6 +222,7 @@ fn lane_evidence(lanes: &[LaneDone], visited: &[Visited], spec: &Spec, evidence:
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
     // A lane without a block is not at work; many of them would outweigh one operation.
     evidence.lane_nanos = lanes.iter().filter(|l| l.share.quota > 0).map(|l| l.ran - l.start).sum();
+    evidence.queued_nanos = lanes.iter().map(|l| l.queued).sum::<Option<u64>>().into();
     evidence.lane_bytes = lanes.iter().map(|l| l.tally.bytes).sum();
     if spec.way.info().moves_bytes() {
         let bytes: Vec<(u64, u64)> = visited.iter().map(Visited::bytes).collect();

@@ -24,7 +24,7 @@ use crate::plan::{Job, Op, Sync};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::threads;
-use crate::sys::usage::Usage;
+use crate::sys::usage::{RunQueue, Usage};
 
 /// One trial's work, complete.
 #[derive(Clone)]
@@ -64,6 +64,8 @@ pub(super) struct LaneDone {
     pub ran: u64,
     pub end: u64,
     pub usage: Usage,
+    /// Time in which it could have run and another task had the CPU.
+    pub queued: Option<u64>,
 }
 
 /// What all lanes did.
@@ -219,10 +221,12 @@ fn work(shared: &Shared, lane: u32) -> Done {
     }
     // Not known: the helper has not run yet.
     let helped = open.helper_nanos().unwrap_or(0);
+    let queue = RunQueue::of_this_thread();
     if !shared.pass_gate() {
         return Err(BackendError::NotStarted);
     }
     let before = Usage::thread().unwrap_or_default();
+    let queued = queue.nanos();
     let start = monotonic_nanos();
     drive::run(open.as_mut(), &mut work)?;
     let ran = monotonic_nanos();
@@ -231,12 +235,13 @@ fn work(shared: &Shared, lane: u32) -> Done {
         work.add_syscalls(1);
     }
     let end = monotonic_nanos();
+    let queued = queue.nanos().zip(queued).map(|(after, before)| after.saturating_sub(before));
     let mut usage = Usage::thread().unwrap_or_default() - before;
     match open.helper_nanos() {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
         None => work.note(Note::HelperUncounted),
     }
-    Ok(LaneDone { share, tally: work.tally(), start, ran, end, usage })
+    Ok(LaneDone { share, tally: work.tally(), start, ran, end, usage, queued })
 }
 
 /// The thread that waits: collects lanes, takes samples, raises the stop flag.

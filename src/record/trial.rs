@@ -133,6 +133,8 @@ pub struct Evidence {
     pub disk_depth: Option<f64>,
     /// Time the hypervisor gave to others, over all CPUs.
     pub steal_nanos: Known,
+    /// Time in which threads were ready to run and other tasks had the CPU, over all threads.
+    pub queued_nanos: Known,
     /// Bytes held in 2 MiB page-cache folios over the whole machine (FileHugePages) before the trial.
     pub huge_page_cache: Known,
     /// How residency was found.

@@ -1,7 +1,9 @@
 //! What a thread or the process used: getrusage(2); and what it waited for: stolen time, I/O pressure.
 
+use std::fs::File;
 use std::io;
 use std::ops::Sub;
+use std::os::unix::fs::FileExt;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
@@ -84,6 +86,29 @@ impl Sub for Usage {
     }
 }
 
+/// How long the thread that opened it was ready to run while other tasks had the CPU.
+#[derive(Debug)]
+pub struct RunQueue(Option<File>);
+
+impl RunQueue {
+    pub fn of_this_thread() -> RunQueue {
+        RunQueue(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// Nanoseconds since the thread began: run_delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst). Time that a
+    /// hypervisor stole is not in it. `None` without CONFIG_SCHED_INFO or /proc.
+    pub fn nanos(&self) -> Option<u64> {
+        let mut text = [0; 64];
+        let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
+        run_delay(str::from_utf8(text.get(..length)?).ok()?)
+    }
+}
+
+/// `time on the CPU, time on the queue, time slices`
+fn run_delay(schedstat: &str) -> Option<u64> {
+    schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Nanoseconds since boot, summed over all processors, in which the hypervisor ran something else although we had work. Granularity: a clock tick, mostly 10 ms.
 pub fn steal() -> Option<u64> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
@@ -110,6 +135,16 @@ fn pressure_total(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_waits_for_its_cpu_ever_longer() {
+        assert_eq!((run_delay("426028040 777932537 136\n"), run_delay("1 x"), run_delay("")), (Some(777_932_537), None, None));
+        let queue = RunQueue::of_this_thread();
+        if let Some(before) = queue.nanos() {
+            std::thread::yield_now();
+            assert!(queue.nanos().is_some_and(|after| after >= before));
+        }
+    }
 
     #[test]
     fn a_thread_uses_time_and_faults() {

@@ -89,8 +89,8 @@ fn seen(log: &str) -> HashMap<u64, u64> {
             continue;
         }
         let advice = call.starts_with("madvise") && !["POPULATE", "WILLNEED"].iter().any(|timed| call.contains(timed));
-        // Looking for the polling thread comes after the window.
-        let look = call.contains("/comm>");
+        // Looking for the polling thread, and for how long others had the CPU, comes before and after the window.
+        let look = call.contains("/comm>") || call.contains("/schedstat>");
         let Some(index) = now.filter(|_| ours && !advice && !look) else { continue };
         if call.contains("/io>") {
             *takings.entry(pid).or_default() += 1;

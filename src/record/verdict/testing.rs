@@ -112,6 +112,7 @@ fn trial(round: u32) -> Trial {
             disk_requests: ops.into(),
             disk_depth: Some(1.0),
             steal_nanos: 0.into(),
+            queued_nanos: 0.into(),
             residency: Some(Residency::Cachestat),
             ..Evidence::default()
         },

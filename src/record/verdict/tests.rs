@@ -318,7 +318,7 @@ prop_compose! {
             unique_bytes: n[3], lane_bytes: n[4], planned_bytes: n[5], overlap_bytes: n[6], written: o[0],
             timed_ops: n[7], timed_nanos: n[8], lane_nanos: n[9], xor_nanos: o[1].into(), achieved_depth: f, skew_nanos: n[10],
             write_bytes: o[2].into(), unwritten_bytes: o[3].into(), cached_nanos: o[1].into(), disk_read_bytes: o[4], disk_write_bytes: o[5],
-            disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(), huge_page_cache: n[12].into(),
+            disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(), queued_nanos: o[1].into(), huge_page_cache: n[12].into(),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0, flushed_bytes: n[0] }),
             notes: match kind {

@@ -1,9 +1,11 @@
 //! What limits a cell: one line each, from its own figures, its curve and the ceilings.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::{Bounds, from_device, from_memory};
-use crate::plan::Op;
+use crate::plan::{Cache, Job, Op};
 use crate::record::Trial;
 use crate::session::{CellResult, moves_data};
 use crate::stats::Cost;
@@ -74,7 +76,7 @@ const COPYING: f64 = 0.55;
 const BEYOND: f64 = 1.15;
 
 /// What the device gave at most in this session.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Device {
     reads: f64,
     writes: f64,
@@ -82,6 +84,13 @@ pub struct Device {
     held: [Option<f64>; 2],
     /// Cells that it gave to, reads and writes.
     cells: [usize; 2],
+    /// What the same jobs reach with the data in memory, bytes per second.
+    memory: HashMap<Job, f64>,
+}
+
+/// The job whatever state the page cache is in.
+fn in_any_state(job: &Job) -> Job {
+    Job { cache: Cache::AsIs, ..job.clone() }
 }
 
 /// Rates of so many block sizes agree within so much, where something holds them.
@@ -96,8 +105,11 @@ impl Device {
             |op: Op| results.iter().filter(move |r| r.cell.op == op && moves_data(&r.cell) && from_device(r.source) && r.wrong().is_none());
         let peak = |op| cells(op).filter_map(throughput).fold(0.0, f64::max);
         let held = |op| held(&cells(op).collect::<Vec<_>>());
-        let [read, write] = [Op::Read, Op::Write];
-        Device { reads: peak(read), writes: peak(write), held: [held(read), held(write)], cells: [read, write].map(|op| cells(op).count()) }
+        let memory = results.iter().filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
+        let memory = memory.filter_map(|r| Some((in_any_state(&r.cell), throughput(r)?))).collect();
+        let ops = [Op::Read, Op::Write];
+        let [reads, writes] = ops.map(peak);
+        Device { reads, writes, held: ops.map(held), cells: ops.map(|op| cells(op).count()), memory }
     }
 
     fn peak(&self, op: Op) -> f64 {
@@ -145,7 +157,7 @@ struct Cell<'a> {
     nanos: f64,
     /// System calls per operation; not a number where they are not known, which is neither few nor many.
     calls: f64,
-    /// Share of the workers' time on a CPU.
+    /// Share of the workers' time on a CPU, without the time in which they were ready and others had it.
     busy: f64,
 }
 
@@ -161,7 +173,10 @@ impl<'a> Cell<'a> {
             result,
             nanos: 1e9 * threads / operations,
             calls: if unknown { f64::NAN } else { share(sum(|t| t.syscalls.get().unwrap_or(0)), sum(|t| t.ops)) },
-            busy: share(sum(|t| t.user_nanos) + sum(|t| t.system_nanos), sum(|t| t.nanos) * threads),
+            busy: share(
+                sum(|t| t.user_nanos) + sum(|t| t.system_nanos),
+                sum(|t| t.nanos) * threads - sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)),
+            ),
         })
     }
 
@@ -246,13 +261,22 @@ impl<'a> Cell<'a> {
                 format!("busy for {} of the time; more threads may get more", show_share(self.busy.min(1.0))),
             );
         }
-        let best = rate >= BEST * peak && device.cells[usize::from(job.op == Op::Write)] > 1;
+        if let Some(memory) = device.memory.get(&in_any_state(job)).filter(|memory| rate >= AT * **memory) {
+            let why = format!("{} from the device, {} from memory: it does not wait for the device", show_rate(rate), show_rate(*memory));
+            return Limited::new(Limit::OneCpu, why);
+        }
+        let others = device.cells[usize::from(job.op == Op::Write)] > 1;
+        let best = rate >= BEST * peak && others;
         if self.busy >= MOST && !best {
             let why = format!("busy for {} of the time, longer than it waited for the device", show_share(self.busy));
             return Limited::new(Limit::OneCpu, why);
         }
-        if rate >= BEST * peak {
+        if best {
             return Limited::new(Limit::Device, format!("{}, the most that it gave to any cell", show_rate(rate)));
+        }
+        if !others {
+            let why = format!("{}, and the CPU was busy for only {} of the time", show_rate(rate), show_share(self.busy));
+            return Limited::new(Limit::Device, why);
         }
         let (asked, each) = (job.depth.max(1) * job.threads.max(1), show_nanos(self.nanos * f64::from(job.depth.max(1))));
         let at_once = if asked == 1 { "one operation at a time".into() } else { format!("{asked} operations at once") };

@@ -157,6 +157,33 @@ fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
     assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
 }
 
+/// On a busy machine cold and warm reads of 512 B were equally slow, and the device was said to hold the cold ones.
+#[test]
+fn a_device_is_not_blamed_where_memory_is_no_faster() {
+    let read = |cache, nanos: f64, busy, device| cell(job("read", 512, cache), Op1 { nanos, busy, device, ..DISK }, 0.03);
+    let (cold, warm) = (read(Cache::Cold, 9700.0, 0.3, 1.0), read(Cache::Warm, 9500.0, 0.3, 0.0));
+    let told = why(&[cold.clone(), warm], &bounds()).limits[0].clone().unwrap();
+    assert_eq!(
+        (told.by, told.text.as_str()),
+        (Limit::OneCpu, "CPU: 50.3 MiB/s from the device, 51.4 MiB/s from memory: it does not wait for the device")
+    );
+    let fast = read(Cache::Warm, 800.0, 0.99, 0.0);
+    let told = why(&[cold, fast], &bounds()).limits[0].clone().unwrap();
+    assert_eq!((told.by, told.text.as_str()), (Limit::Device, "device: 50.3 MiB/s, and the CPU was busy for only 30 % of the time"));
+}
+
+/// A thread that others keep from its CPU does not wait for the device.
+#[test]
+fn a_cpu_that_others_use_is_no_wait_for_the_device() {
+    let mut cold = cell(job("read", 512, Cache::Cold), Op1 { nanos: 9700.0, busy: 0.3, ..DISK }, 0.03);
+    for trial in &mut cold.trials {
+        let trial = std::sync::Arc::make_mut(trial);
+        trial.evidence.queued_nanos = (trial.nanos * 2 / 3).into();
+    }
+    let told = why(&[cold], &bounds()).limits[0].clone().unwrap();
+    assert_eq!((told.by, told.text.as_str()), (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may get more"));
+}
+
 #[test]
 fn blocks_of_a_few_bytes_tell_no_bandwidth() {
     let nanos = [480.0, 470.0, 495.0, 505.0];

@@ -117,7 +117,8 @@ fn above_link(evidence: &CellEvidence) -> Option<Warning> {
 const FASTER: f64 = 1.2;
 
 fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
-    let ceilings = evidence.machine.ceilings.as_ref().filter(|_| evidence.moves())?;
+    // What the loops went over does not stay in those caches, so no larger span does: then the loops were disturbed.
+    let ceilings = evidence.machine.ceilings.as_ref().filter(|of| evidence.moves() && (of.over == 0 || evidence.job.span <= of.over))?;
     let threads = evidence.job.threads;
     let most = ceilings.copy_by(threads).into_iter().chain(ceilings.read_by(threads)).max_by(f64::total_cmp).filter(|most| *most > 0.0)?;
     let rate = median(evidence).filter(|rate| *rate > most * FASTER)?;

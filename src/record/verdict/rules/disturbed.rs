@@ -13,7 +13,7 @@ pub(super) const DISTURBED: Rule = rule(21, "disturbed", "others used the disk d
 
 pub(super) const NEARLY_FULL: Rule = rule(21, "nearly-full", "a file system with little free space scatters what is written", nearly_full);
 
-/// Share of one CPU's time that the hypervisor may give to others, over all CPUs.
+/// Share of one CPU's time that the hypervisor, over all CPUs, or the scheduler may give to others.
 const STEAL: f64 = 0.02;
 /// What others take moves a figure by about that share: up to here, or up to its interval, the figure stands.
 const HARMLESS: f64 = 0.05;
@@ -30,11 +30,15 @@ const JOURNAL_SHARE: f64 = 0.1;
 fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
     let (stolen, over) = (evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
     let stolen = if over >= TICKS { share(stolen, over) } else { 0.0 };
+    let queued = queued(evidence);
     let mut found = Vec::new();
     let on_battery = evidence.machine.on_battery == Some(true) && !evidence.trials.is_empty();
-    let severity = if on_battery || stolen > stands(evidence) { Severity::Misleading } else { Severity::Note };
+    let severity = if on_battery || stolen.max(queued) > stands(evidence) { Severity::Misleading } else { Severity::Note };
     if stolen > STEAL {
         found.push(format!("the hypervisor gave {} of a CPU's time to others", show_share(stolen)));
+    }
+    if queued > STEAL {
+        found.push(format!("other tasks had the CPU for {} of the time", show_share(queued)));
     }
     if on_battery {
         found.push("the machine runs on battery".into());
@@ -51,10 +55,22 @@ fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
         format!("over {}", evidence.count()),
         if stolen > STEAL {
             "run where fewer machines share the CPUs, or with more --trials"
+        } else if queued > STEAL {
+            "stop what else runs and run again"
         } else {
             "use mains power and the governor performance, or compare only with results of the same state"
         },
     )
+}
+
+/// Share of the time in which threads were ready and other tasks had their CPU. More threads than CPUs wait for each other.
+fn queued(evidence: &CellEvidence) -> f64 {
+    let cpus = evidence.machine.ceilings.map_or(1, |ceilings| ceilings.threads);
+    if evidence.job.threads > cpus.max(1) {
+        return 0.0;
+    }
+    let over = evidence.sum(|t| t.nanos.saturating_mul(evidence.job.threads.into()));
+    if over >= TICKS { share(evidence.sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)), over) } else { 0.0 }
 }
 
 /// By what share a figure may be moved and still stands: its interval, or [`HARMLESS`] where that is narrower.

@@ -14,6 +14,12 @@ fn memory(case: &mut Case, rate: f64) {
     case.machine.ceilings = Some(Ceilings { copy: Some(rate / 2.0), read: Some(rate), threads: 2, ..Ceilings::default() });
 }
 
+/// Loops over so many bytes that were slower than the cell.
+fn memory_over(case: &mut Case, over: u64) {
+    memory(case, 600e6);
+    case.machine.ceilings.iter_mut().for_each(|ceilings| ceilings.over = over);
+}
+
 /// Reads per second, in bytes and in operations.
 fn throttle(case: &mut Case, bytes: u64, reads: u64) {
     case.target.throttle = Some(Throttle { by: "io.max".into(), read_bytes: Some(bytes), reads: Some(reads), ..Throttle::default() });
@@ -44,6 +50,7 @@ pub static CEILING: &[Example] = &[
     example("timing-dominates", Note, warm, |c| each_took(c, 50), |c| each_took(c, 200)),
     example("above-link", Misleading, cold, |c| link(c, 600e6), |c| link(c, 890e6)),
     example("above-memory", Note, warm, |c| memory(c, 600e6), |c| memory(c, 800e6)),
+    example("above-memory", Note, warm, |c| memory_over(c, SPAN), |c| memory_over(c, SPAN / 2)),
     example("rate-limited", Misleading, cold, |c| throttle(c, 900_000_000, 9), |c| throttle(c, 2_000_000_000, 1)),
     example("rate-limited", Misleading, direct, |c| throttle(c, u64::MAX, 300), |c| throttle(c, u64::MAX, 1_000_000)),
     example("rate-limited", Misleading, direct, |c| mixed(c, 450_000_000), |c| mixed(c, 900_000_000)),

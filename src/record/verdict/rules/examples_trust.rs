@@ -59,6 +59,24 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.steal_nanos = 9_000_000.into()),
         |c| c.each(|t| t.evidence.steal_nanos = 5_000_000.into()),
     ),
+    example(
+        "unsteady-host",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.evidence.queued_nanos = (t.nanos / 5).into()),
+        |c| c.each(|t| t.evidence.queued_nanos = (t.nanos / 100).into()),
+    ),
+    example(
+        "unsteady-host",
+        Note,
+        cold,
+        |c| c.each(|t| t.evidence.queued_nanos = (t.nanos / 25).into()),
+        // Threads without a CPU of their own wait for each other.
+        |c| {
+            c.job.threads = 64;
+            c.each(|t| t.evidence.queued_nanos = (t.nanos / 25).into())
+        },
+    ),
     // Of trials that are together shorter than two ticks of the clock that counts it nothing is known.
     example(
         "unsteady-host",
