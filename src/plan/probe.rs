@@ -56,7 +56,7 @@ impl fmt::Display for Param {
 }
 
 /// What a cell without the parameter means, where others of its probe have it: its line says it too. Part of no identity.
-const UNSAID: &[(&str, &str, u64)] = &[("net-bandwidth", "bytes", 1 << 20)];
+const UNSAID: &[(&str, &str, u64)] = &[("net-bandwidth", "bytes", 1 << 20), ("pipe", "bytes", 64 << 10)];
 
 impl ProbeCell {
     pub fn new(probe: &str, params: impl IntoIterator<Item = (&'static str, Param)>) -> ProbeCell {
@@ -65,15 +65,28 @@ impl ProbeCell {
 
     /// The parameters for one line: `arguments 3, path libc`, a size by itself; empty where there are none.
     pub fn parameters(&self) -> String {
-        let shown = |(name, value): (&String, &Param)| match value {
-            Param::Number(size) if name == "bytes" => units::show_bytes(*size),
+        self.written(|name, value| format!("{name} {value}"))
+    }
+
+    /// The same where there is little room: `arguments 3, libc`. A word says by itself what it is, but for that of the CPUs.
+    pub fn short_parameters(&self) -> String {
+        self.written(|name, value| match value {
+            Param::Flag(true) => name.into(),
+            Param::Text(word) if name != "cpus" => word.clone(),
             value => format!("{name} {value}"),
-        };
+        })
+    }
+
+    fn written(&self, shown: impl Fn(&str, &Param) -> String) -> String {
         let mut params = self.params.clone();
         for (_, name, value) in UNSAID.iter().filter(|(probe, ..)| *probe == self.probe) {
             params.entry((*name).into()).or_insert(Param::Number(*value));
         }
-        params.iter().map(shown).collect::<Vec<_>>().join(", ")
+        let one = |(name, value): (&String, &Param)| match value {
+            Param::Number(size) if name == "bytes" => units::show_bytes(*size),
+            value => shown(name, value),
+        };
+        params.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
     /// The parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not pinned`; empty where there are none.
@@ -113,6 +126,9 @@ mod tests {
         assert_eq!(text, r#"{"probe":"rtt","bytes":56,"pinned":true,"to":"remote"}"#);
         assert_eq!(serde_json::from_str::<ProbeCell>(&text).unwrap(), cell);
         assert_eq!((cell.label(), ProbeCell::new("clock", []).label()), ("rtt, 56 B, pinned yes, to remote".into(), "clock".into()));
+        assert_eq!(cell.short_parameters(), "56 B, pinned, remote");
+        let pipe = ProbeCell::new("pipe", [("kind", "unix".into()), ("cpus", "same".into()), ("huge", false.into())]);
+        assert_eq!(pipe.short_parameters(), "64 KiB, cpus same, huge no, unix");
         let bandwidth = |params: &[(&'static str, Param)]| ProbeCell::new("net-bandwidth", params.iter().cloned()).label();
         assert_eq!(bandwidth(&[("to", "loopback".into())]), "net-bandwidth, 1 MiB, to loopback");
         assert_eq!(bandwidth(&[("bytes", 1024.into()), ("to", "loopback".into())]), "net-bandwidth, 1 KiB, to loopback");

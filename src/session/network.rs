@@ -30,11 +30,14 @@ pub struct RoundTrips {
     pub round_trips: f64,
 }
 
-/// Both; empty where nothing of the kind was measured.
+/// All of these; empty where nothing of the kind was measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Network {
     pub shares: Vec<NetworkShare>,
     pub setups: Vec<RoundTrips>,
+    /// Nanoseconds that 1 MB takes in the usual messages, for people: the bandwidth says it too.
+    #[serde(skip)]
+    pub megabytes: Vec<(ProbeCell, f64)>,
 }
 
 /// Median and interval in nanoseconds of one operation, or of 1 MB.
@@ -66,6 +69,7 @@ pub fn network(probes: &[ProbeResult]) -> Network {
     Network {
         shares: probes.iter().filter_map(|far| share(far, probes)).collect(),
         setups: probes.iter().filter_map(|result| setup(result, probes)).collect(),
+        megabytes: probes.iter().filter_map(megabyte).collect(),
     }
 }
 
@@ -93,6 +97,12 @@ fn setup(result: &ProbeResult, probes: &[ProbeResult]) -> Option<RoundTrips> {
     trip.params.extend([("by".to_string(), "tcp".into()), ("bytes".to_string(), 56.into())]);
     let round_trips = nanos(result)?.0 / nanos(find(probes, &trip)?)?.0;
     round_trips.is_finite().then(|| RoundTrips { cell: result.cell.clone(), round_trips })
+}
+
+fn megabyte(result: &ProbeResult) -> Option<(ProbeCell, f64)> {
+    let usual = !["bytes", "cpus"].iter().any(|name| result.cell.params.contains_key(*name));
+    let (nanos, _) = nanos(result).filter(|_| usual && result.cell.probe == "net-bandwidth")?;
+    Some((result.cell.clone(), nanos))
 }
 
 impl NetworkShare {
@@ -132,10 +142,14 @@ impl Network {
         };
         let setups: Vec<String> = self.setups.iter().map(|of| format!("{:.2} {}", of.round_trips, to_and_ip(&of.cell))).collect();
         let setups = (!setups.is_empty()).then(|| format!("setting up a connection in round trips: {}", setups.join("; ")));
+        let times = self.megabytes.iter().map(|(cell, nanos)| format!("{} ({})", Unit::Nanos.show(*nanos), to_and_ip(cell)));
+        let times: Vec<String> = times.collect();
+        let times = (!times.is_empty()).then(|| format!("1 MB (10^6 bytes) takes {}", times.join("; ")));
         [("rtt", "a round trip"), ("net-bandwidth", "the time for 1 MB"), ("connect", "setting up a connection")]
             .into_iter()
             .filter_map(|(probe, what)| of(probe, what))
             .chain(setups)
+            .chain(times)
             .collect()
     }
 

@@ -76,6 +76,11 @@ fn total<'a>(columns: impl Iterator<Item = &'a Column>, gap: usize) -> usize {
     columns.map(|c| c.width() + gap).sum::<usize>().saturating_sub(gap)
 }
 
+/// Whether all columns fit `width`.
+pub fn all_fit(columns: &[Column], width: usize) -> bool {
+    total(columns.iter(), GAP) <= width
+}
+
 /// Whether the columns of rank 0 and 1 fit `width`.
 pub fn fits(columns: &[Column], width: usize) -> bool {
     total(columns.iter().filter(|c| c.rank <= 1), GAP) <= width

@@ -9,6 +9,7 @@ pub(super) mod findings;
 pub mod grid;
 mod levels;
 mod measured;
+mod narrow;
 pub mod origin;
 pub(super) mod probed;
 pub(super) mod runs;
@@ -60,8 +61,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     }
     if !probes.is_empty() {
         page.gap();
-        let columns = grid::fit(probed::columns(probes, look), look.width);
-        page.lines.extend(grid::lines(&columns, &vec![false; probes.len()], look.width, look.color));
+        page.lines.extend(probed::lines(probes, look));
     }
     for extra in extra::extras(session, &rows, look) {
         page.gap();

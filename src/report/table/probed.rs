@@ -3,11 +3,21 @@
 use super::super::Look;
 use super::below::{Page, safe, sentence};
 use super::findings::sign;
-use super::grid::{Cell, Column, Style};
+use super::grid::{self, Cell, Column, Style};
+use super::narrow;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::session::{self, ProbeResult};
 use crate::units::column::{figure, short};
+
+/// The table of probes: in full where there is room for all of it, else short.
+pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
+    let columns = columns(probes, look);
+    match grid::all_fit(&columns, look.width) {
+        true => grid::lines(&columns, &vec![false; probes.len()], look.width, look.color),
+        false => narrow::lines(probes, look),
+    }
+}
 
 /// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they are of many kinds.
 pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
@@ -16,18 +26,30 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
     if probes.iter().any(|p| !p.cell.params.is_empty()) {
         columns.push(words("parameters", 0, &|p| p.cell.parameters()));
     }
-    columns.push(values(probes));
-    columns.push(Column { right: true, ..words(if look.ascii { "+-%" } else { "±%" }, 1, &half) });
-    if probes.iter().any(|p| p.cycles.is_some()) {
-        columns.push(cycles(probes));
-    }
+    columns.extend(figures(probes, look));
     if probes.iter().any(|p| p.estimate.is_some()) {
-        columns.push(Column { right: true, ..words("estimate", 3, &estimate) });
+        columns.push(Column { right: true, ..words("estimate", 1, &estimate) });
     }
     if probes.iter().any(|p| !p.reference.is_empty()) {
         columns.push(words("reference", 2, &reference));
     }
-    columns.push(Column { cells: probes.iter().map(|p| mark(p, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
+    columns.push(marks(probes, look));
+    safely(columns, look)
+}
+
+/// What was measured: the value, the width of its interval, cycles where there are some.
+pub(super) fn figures(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
+    let halves = Column::words(if look.ascii { "+-%" } else { "±%" }, 4, probes.iter().map(half).collect());
+    let cycles = probes.iter().any(|p| p.cycles.is_some()).then(|| cycles(probes));
+    [values(probes), Column { right: true, ..halves }].into_iter().chain(cycles).collect()
+}
+
+pub(super) fn marks(probes: &[ProbeResult], look: &Look) -> Column {
+    Column { cells: probes.iter().map(|p| mark(p, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) }
+}
+
+/// Names and words of other machines are made harmless.
+pub(super) fn safely(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
     for (_, piece) in columns.iter_mut().flat_map(|column| column.cells.iter_mut()).flatten() {
         *piece = safe(piece, look);
     }
@@ -40,7 +62,7 @@ fn cycles(probes: &[ProbeResult]) -> Column {
     let prefixed = |text: &String| text.ends_with(char::is_alphabetic);
     let some = texts.iter().any(prefixed);
     let padded = |text: String| if some && !prefixed(&text) { text + "  " } else { text };
-    Column { right: true, ..Column::words("cycles", 4, texts.into_iter().map(padded).collect()) }
+    Column { right: true, ..Column::words("cycles", 3, texts.into_iter().map(padded).collect()) }
 }
 
 fn values(probes: &[ProbeResult]) -> Column {
@@ -69,7 +91,7 @@ fn estimate(probe: &ProbeResult) -> String {
     }
 }
 
-fn reference(probe: &ProbeResult) -> String {
+pub(super) fn reference(probe: &ProbeResult) -> String {
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let known: Vec<String> = probe.reference.iter().map(|known| format!("{} {}", unit.show(known.value), known.session)).collect();
     if known.is_empty() { "-".into() } else { known.join(", ") }

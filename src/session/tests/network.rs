@@ -55,6 +55,7 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
     assert_eq!(lines[1], "the network's share of the time for 1 MB: 9.80 ms of 10.1 ms (97 %) for 1 MiB at once");
     assert_eq!(lines[2], "the network's share of setting up a connection: 146 µs of 225 µs (65 %)");
     assert_eq!(lines[3], "setting up a connection in round trips: 1.42 to loopback; 1.30 to remote");
+    assert_eq!(lines[4], "1 MB (10^6 bytes) takes 336 µs (1 MiB, to loopback); 10.1 ms (1 MiB, to remote)");
     assert_eq!(network.sentence().unwrap(), "The network's share of a round trip is 117 µs of 172 µs (68 %).");
 }
 
