@@ -89,7 +89,10 @@ pub fn command() -> Command {
     own.args(Settings::ALL.iter().map(|setting| {
         let arg = Arg::new(setting.name).long(setting.name).help(setting.help).help_heading(WHAT);
         let arg = match setting.value {
-            Some(value) => arg.value_name(value).action(ArgAction::Set).allow_hyphen_values(true),
+            Some(value) => {
+                let action = if setting.many { ArgAction::Append } else { ArgAction::Set };
+                arg.value_name(value).action(action).allow_hyphen_values(true)
+            }
             // With `=` only: what follows after a space is the file.
             None => arg.value_name("yes|no").num_args(0..=1).require_equals(true).default_missing_value("yes").action(ArgAction::Set),
         };
@@ -130,7 +133,7 @@ fn one_file(error: clap::Error, argv: &[OsString]) -> clap::Error {
 fn settings(matches: &ArgMatches) -> Result<Settings, clap::Error> {
     let mut settings = Settings::default();
     for setting in Settings::ALL {
-        if let Some(text) = matches.get_one::<String>(setting.name) {
+        for text in matches.get_many::<String>(setting.name).into_iter().flatten() {
             let set = settings.set(setting.name, text);
             set.map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("--{}: {e}\n", setting.name)))?;
         }
@@ -175,6 +178,14 @@ mod tests {
         let error = args("--batch -s 8m..1k").unwrap_err();
         assert!(error.contains("--block-size: the range '8m..1k' runs backwards") && error.trim_end().lines().count() == 1, "{error}");
         assert!(args("--batch --count -5").unwrap_err().contains("--count: '-5' is not a count"));
+    }
+
+    #[test]
+    fn parameters_of_probes_are_set_one_by_one() {
+        let asked = args("--batch --probe memory --set bytes=64k,1m --set latency.stride=64..256").unwrap();
+        assert_eq!(asked.settings.argv().join(" "), "--probe memory --set bytes=64k,1m --set latency.stride=64..256");
+        let error = args("--batch --probe memory --set bytes").unwrap_err();
+        assert!(error.contains("--set: 'bytes' is not NAME=VALUES") && error.trim_end().lines().count() == 1, "{error}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Lists;
 use crate::engine::{Bench, Way, place};
 use crate::experiment::EXPERIMENTS;
-use crate::plan::{Choice, Job, Presets, TargetSpec};
+use crate::plan::{Choice, Job, Presets, ProbeInfo, ProbeParam, TargetSpec};
 use crate::probe::{PROBES, Probe, Site};
 use crate::report::Out;
 use crate::session::{self, Reference};
@@ -107,12 +107,17 @@ fn ways(wanted: fn(&Way) -> bool) -> anyhow::Result<Vec<Entry>> {
 /// A probe can be had where any of its cells can.
 fn probes() -> Vec<Entry> {
     let site = Site::here(place::scratch_dir(None).ok(), None);
+    let option = |info: &ProbeInfo, param: &ProbeParam| {
+        let about = format!("{}, {} [default: {}]", param.about, param.range(), param.usual);
+        plain(&format!("--set {}.{}=", info.id, param.name), "", &about)
+    };
     let entry = |probe: &&dyn Probe| {
         let info = probe.info();
         let checked: Vec<Result<(), String>> = probe.cells(&site).iter().map(|cell| probe.check(cell, &site)).collect();
         let had = checked.iter().any(Result::is_ok);
         let unavailable = if had { None } else { checked.into_iter().find_map(Result::err) };
-        Entry { doc: info.doc.into(), unavailable, ..plain(info.id, &format!("{}, {}", info.group, info.title), info.about) }
+        let options = info.params.iter().map(|param| option(info, param)).collect();
+        Entry { doc: info.doc.into(), unavailable, options, ..plain(info.id, &format!("{}, {}", info.group, info.title), info.about) }
     };
     PROBES.iter().map(entry).collect()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::place::scratch_dir;
 use super::probing;
-use crate::plan::{ProbeCell, Remote, TargetSpec};
+use crate::plan::{ProbeCell, ProbeSet, Remote, TargetSpec};
 use crate::probe::PROBES;
 use crate::record::{Estimate, Unit};
 
@@ -19,13 +19,13 @@ pub struct Offer {
 }
 
 /// Every cell of every probe, as a run finds them with the user's file where there is one, else with a folder for files of their
-/// own, and with the other machine that was named.
-pub fn offers(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>) -> Vec<Offer> {
+/// own, with the other machine that was named and the values that were chosen for parameters.
+pub fn offers(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>, sets: Option<&[ProbeSet]>) -> Vec<Offer> {
     let target = match file {
         Some(path) => TargetSpec::File { path: path.into(), size: 0 },
         None => scratch_dir(dir).map_or(TargetSpec::None, |dir| TargetSpec::Scratch { dir, size: 0, keep: false }),
     };
-    let site = probing::site(&target, remote);
+    let site = probing::site(&target, remote).choosing(sets);
     let of = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
         let refused = probe.check(&cell, &site).err();
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn every_probe_offers_what_it_would_measure() {
-        let offers = offers(None, None, None);
+        let offers = offers(None, None, None, None);
         for probe in PROBES {
             let id = probe.info().id;
             let own: Vec<&Offer> = offers.iter().filter(|offer| offer.cell.probe == id).collect();
@@ -51,9 +51,9 @@ mod tests {
 
     #[test]
     fn a_named_file_takes_no_folder_from_the_probes_that_make_their_own() {
-        let without = offers(None, None, None);
+        let without = offers(None, None, None, None);
         let file = std::env::current_exe().unwrap();
-        let with = offers(Some(&file), None, None);
+        let with = offers(Some(&file), None, None, None);
         let refused = |offers: &[Offer], id: &str| offers.iter().filter(|o| o.cell.probe == id && o.refused.is_some()).count();
         for id in ["file-read", "fsync", "metadata"] {
             assert_eq!(refused(&with, id), refused(&without, id), "{id}");
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn the_machine_that_was_named_is_asked() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let offers = offers(None, None, Some(&free.parse().unwrap()));
+        let offers = offers(None, None, Some(&free.parse().unwrap()), None);
         let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.is_far();
         let why = offers.iter().filter(far).find_map(|offer| offer.refused.clone()).unwrap();
         assert!(why.starts_with(&free), "{why}");

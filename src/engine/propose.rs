@@ -68,7 +68,8 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     }
     let parts: Vec<Settings> = presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
     let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
-    let cold = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings)).cold.unwrap_or_default();
+    let whole = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings));
+    let cold = whole.cold.unwrap_or_default();
     let dropping = if cold.is_data() { Ok(()) } else { cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}")) };
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
@@ -94,8 +95,9 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     };
     let (infos, probes) = (infos(), probe::infos());
     let site = OnceCell::new();
-    let remote = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings)).remote;
-    let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(|| probing::site(&target, remote.as_ref())));
+    let cells = |info: &'static ProbeInfo| {
+        offered(info, site.get_or_init(|| probing::site(&target, whole.remote.as_ref()).choosing(whole.sets.as_deref())))
+    };
     let probes = Offered { infos: &probes, cells: &cells };
     // Half of what is free: the page cache needs the rest.
     let (target, memory, seed) = (target.clone(), allowed / 2, seed());

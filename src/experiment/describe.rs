@@ -115,6 +115,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         cold: _,
         // No part of a job.
         probe: _,
+        sets: _,
         remote: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| ways(backends, infos));

@@ -103,7 +103,7 @@ fn every_setting_of_a_cell_is_held() {
         ("cpu-cache", "flush"),
     ];
     for setting in Settings::ALL {
-        let free = ["seed", "trials", "trial-time", "budget", "ceilings", "rated", "memory-share", "cold", "probe", "remote"]
+        let free = ["seed", "trials", "trial-time", "budget", "ceilings", "rated", "memory-share", "cold", "probe", "set", "remote"]
             .contains(&setting.name);
         let value = other.iter().find(|(name, _)| *name == setting.name);
         assert_eq!(value.is_none(), free, "{}: give it a value that these cells have not", setting.name);

@@ -1,6 +1,6 @@
 //! Why no plan can be made; each is one line that says what to do.
 
-use crate::plan::{ChoiceError, Unknown};
+use crate::plan::{ChoiceError, SettingError, Unknown};
 use crate::units::show_bytes;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,6 +9,8 @@ pub enum PlanError {
     Unknown(#[from] Unknown),
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    #[error("--set: {0}")]
+    Set(SettingError),
     #[error("{cell}: {reason}")]
     Refused { cell: String, reason: String },
     #[error("a block size of 0 reads nothing: give 1 or more")]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Asked, Experiment, PlanError};
-use crate::plan::{Job, Preset, ProbeCell, Settings, Skipped, named_probes};
+use crate::plan::{Job, Preset, ProbeCell, ProbeInfo, Settings, Skipped, check_sets, named_probes};
 
 pub struct Lab;
 
@@ -31,11 +31,19 @@ pub fn asked<'a>(settings: &'a Settings, presets: &'a [Preset]) -> Vec<&'a Strin
     settings.probe.as_ref().map_or_else(of_presets, |said| said.iter().collect())
 }
 
+/// Refuses what was set of no probe that is chosen. What a preset sets is held against the probes of presets only.
+fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
+    let of_presets = of.presets.iter().filter(|_| of.settings.probe.is_none()).filter_map(|preset| preset.settings.sets.as_deref());
+    of.settings.sets.as_deref().into_iter().chain(of_presets).try_for_each(|sets| check_sets(sets, chosen)).map_err(PlanError::Set)
+}
+
 /// The cells of all probes that were asked for, each once, and what cannot be had here.
 pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
     let words: Vec<String> = asked(of.settings, of.presets).into_iter().cloned().collect();
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-    for info in named_probes(&words, of.probes.infos)? {
+    let chosen: Vec<&'static ProbeInfo> = named_probes(&words, of.probes.infos)?.into_iter().copied().collect();
+    check(of, &chosen)?;
+    for info in chosen {
         for (cell, checked) in (of.probes.cells)(info) {
             if !seen.insert(cell.clone()) {
                 continue;

@@ -63,7 +63,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
 ];
 
 /// What a plan has once, however many sweeps it joins.
-const ONCE: &[&str] = &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold", "remote"];
+const ONCE: &[&str] = &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold", "set", "remote"];
 
 impl PresetError {
     /// Without the name of the preset, for a list of presets.

@@ -1,7 +1,7 @@
 //! What a probe is: one record from which help, lists, the Lab screen and reports are made.
 
 use super::job::names;
-use super::{Unknown, nearest};
+use super::{ProbeParam, Unknown, nearest};
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,6 +30,8 @@ pub struct ProbeInfo {
     pub doc: &'static str,
     /// Makes files of its own, in a folder that has to be found.
     pub makes_files: bool,
+    /// What `--set` takes.
+    pub params: &'static [ProbeParam],
 }
 
 /// The ids of `known` that `asked` names, in the order of `known`: an id, a group, or `all`.
@@ -51,7 +53,7 @@ pub fn named<'a>(asked: &[String], known: &'a [&'static ProbeInfo]) -> Result<Ve
 mod tests {
     use super::*;
 
-    const CALL: ProbeInfo = ProbeInfo { id: "call", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false };
+    const CALL: ProbeInfo = ProbeInfo { id: "call", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false, params: &[] };
     const RTT: ProbeInfo = ProbeInfo { id: "rtt", group: Group::Network, ..CALL };
 
     #[test]

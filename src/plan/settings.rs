@@ -7,11 +7,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::job::PatternError;
+use super::probe_param::{parse_sets, put};
 use super::setting_text::{
     backends, block_sizes, percents, positive, seed, shares, some_names, some_of, switch, trial_time, trials, words,
 };
 use super::{
-    Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, Range, RangeError, RangeOf, Remote, Sync, Unknown, nearest,
+    Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeError, RangeOf, Remote, Sync, Unknown,
+    nearest,
 };
 use crate::units::{self, UnitError};
 
@@ -66,6 +68,8 @@ pub struct Settings {
     pub cold: Option<Cold>,
     /// Ids of probes, their groups, or `all`.
     pub probe: Option<Vec<String>>,
+    /// Values for parameters of these probes.
+    pub sets: Option<Vec<ProbeSet>>,
     /// The other machine of the network probes.
     pub remote: Option<Remote>,
 }
@@ -88,6 +92,8 @@ pub struct Setting {
     set: fn(&mut Settings, &str) -> Result<(), SettingError>,
     get: fn(&Settings) -> Option<String>,
     take: fn(&mut Settings, &Settings),
+    /// It is said several times, and each time adds to it; in text with spaces between.
+    pub many: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +130,7 @@ macro_rules! setting {
                     settings.$field = from.$field.clone();
                 }
             },
+            many: false,
         }
     };
 }
@@ -163,6 +170,27 @@ impl Settings {
             |v| join(v),
             "Operating-system measurements in place of file I/O, or beside that of a preset; --list probes shows them"
         ),
+        Setting {
+            name: "set",
+            short: None,
+            value: Some("NAME=RANGE"),
+            help: "Values of a probe's parameter: processes=1..10+1 | bytes=64k,1m | latency.stride=64 of one probe; may be said several times; --list probes shows them [default: those of the probe]",
+            set: |settings, text| {
+                let sets = settings.sets.get_or_insert_default();
+                parse_sets(text)?.into_iter().for_each(|set| put(sets, set));
+                Ok(())
+            },
+            get: |settings| settings.sets.as_ref().map(|sets| sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+            take: |settings, from| {
+                // Those of the same parameter give way, and others stay.
+                let Some(from) = &from.sets else { return };
+                let said = settings.sets.take().unwrap_or_default();
+                let mut sets = from.clone();
+                said.into_iter().for_each(|set| put(&mut sets, set));
+                settings.sets = Some(sets);
+            },
+            many: true,
+        },
         setting!(
             "remote",
             None,
@@ -187,6 +215,7 @@ impl Settings {
                     settings.block_size = from.block_size.clone()
                 }
             },
+            many: false,
         },
         setting!(
             "count",
@@ -401,6 +430,9 @@ impl Settings {
                 (None, _) => {}
                 (Some(text), None) if text == "true" => argv.push(format!("--{}", setting.name)),
                 (Some(_), None) => argv.push(format!("--{}=no", setting.name)),
+                (Some(text), Some(_)) if setting.many => {
+                    argv.extend(text.split(' ').flat_map(|one| [format!("--{}", setting.name), one.into()]));
+                }
                 (Some(text), Some(_)) => argv.extend([setting.short.map_or(format!("--{}", setting.name), |c| format!("-{c}")), text]),
             }
         }

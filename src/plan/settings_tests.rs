@@ -34,6 +34,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("memory-share", "50,150"),
         ("cold", "meta"),
         ("probe", "call,network"),
+        ("set", "processes=1..10 latency.bytes=64k,1m"),
         ("remote", "lab-7:80"),
     ]);
     let argv = all.argv();
@@ -50,6 +51,12 @@ fn every_setting_goes_to_argv_and_back() {
     let mut said = Settings::default();
     all.said().for_each(|(name, text)| said.set(name, &text).unwrap());
     assert_eq!((said, all.said().count()), (all.clone(), Settings::ALL.len()));
+}
+
+#[test]
+fn sets_add_up_and_what_is_said_wins_for_its_parameter_only() {
+    let said = set(&[("set", "bytes=4k"), ("set", "processes=2")]).or(&set(&[("set", "bytes=8k stride=64")]));
+    assert_eq!(said.argv().join(" "), "--set stride=64 --set bytes=4k --set processes=2");
 }
 
 #[test]

@@ -26,6 +26,7 @@ static INFO: ProbeInfo = ProbeInfo {
           all threads together by the memory itself. A plain write first reads the line that it fills, unless the CPU sees that all of \
           it will be written, so write and copy lie below read. Memory is on huge pages where the kernel gives them.",
     makes_files: false,
+    params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

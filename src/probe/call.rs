@@ -20,6 +20,7 @@ static INFO: ProbeInfo = ProbeInfo {
           the seventh goes over the stack, on aarch64 all seven in registers. A call and its return are predicted, so it is a few cycles; \
           unoptimised code, as in the report, also builds a stack frame and stores every argument.",
     makes_files: false,
+    params: &[],
 };
 
 /// The most arguments; the seventh is the first on the stack of x86-64.

@@ -21,6 +21,7 @@ static INFO: ProbeInfo = ProbeInfo {
           CPU time of the thread has to ask the kernel. The resolution is the least difference between two readings that differ. \
           Whatever is measured by a clock is uncertain by one reading and one step: batches are made long for this reason.",
     makes_files: false,
+    params: &[],
 };
 
 /// Cycles of one reading.

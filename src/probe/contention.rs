@@ -4,7 +4,7 @@ use super::files::{BLOCK, cold, device, filled, folder, ground, has_room};
 use super::known::{has_only, number};
 use super::reader::{Part, Reader};
 use super::{Gauge, Probe, ProbeError, Site, Took};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
@@ -22,6 +22,15 @@ static INFO: ProbeInfo = ProbeInfo {
           with the number of processes, device or CPUs are shared out. The report did the same with 1 to 10 processes and 64 MiB each, \
           on ZFS.",
     makes_files: true,
+    params: &[ProbeParam {
+        name: "processes",
+        about: "processes that read at the same time",
+        of: RangeOf::Count,
+        least: 1,
+        most: MOST,
+        step: 1,
+        usual: "1,2,4 .. twice the CPUs",
+    }],
 };
 
 /// Of each process.
@@ -38,11 +47,12 @@ impl Probe for Contention {
         &INFO
     }
 
-    /// By doubling up to twice the CPUs, at least 4.
+    /// Unless chosen by doubling up to twice the CPUs, at least 4.
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
         let most = (site.cpus.len() as u64 * 2).clamp(4, MOST);
-        let counts = (0..6).map(|power| 1u64 << power).take_while(|count| *count <= most);
-        counts.map(|count| ProbeCell::new(INFO.id, [("processes", count.into())])).collect()
+        let doubled = || (0..6).map(|power| 1u64 << power).take_while(|count| *count <= most).collect();
+        let counts = site.chosen(&INFO, "processes").unwrap_or_else(doubled);
+        counts.into_iter().map(|count| ProbeCell::new(INFO.id, [("processes", count.into())])).collect()
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {

@@ -16,6 +16,7 @@ static INFO: ProbeInfo = ProbeInfo {
           measured in a loop has this much too, so it is taken out of every other value. A turn is one add and one branch that is always \
           guessed right: one cycle, or two where a turn crosses a boundary of the instruction cache.",
     makes_files: false,
+    params: &[],
 };
 
 /// `count` turns.

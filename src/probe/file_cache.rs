@@ -4,7 +4,7 @@ use super::files::{device, folder, has_room};
 use super::known::number;
 use super::reread::{PAGE, Twice, Value};
 use super::{Gauge, Probe, ProbeError, Site};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;
 use crate::sys::memory_group::MemoryGroup;
@@ -25,6 +25,15 @@ static INFO: ProbeInfo = ProbeInfo {
           the cache holds at least. With a size the value is the time of 4 KiB when a file of that size is read again: up to the size of \
           the cache they are copied from memory, beyond it they come from the device, and the curve has a step there.",
     makes_files: true,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "size of the file that is read again",
+        of: RangeOf::Bytes,
+        least: LEAST,
+        most: MOST,
+        step: 1 << 20,
+        usual: "16m..192m",
+    }],
 };
 
 /// Memory of the control group.
@@ -53,8 +62,9 @@ impl Probe for FileCache {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let sized = SIZES.iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", (*bytes).into())]));
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
+        let sized = sizes.into_iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", bytes.into())]));
         std::iter::once(ProbeCell::new(INFO.id, [])).chain(sized).collect()
     }
 
@@ -72,7 +82,8 @@ impl Probe for FileCache {
         if bytes < LEAST {
             return Err(format!("a quarter of what is free is {} of memory only", show_bytes(site.memory)));
         }
-        site.has_memory(bytes).and_then(|()| has_room(site, bytes))
+        let beyond = |why| format!("{why}; the preset larger-than-memory reads files beyond it, where the disk has room");
+        site.has_memory(bytes).map_err(beyond).and_then(|()| has_room(site, bytes))
     }
 
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
@@ -153,6 +164,8 @@ mod tests {
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(FileCache.check(&ProbeCell::new("file-cache", []), &with(LEAST - 1)).unwrap_err().contains("a quarter"));
+        let large = ProbeCell::new("file-cache", [("bytes", MOST.into())]);
+        assert!(FileCache.check(&large, &with(MOST - 1)).unwrap_err().contains("larger-than-memory"));
     }
 
     #[test]

@@ -6,9 +6,9 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
 use super::files::{Device, alone, device, fill, filled, folder, ground, has_room};
-use super::reading::{self, OPENED, Reading, Source, What, in_order};
+use super::reading::{self, MOST, OPENED, Reading, Source, What, in_order};
 use super::{Gauge, Probe, ProbeError, Site};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::fd;
 use crate::sys::scratch_dir::ScratchDir;
@@ -27,6 +27,15 @@ static INFO: ProbeInfo = ProbeInfo {
           files were cached, and its random program searched a line of text from the start of the file each time, so its figures grow \
           with the square of the size.",
     makes_files: true,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "size of the file, cached and cold",
+        of: RangeOf::Bytes,
+        least: 1,
+        most: MOST,
+        step: 1,
+        usual: "1890,11390,64k,1m,16m,64m; cold 64k,1m,4m",
+    }],
 };
 
 /// Up to here a file has a name, as opening one without costs more, which shows in the time of a small file.
@@ -37,8 +46,8 @@ impl Probe for FileRead {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        reading::cells(INFO.id, u64::MAX)
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        reading::cells(INFO.id, u64::MAX, site.chosen(&INFO, "bytes").as_deref())
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {

@@ -23,6 +23,7 @@ static INFO: ProbeInfo = ProbeInfo {
           also load a program, true(1), with its linker and C library: most of that is page faults. The wait is included, as the child \
           has to run, and with it two switches.",
     makes_files: false,
+    params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

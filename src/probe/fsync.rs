@@ -7,7 +7,7 @@ use nix::unistd::{fdatasync, fsync};
 use super::files::{Device, device, filled, folder, ground, has_room, unpin};
 use super::known::{Known, has_only, number};
 use super::{Gauge, Probe, ProbeError, Site, Took};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::disk::{DiskStats, device_of};
 use crate::sys::scratch::Scratch;
@@ -26,6 +26,15 @@ static INFO: ProbeInfo = ProbeInfo {
           in a memory without a battery has to empty it, and one that says so at once does not do that: both shows here. What the device \
           wrote is counted by the kernel. The thread is not pinned, as kernel threads do part of the work.",
     makes_files: true,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "bytes that are written before each call",
+        of: RangeOf::Bytes,
+        least: 0,
+        most: FILE,
+        step: 1,
+        usual: "0,4k,1m",
+    }],
 };
 
 /// Whether only the data is waited for.
@@ -47,9 +56,10 @@ impl Probe for Fsync {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
         let cell = |bytes: u64, call: &'static str| ProbeCell::new(INFO.id, [("call", call.into()), ("bytes", bytes.into())]);
-        SIZES.into_iter().flat_map(|bytes| CALLS.iter().map(move |call| cell(bytes, call.name))).collect()
+        sizes.into_iter().flat_map(|bytes| CALLS.iter().map(move |call| cell(bytes, call.name))).collect()
     }
 
     fn check(&self, _: &ProbeCell, site: &Site) -> Result<(), String> {

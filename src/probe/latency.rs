@@ -4,7 +4,7 @@ use super::chase::{Ring, shuffled};
 use super::known::{has_only, number};
 use super::map::Map;
 use super::{Gauge, Probe, ProbeError, Site, Took};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::units::show_bytes;
 
@@ -21,11 +21,24 @@ static INFO: ProbeInfo = ProbeInfo {
           a staircase whose steps are the caches, and its last step is memory. Pages are small, so beyond the reach of the TLB each random \
           load also waits for a page walk: the probe tlb has that part alone.",
     makes_files: false,
+    params: &[
+        ProbeParam { name: "bytes", about: "memory that is used", of: RangeOf::Bytes, least: 512, most: 1 << 40, step: 8, usual: "4k..1g" },
+        ProbeParam {
+            name: "stride",
+            about: "distance of the places, 0 for the random order of lines",
+            of: RangeOf::Bytes,
+            least: 0,
+            most: 1 << 30,
+            step: 8,
+            usual: "0,64,256,1k",
+        },
+    ],
 };
 
 /// Places lie on lines of their own where no stride is said.
 const LINE: usize = 64;
-const STRIDES: [u64; 3] = [64, 256, 1024];
+/// None first: random order.
+const STRIDES: [u64; 4] = [0, 64, 256, 1024];
 const SIZES: std::ops::RangeInclusive<u32> = 12..=30;
 
 fn parts(cell: &ProbeCell) -> Option<(usize, Option<usize>)> {
@@ -41,11 +54,15 @@ impl Probe for Latency {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let bytes = |size: u32| ("bytes", (1u64 << size).into());
-        let random = SIZES.map(|size| ProbeCell::new(INFO.id, [bytes(size)]));
-        let strided = STRIDES.into_iter().flat_map(|stride| SIZES.map(move |size| (size, stride)));
-        random.chain(strided.map(|(size, stride)| ProbeCell::new(INFO.id, [bytes(size), ("stride", stride.into())]))).collect()
+    /// No more than one place is no ring: strides beyond the size are left out.
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.map(|power| 1 << power).collect());
+        let strides = site.chosen(&INFO, "stride").unwrap_or_else(|| STRIDES.into());
+        let pairs = strides.into_iter().flat_map(|stride| sizes.iter().map(move |size| (*size, stride)));
+        let cell = |(size, stride): (u64, u64)| {
+            ProbeCell::new(INFO.id, [("bytes", size.into())].into_iter().chain((stride > 0).then_some(("stride", stride.into()))))
+        };
+        pairs.filter(|(size, stride)| stride <= size).map(cell).collect()
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {

@@ -28,6 +28,7 @@ static INFO: ProbeInfo = ProbeInfo {
           measured. ext4 takes no inode again that was freed in the last seconds, so where many were just deleted it searches long for \
           each new file.",
     makes_files: true,
+    params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use super::known::{has_only, number};
 use super::map::{Map, page};
 use super::{Gauge, Probe, ProbeError, Site, Took};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 
 pub(super) struct Mprotect;
@@ -17,6 +17,15 @@ static INFO: ProbeInfo = ProbeInfo {
           throws their addresses out of the TLB; making them read-only is dearer, as a stale entry would still allow a write. The pages \
           are touched before, so that none is missing.",
     makes_files: false,
+    params: &[ProbeParam {
+        name: "pages",
+        about: "pages whose protection is changed",
+        of: RangeOf::Count,
+        least: 1,
+        most: 1 << 20,
+        step: 1,
+        usual: "1,256",
+    }],
 };
 
 const PAGES: [u64; 2] = [1, 256];
@@ -31,8 +40,9 @@ impl Probe for Mprotect {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        PAGES.iter().map(|pages| ProbeCell::new(INFO.id, [("pages", (*pages).into())])).collect()
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        let pages = site.chosen(&INFO, "pages").unwrap_or_else(|| PAGES.into());
+        pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {

@@ -26,6 +26,7 @@ static INFO: ProbeInfo = ProbeInfo {
           a file that is not cached, so each fault waits for the device; cow writes to pages of a private mapping, and each is copied. \
           Mapping and unmapping are not in the time. mmap's cost in the file experiments is this one, per 4 KiB or per 64 KiB.",
     makes_files: true,
+    params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,10 +4,10 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use super::known::{Known, has_only};
+use super::known::{Known, has_only, number};
 use super::partner::{Place, Process};
 use super::{Gauge, Probe, ProbeError, Site, Took};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 
 pub(super) struct Pipe;
@@ -21,6 +21,15 @@ static INFO: ProbeInfo = ProbeInfo {
           kernel and out again, so half the copy bandwidth is the most on one CPU; across CPUs both copies go on at once, but the data \
           goes from one CPU's cache to the other's. A pipe holds 64 KiB, so both sides often wait for each other.",
     makes_files: false,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "bytes that are written at a time",
+        of: RangeOf::Bytes,
+        least: 1,
+        most: MOST,
+        step: 1,
+        usual: "64k",
+    }],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,8 +51,15 @@ const KINDS: &[Known<Kind>] = &[
 
 const BLOCK: usize = 64 << 10;
 
-fn parts(cell: &ProbeCell) -> Option<(&'static Known<Kind>, Place)> {
-    Some((Known::of(KINDS, cell, "kind")?, Place::of(cell)?)).filter(|_| has_only(cell, &["kind", "cpus"]))
+/// No more is written at a time.
+const MOST: u64 = 1 << 20;
+
+fn parts(cell: &ProbeCell) -> Option<(&'static Known<Kind>, Place, usize)> {
+    let (bytes, known): (_, &[&str]) = match cell.params.get("bytes") {
+        None => (BLOCK, &["kind", "cpus"]),
+        Some(_) => (number(cell, "bytes").filter(|bytes| (1..=MOST).contains(bytes))? as usize, &["kind", "cpus", "bytes"]),
+    };
+    Some((Known::of(KINDS, cell, "kind")?, Place::of(cell)?, bytes)).filter(|_| has_only(cell, known))
 }
 
 impl Probe for Pipe {
@@ -51,9 +67,15 @@ impl Probe for Pipe {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let cell = |kind: &'static str, cpus: &'static str| ProbeCell::new(INFO.id, [("kind", kind.into()), ("cpus", cpus.into())]);
-        KINDS.iter().flat_map(|kind| Place::ALL.map(|(cpus, _)| cell(kind.name, cpus))).collect()
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| vec![BLOCK as u64]);
+        let cell = |kind: &'static str, cpus: &'static str, bytes: u64| {
+            // The cells without a size have the usual one, in sessions of before too.
+            let said = (bytes != BLOCK as u64).then_some(("bytes", bytes.into()));
+            ProbeCell::new(INFO.id, [("kind", kind.into()), ("cpus", cpus.into())].into_iter().chain(said))
+        };
+        let places = |bytes: u64| KINDS.iter().flat_map(move |kind| Place::ALL.map(|(cpus, _)| cell(kind.name, cpus, bytes)));
+        sizes.into_iter().flat_map(places).collect()
     }
 
     fn unit(&self, _: &ProbeCell) -> Unit {
@@ -61,7 +83,7 @@ impl Probe for Pipe {
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        parts(cell).map_or(Ok(()), |(_, place)| place.check(site))
+        parts(cell).map_or(Ok(()), |(_, place, _)| place.check(site))
     }
 
     fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
@@ -69,7 +91,7 @@ impl Probe for Pipe {
     }
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (kind, place) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        let (kind, place, block) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         let pipe = || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
         let (from, to) = match kind.what {
             Kind::Pipe => pipe()?,
@@ -79,7 +101,7 @@ impl Probe for Pipe {
             }
         };
         let (back, answer) = pipe()?;
-        let mut buffer = vec![0u8; BLOCK];
+        let mut buffer = vec![0u8; block];
         let (reads, writes) = (from.as_raw_fd(), answer.as_raw_fd());
         let (not_mine, nor_mine) = (to.as_raw_fd(), back.as_raw_fd());
         let body = || {
@@ -94,7 +116,7 @@ impl Probe for Pipe {
         let partner = unsafe { Process::fork(place, site, body) }?;
         // A partner that is gone then shows as a broken pipe.
         drop((from, answer));
-        Ok(Box::new(Stream { to, back, data: vec![0x5a; BLOCK], site: site.clone(), _partner: partner }))
+        Ok(Box::new(Stream { to, back, data: vec![0x5a; block], site: site.clone(), _partner: partner }))
     }
 }
 

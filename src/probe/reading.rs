@@ -29,7 +29,7 @@ const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
 /// How often a batch is begun anew when the cache lost the file meanwhile.
 const TRIES: u32 = 5;
 /// No file of a cell is larger.
-const MOST: u64 = 1 << 30;
+pub(super) const MOST: u64 = 1 << 30;
 
 /// Nanoseconds of a block that is cached; both read the same blocks by the same calls.
 const PATTERNS: &[Known<bool>] = &[
@@ -73,11 +73,14 @@ impl What {
     }
 }
 
-/// Every pattern of every size up to `most`, cached and then cold; all of the file where it is smaller than all of these.
-pub(super) fn cells(probe: &'static str, most: u64) -> Vec<ProbeCell> {
-    let warm: Vec<u64> = WARM_SIZES.iter().copied().filter(|size| *size <= most).collect();
+/// Every pattern of every size up to `most`, cached and then cold; all of the file where it is smaller than all of these. Sizes
+/// that were `chosen` take their place, whether there are so many bytes or not.
+pub(super) fn cells(probe: &'static str, most: u64, chosen: Option<&[u64]>) -> Vec<ProbeCell> {
+    let within = |sizes: &[u64]| sizes.iter().copied().filter(|size| *size <= most).collect::<Vec<u64>>();
+    let warm = chosen.map_or_else(|| within(WARM_SIZES), <[u64]>::to_vec);
     let warm = if warm.is_empty() { vec![most] } else { warm };
-    let sizes = warm.into_iter().map(|size| (size, false)).chain(COLD_SIZES.iter().filter(|size| **size <= most).map(|size| (*size, true)));
+    let cold = chosen.map_or_else(|| within(COLD_SIZES), <[u64]>::to_vec);
+    let sizes = warm.into_iter().map(|size| (size, false)).chain(cold.into_iter().map(|size| (size, true)));
     let cell = |pattern: &Known<bool>, bytes: u64, cold: bool| {
         let cell = ProbeCell::new(probe, [("pattern", pattern.name.into()), ("bytes", bytes.into())]);
         let params = cell.params.into_iter().chain(cold.then(|| ("cold".to_string(), true.into())));

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::Path;
 
 use super::files::{alone, ground};
-use super::reading::{self, OPENED, Reading, Source, What, in_order};
+use super::reading::{self, MOST, OPENED, Reading, Source, What, in_order};
 use super::{Gauge, Probe, ProbeError, Site};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::fd;
 use crate::sys::mounts::{self, Mount};
@@ -25,6 +25,15 @@ static INFO: ProbeInfo = ProbeInfo {
           cache of this machine is emptied before each file; that of the server is not, so it is the network that is measured, and not \
           the server's disk.",
     makes_files: false,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "first bytes of the file that are read, cached and cold",
+        of: RangeOf::Bytes,
+        least: 1,
+        most: MOST,
+        step: 1,
+        usual: "1890,11390,64k,1m,16m,64m; cold 64k,1m,4m",
+    }],
 };
 
 /// Nanoseconds of one question to the server: the same machine to another town.
@@ -58,7 +67,7 @@ impl Probe for RemoteRead {
 
     /// Without a remote file one of each pattern, to say so.
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        reading::cells(INFO.id, remote(site).map_or(1890, |(_, _, size)| size))
+        reading::cells(INFO.id, remote(site).map_or(1890, |(_, _, size)| size), site.chosen(&INFO, "bytes").as_deref())
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {

@@ -33,7 +33,7 @@ fn without_a_remote_file_it_says_what_to_do() {
 #[test]
 fn sizes_are_those_that_the_file_has() {
     let sizes = |most| {
-        let all = reading::cells("remote-read", most).into_iter().map(|cell| What::of(&cell).unwrap());
+        let all = reading::cells("remote-read", most, None).into_iter().map(|cell| What::of(&cell).unwrap());
         all.filter(|what| !what.random).map(|what| (what.bytes, what.cold)).collect::<Vec<_>>()
     };
     assert_eq!(sizes(20), [(20, false)]);
@@ -49,7 +49,7 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     let mut data = vec![0; 100_000];
     random::fill(1, 0, &mut data);
     std::fs::write(own.path(), &data).unwrap();
-    for what in reading::cells("remote-read", 70_000).into_iter().map(|cell| What::of(&cell).unwrap()) {
+    for what in reading::cells("remote-read", 70_000, None).into_iter().map(|cell| What::of(&cell).unwrap()) {
         let file = File::open(own.path()).unwrap();
         let source = Source { path: own.path().into(), ground: ground(&file), file, far: true, _own: None };
         let mut gauge = Reading::open(what, source, &site()).unwrap();
@@ -74,7 +74,8 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
 #[test]
 fn a_file_that_was_thrown_out_is_read_in_again_before_it_is_timed() {
     let Some(file) = testing::file_on_disk(1 << 20) else { return };
-    let what = reading::cells("file-read", 1 << 20).iter().filter_map(What::of).find(|what| what.bytes == 1 << 20 && !what.cold).unwrap();
+    let what =
+        reading::cells("file-read", 1 << 20, None).iter().filter_map(What::of).find(|what| what.bytes == 1 << 20 && !what.cold).unwrap();
     let again = file.try_clone().unwrap();
     let source = Source { path: crate::sys::fd::own_path(&file), ground: None, file, far: false, _own: None };
     let mut gauge = Reading::open(what, source, &site()).unwrap();

@@ -22,6 +22,7 @@ static INFO: ProbeInfo = ProbeInfo {
           a system call, on its way back a frame on the stack, the handler, and another system call that takes the frame away. The \
           handler counts, so every delivery is proved. The handler that was there before is put back.",
     makes_files: false,
+    params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

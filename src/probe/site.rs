@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::ProbeError;
 use super::net::Peer;
 use crate::host::Host;
-use crate::plan::Remote;
+use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
 use crate::sys::allowance::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
@@ -26,6 +26,8 @@ pub struct Site {
     pub file: Option<PathBuf>,
     /// The other machine of the network probes.
     pub(super) peer: Option<Arc<Peer>>,
+    /// Values that were chosen for parameters.
+    sets: Vec<ProbeSet>,
     stop: Arc<AtomicBool>,
 }
 
@@ -34,12 +36,22 @@ impl Site {
     pub fn here(dir: Option<PathBuf>, file: Option<PathBuf>) -> Site {
         let free = free_memory().unwrap_or(1 << 30);
         let cpus = Affinity::current().map(|set| set.cpus()).unwrap_or_default();
-        Site { host: Host::collect(), cpus, memory: free / 4, dir, file, peer: None, stop: Arc::default() }
+        Site { host: Host::collect(), cpus, memory: free / 4, dir, file, peer: None, sets: Vec::new(), stop: Arc::default() }
     }
 
     /// The same with another machine, which is not touched yet.
     pub fn with(self, remote: Option<&Remote>) -> Site {
         Site { peer: remote.map(|remote| Arc::new(Peer::new(remote))), ..self }
+    }
+
+    /// The same with these values of parameters.
+    pub fn choosing(self, sets: Option<&[ProbeSet]>) -> Site {
+        Site { sets: sets.unwrap_or_default().into(), ..self }
+    }
+
+    /// The values that were chosen for a parameter of a probe.
+    pub fn chosen(&self, info: &ProbeInfo, name: &str) -> Option<Vec<u64>> {
+        set_values(&self.sets, info.id, name)
     }
 
     /// The CPU that measures: the last one, as the first serves most interrupts.

@@ -26,6 +26,7 @@ static INFO: ProbeInfo = ProbeInfo {
           Inlined, the instruction stands in the loop as in iotui's own backends; through the C library there is a call around it and, on \
           some CPUs, a return that is guessed wrong. The ratio to a procedure call is what makes batching worth while.",
     makes_files: false,
+    params: &[],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

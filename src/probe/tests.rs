@@ -39,6 +39,33 @@ fn no_two_cells_are_equal_and_each_has_an_estimate_with_its_reason() {
 }
 
 #[test]
+fn what_is_set_of_a_parameter_is_in_cells_that_the_probe_knows() {
+    let mut here = site();
+    here.host.cpu.cycle_nanos = Some(0.4);
+    for probe in PROBES {
+        let info = probe.info();
+        for param in info.params {
+            assert!(!param.about.is_empty() && !param.usual.is_empty(), "{} {}", info.id, param.name);
+            let mut values = vec![param.least, param.most / param.step * param.step];
+            values.dedup();
+            let mut settings = crate::plan::Settings::default();
+            settings.set("set", &format!("{}.{}={},{}", info.id, param.name, values[0], values[1])).unwrap();
+            assert_eq!(crate::plan::check_sets(settings.sets.as_deref().unwrap(), &[info]), Ok(()), "{} {}", info.id, param.name);
+            let cells = probe.cells(&here.clone().choosing(settings.sets.as_deref()));
+            assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());
+            let has = |cell: &ProbeCell, value: u64| cell.params.get(param.name) == Some(&value.into());
+            assert!(cells.iter().any(|cell| has(cell, values[1])), "{} {}: {cells:?}", info.id, param.name);
+            for cell in &cells {
+                let chosen = !cell.params.contains_key(param.name) || values.iter().any(|value| has(cell, *value));
+                // An estimate is made of a cell that is known.
+                let far = cell.is_far();
+                assert!(chosen && (far || probe.estimate(cell, &here).is_some()), "{} {}: {}", info.id, param.name, cell.label());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_cell_of_another_iotui_is_refused_in_words() {
     for probe in PROBES {
         let strange = cell(probe.info().id, &[("color", "blue".into())]);

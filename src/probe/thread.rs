@@ -19,6 +19,7 @@ static INFO: ProbeInfo = ProbeInfo {
           the first one this is a task for the kernel, a switch to it and one back; no memory is copied, which is the difference to fork. \
           The thread starts on the same CPU.",
     makes_files: false,
+    params: &[],
 };
 
 impl Probe for Thread {

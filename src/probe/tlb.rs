@@ -4,7 +4,7 @@ use super::chase::{Ring, shuffled};
 use super::known::{has_only, number};
 use super::map::{Map, page};
 use super::{Gauge, Probe, ProbeError, Site, Took};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 
 pub(super) struct Tlb;
@@ -19,6 +19,15 @@ static INFO: ProbeInfo = ProbeInfo {
           in the second some cycles, and beyond it a page walk, which on a virtual machine goes through two sets of tables. \
           The number of pages at the end of a step, times the size of a page, is the reach of that TLB.",
     makes_files: false,
+    params: &[ProbeParam {
+        name: "pages",
+        about: "pages that are used",
+        of: RangeOf::Count,
+        least: 2,
+        most: 1 << 24,
+        step: 1,
+        usual: "8..32k",
+    }],
 };
 
 const LINE: usize = 64;
@@ -34,8 +43,9 @@ impl Probe for Tlb {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        PAGES.map(|pages| ProbeCell::new(INFO.id, [("pages", (1u64 << pages).into())])).collect()
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        let pages = site.chosen(&INFO, "pages").unwrap_or_else(|| PAGES.map(|power| 1 << power).collect());
+        pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {

@@ -15,7 +15,7 @@ use super::setup::{Listing, Question, Seen};
 use super::shown::Shown;
 use crate::engine::Proposed;
 use crate::host::Host;
-use crate::plan::{Plan, Preset, Remote};
+use crate::plan::{Plan, Preset, ProbeSet, Remote};
 use crate::record::{Event, Warning};
 use crate::session::{Listed, Samples};
 
@@ -144,11 +144,12 @@ pub enum Effect {
     },
     Import(String),
     Export(Box<Export>),
-    /// What probes can be measured on this target, or without one, and with another machine.
+    /// What probes can be measured on this target, or without one, with another machine and with these values of parameters.
     Lab {
         file: Option<PathBuf>,
         dir: Option<PathBuf>,
         remote: Option<Remote>,
+        sets: Option<Vec<ProbeSet>>,
     },
     PlanLab(Box<Question>),
     MarkOnLab(String),

@@ -17,7 +17,7 @@ struct Slow {
     batches: AtomicU64,
 }
 
-static INFO: ProbeInfo = ProbeInfo { id: "slow", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false };
+static INFO: ProbeInfo = ProbeInfo { id: "slow", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false, params: &[] };
 
 impl Probe for Slow {
     fn info(&self) -> &'static ProbeInfo {

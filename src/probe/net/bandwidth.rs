@@ -7,7 +7,7 @@ use super::line::LineError;
 use super::rtt::{two_cpus, with_cpus};
 use super::to::{self, Ip, To, Way};
 use super::wire::{MOST_SINK, Request};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::probe::known::{has_only, number};
 use crate::probe::{Gauge, Probe, ProbeError, Site, Took};
 use crate::record::{Estimate, HostSummary, Unit};
@@ -25,12 +25,23 @@ static INFO: ProbeInfo = ProbeInfo {
           start of TCP is over. Over the loopback every byte is copied into the kernel and out of it, both on one CPU unless the cell says \
           cpus 2; to a peer the slowest wire on the way decides, less what every packet spends on headers.",
     makes_files: false,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "bytes that are written at once",
+        of: RangeOf::Bytes,
+        least: 1,
+        most: MOST,
+        step: 1,
+        usual: "1m,1k,4k,16k,64k,256k",
+    }],
 };
 
 /// Of a cell that does not say: what the report wrote at once.
 const PEAK: u64 = 1 << 20;
 /// Smaller messages, over IPv4.
 const SMALLER: [u64; 5] = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10];
+/// More is not written at once.
+const MOST: u64 = 16 << 20;
 /// How much goes over a connection before it is measured.
 const WARM: (u64, Duration) = (16 << 20, Duration::from_millis(100));
 
@@ -38,7 +49,7 @@ fn parts(cell: &ProbeCell) -> Option<(To, u64, bool)> {
     let to = To::of(cell)?;
     let bytes = match cell.params.get("bytes") {
         None => PEAK,
-        Some(_) => number(cell, "bytes").filter(|bytes| (1..=PEAK).contains(bytes))?,
+        Some(_) => number(cell, "bytes").filter(|bytes| (1..=MOST).contains(bytes))?,
     };
     let apart = match cell.params.get("cpus") {
         None => false,
@@ -54,7 +65,12 @@ impl Probe for Bandwidth {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        if let Some(sizes) = site.chosen(&INFO, "bytes") {
+            // The cells without a size have the usual one, in sessions of before too.
+            let of = |to: To, bytes: u64| ProbeCell::new(INFO.id, to.params().chain((bytes != PEAK).then_some(("bytes", bytes.into()))));
+            return to::ALL.into_iter().flat_map(|to| sizes.iter().map(move |bytes| of(to, *bytes))).collect();
+        }
         let of = |to: To| {
             let plain = ProbeCell::new(INFO.id, to.params());
             let apart = (to == to::ALL[0]).then(|| with_cpus(plain.clone()));

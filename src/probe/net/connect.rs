@@ -32,6 +32,7 @@ static INFO: ProbeInfo = ProbeInfo {
           sends a last packet and does not wait for the answer: it costs about the same whatever the network. A batch has \
           at most 100 connections, as the report's, since each of them keeps its port for a minute.",
     makes_files: false,
+    params: &[],
 };
 
 /// Connections of a batch: fewer than a listening socket lets wait.

@@ -4,8 +4,8 @@ use super::estimate;
 use super::line::{Line, LineError};
 use super::ping::{self, Ping};
 use super::to::{self, Ip, To, Way};
-use super::wire::Request;
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::wire::{MOST_ECHO, Request};
+use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::probe::known::{has_only, number, text};
 use crate::probe::{Gauge, Probe, ProbeError, Site, Took};
 use crate::record::{Estimate, HostSummary};
@@ -24,12 +24,25 @@ static INFO: ProbeInfo = ProbeInfo {
           away is the network's share. ping's echo is answered by the other kernel, without a program: the difference to TCP is what the \
           program over there costs. ping shows whole microseconds, and its process is not in its figure.",
     makes_files: false,
+    params: &[ProbeParam {
+        name: "bytes",
+        about: "bytes of a message; by ping from 16 on",
+        of: RangeOf::Bytes,
+        least: 1,
+        most: MOST_ECHO,
+        step: 1,
+        usual: "56,1,1k",
+    }],
 };
 
 /// What ping sends by default, and the report after it.
 const USUAL: u64 = 56;
 /// Bytes of other messages, over IPv4.
 const OTHERS: [u64; 2] = [1, 1024];
+
+/// ping keeps the time of sending in its message, and one packet holds no more.
+const LEAST_PING: u64 = 16;
+const MOST_PING: u64 = 65_507;
 
 /// How a message goes there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +76,13 @@ impl Probe for Rtt {
         &INFO
     }
 
-    fn cells(&self, _: &Site) -> Vec<ProbeCell> {
+    fn cells(&self, site: &Site) -> Vec<ProbeCell> {
+        if let Some(sizes) = site.chosen(&INFO, "bytes") {
+            let ping = |bytes: &u64| (LEAST_PING..=MOST_PING).contains(bytes);
+            let by_tcp = |to: To| sizes.iter().map(move |bytes| cell(to, "tcp", *bytes));
+            let by_ping = |to: To| sizes.iter().copied().filter(ping).map(move |bytes| cell(to, "ping", bytes));
+            return to::ALL.into_iter().flat_map(|to| by_tcp(to).chain(by_ping(to))).collect();
+        }
         let of = |to: To| {
             let others = OTHERS.iter().filter(move |_| to.ip == Ip::V4).map(move |bytes| cell(to, "tcp", *bytes));
             let apart = (to == to::ALL[0]).then(|| with_cpus(cell(to, "tcp", USUAL)));

@@ -35,6 +35,7 @@ static PROCESS: ProbeInfo = ProbeInfo {
           virtual machine takes longer than a switch. Every round trip has one switch on each side, which is counted: voluntary where it sleeps, \
           involuntary where the woken one goes first.",
     makes_files: false,
+    params: &[],
 };
 
 static THREAD: ProbeInfo = ProbeInfo {

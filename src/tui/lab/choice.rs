@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{Group, Preset, ProbeInfo, Remote, Settings, named_probes};
+use crate::plan::{Group, Preset, ProbeInfo, ProbeSet, Remote, Settings, named_probes};
 
 /// A preset with what was said over it, and the probes that these name.
 #[derive(Debug, Clone)]
@@ -25,6 +25,11 @@ impl Choice {
     /// The other machine of the network probes.
     pub fn remote(&self) -> Option<&Remote> {
         self.said.remote.as_ref().or(self.preset.settings.remote.as_ref())
+    }
+
+    /// The values that were chosen for parameters.
+    pub fn sets(&self) -> Option<Vec<ProbeSet>> {
+        self.said.clone().or(&self.preset.settings).sets
     }
 
     pub fn is_on(&self, id: &str) -> bool {

@@ -68,7 +68,7 @@ pub fn shown(model: &Model) -> Vec<Effect> {
         return Vec::new();
     }
     let (setup, choice) = (&model.setup, &model.lab.choice);
-    vec![Effect::Lab { file: setup.file.clone(), dir: setup.dir.clone(), remote: choice.remote().cloned() }]
+    vec![Effect::Lab { file: setup.file.clone(), dir: setup.dir.clone(), remote: choice.remote().cloned(), sets: choice.sets() }]
 }
 
 /// The filter, while it is typed.

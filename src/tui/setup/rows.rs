@@ -9,7 +9,7 @@ use crate::units::short_time;
 /// What is chosen most stands first; all others follow in the order of the help.
 const FIRST: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size", "count", "sync"];
 /// These have a pane of their own, or a screen.
-const ELSEWHERE: &[&str] = &["backend", "block-size", "probe"];
+const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set"];
 
 /// Every row, in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {

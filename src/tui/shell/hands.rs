@@ -115,8 +115,8 @@ impl Hands for Shell {
             Effect::Compare { ids, ascii } => self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, ascii)))),
             Effect::Import(path) => self.look_up(move || share::import(&path)),
             Effect::Export(export) => self.look_up(move || Msg::Exported { number: export.number, result: share::export(&export) }),
-            Effect::Lab { file, dir, remote } => {
-                self.look_up(move || Msg::Lab(Box::new(look_up::lab(file.as_deref(), dir.as_deref(), remote.as_ref()))));
+            Effect::Lab { file, dir, remote, sets } => {
+                self.look_up(move || Msg::Lab(Box::new(look_up::lab(file.as_deref(), dir.as_deref(), remote.as_ref(), sets.as_deref()))));
             }
             Effect::PlanLab(question) => self.look_up(move || look_up::plan_lab(&question)),
             Effect::MarkOnLab(id) => self.look_up(move || Msg::MarkedOnLab(look_up::other(&id).map(Box::new))),

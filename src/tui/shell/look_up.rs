@@ -13,7 +13,7 @@ use super::super::setup::{Entry, Ground, Kind, Listing, Question, Seen};
 use super::super::shown::Shown;
 use crate::engine::{Proposal, offers, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
-use crate::plan::{Plan, Preset, Remote, Settings};
+use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
 
@@ -69,8 +69,8 @@ fn proposal(question: &Question) -> Proposal<'_> {
 }
 
 /// What probes can be measured here, and the references that know some.
-pub fn lab(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>) -> Here {
-    Here { cells: offers(file, dir, remote), others: Other::references(session::references()) }
+pub fn lab(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>, sets: Option<&[ProbeSet]>) -> Here {
+    Here { cells: offers(file, dir, remote, sets), others: Other::references(session::references()) }
 }
 
 /// The plan of the probes that are chosen.

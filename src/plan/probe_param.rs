@@ -1,0 +1,182 @@
+//! Parameters of probes whose values can be chosen, and what `--set` says of them: `processes=1..10`, `latency.stride=64,128`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{ProbeInfo, Range, RangeOf, SettingError, nearest};
+use crate::units::short_bytes;
+
+/// A parameter of a probe that `--set` takes; its name is that in the cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbeParam {
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    pub of: RangeOf,
+    pub least: u64,
+    pub most: u64,
+    /// Every value is a multiple of it.
+    pub step: u64,
+    /// What is measured where nothing is said.
+    pub usual: &'static str,
+}
+
+impl ProbeParam {
+    /// One of its values as it is typed.
+    fn shown(&self, value: u64) -> String {
+        if self.of == RangeOf::Bytes { short_bytes(value) } else { value.to_string() }
+    }
+
+    /// The values that it may have: `1 to 32`, `4k to 1g in steps of 4k`.
+    pub fn range(&self) -> String {
+        let step = if self.step > 1 { format!(" in steps of {}", self.shown(self.step)) } else { String::new() };
+        format!("{} to {}{step}", self.shown(self.least), self.shown(self.most))
+    }
+
+    fn takes(&self, value: u64) -> bool {
+        (self.least..=self.most).contains(&value) && value.is_multiple_of(self.step)
+    }
+}
+
+/// What was said of one parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeSet {
+    /// Of this probe alone; `None`: of every probe that is chosen and has it.
+    pub probe: Option<String>,
+    pub name: String,
+    pub values: Range,
+}
+
+impl ProbeSet {
+    fn is_of(&self, id: &str) -> bool {
+        self.probe.as_deref().is_none_or(|own| own == id)
+    }
+
+    /// What it is about, as typed before the `=`.
+    pub fn key(&self) -> String {
+        self.probe.as_ref().map_or(self.name.clone(), |probe| format!("{probe}.{}", self.name))
+    }
+}
+
+impl FromStr for ProbeSet {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<ProbeSet, SettingError> {
+        let bad = || SettingError::Value(format!("'{text}' is not NAME=VALUES, as in processes=1..10 or latency.stride=64,128"));
+        let (key, values) = text.split_once('=').ok_or_else(bad)?;
+        let (probe, name) = key.split_once('.').map_or((None, key), |(probe, name)| (Some(probe.to_string()), name));
+        if name.is_empty() || probe.as_ref().is_some_and(String::is_empty) {
+            return Err(bad());
+        }
+        // A count is read like a size: the same digits and powers.
+        Ok(ProbeSet { probe, name: name.into(), values: Range::parse(values, RangeOf::Bytes)? })
+    }
+}
+
+impl fmt::Display for ProbeSet {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}={}", self.key(), self.values)
+    }
+}
+
+/// Several of them with spaces between, as in a preset.
+///
+/// # Errors
+/// One that is none.
+pub fn parse_sets(text: &str) -> Result<Vec<ProbeSet>, SettingError> {
+    let mut sets = Vec::new();
+    for word in text.split_whitespace() {
+        put(&mut sets, word.parse()?);
+    }
+    if sets.is_empty() { "".parse::<ProbeSet>().map(|set| vec![set]) } else { Ok(sets) }
+}
+
+/// Takes the place of what was said of the same parameter before.
+pub fn put(sets: &mut Vec<ProbeSet>, set: ProbeSet) {
+    sets.retain(|known| known.key() != set.key());
+    sets.push(set);
+}
+
+/// The values for a parameter of a probe; what is said of this probe goes before what is said of all.
+pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
+    let mut of = sets.iter().filter(|set| set.name == name && set.is_of(id)).collect::<Vec<_>>();
+    of.sort_by_key(|set| set.probe.is_none());
+    of.first().map(|set| set.values.values.clone())
+}
+
+/// Holds what was said against the probes that are chosen.
+///
+/// # Errors
+/// No chosen probe has the parameter, or a value is none of it.
+pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), SettingError> {
+    for set in sets {
+        if let Some(probe) = set.probe.as_ref().filter(|probe| !chosen.iter().any(|info| info.id == **probe)) {
+            return Err(nearest("probe among those that are chosen", probe, chosen.iter().map(|info| info.id)).into());
+        }
+        let of = || chosen.iter().filter(|info| set.is_of(info.id)).flat_map(|info| info.params.iter().map(move |param| (info.id, param)));
+        if !of().any(|(_, param)| param.name == set.name) {
+            let mut names: Vec<&str> = of().map(|(_, param)| param.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            return Err(match names.is_empty() {
+                true => SettingError::Value(format!("no probe that is chosen has {set} to set: see --list probes")),
+                false => nearest("parameter of the probes that are chosen", &set.name, names).into(),
+            });
+        }
+        for (id, param) in of().filter(|(_, param)| param.name == set.name) {
+            if let Some(value) = set.values.values.iter().find(|value| !param.takes(**value)) {
+                let (value, range) = (param.shown(*value), param.range());
+                return Err(SettingError::Value(format!("{id} takes {} from {range}, not {value}", set.name)));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Group;
+    use super::*;
+
+    const COUNT: ProbeParam = ProbeParam { name: "processes", about: "", of: RangeOf::Count, least: 1, most: 32, step: 1, usual: "1,2,4" };
+    const BYTES: ProbeParam =
+        ProbeParam { name: "bytes", about: "", of: RangeOf::Bytes, least: 4096, most: 1 << 30, step: 4096, usual: "4k" };
+    const INFO: ProbeInfo = ProbeInfo { id: "clock", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false, params: &[] };
+    const CONTENTION: ProbeInfo = ProbeInfo { id: "contention", params: &[COUNT], ..INFO };
+    const LATENCY: ProbeInfo = ProbeInfo { id: "latency", params: &[BYTES], ..INFO };
+
+    #[test]
+    fn values_are_ranges_and_lists_of_one_probe_or_of_all() {
+        let sets = parse_sets("processes=1..10+1 bytes=64k,1m latency.bytes=4k bytes=8k").unwrap();
+        assert_eq!(sets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["processes=1..10+1", "latency.bytes=4k", "bytes=8k"]);
+        assert_eq!(set_values(&sets, "contention", "processes").map(|values| values.len()), Some(10));
+        assert_eq!(set_values(&sets, "latency", "bytes"), Some(vec![4096]));
+        assert_eq!(set_values(&sets, "pipe", "bytes"), Some(vec![8192]));
+        assert_eq!(set_values(&sets, "latency", "stride"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_in_one_line_with_what_is_right() {
+        let told = |text: &str| {
+            let sets = parse_sets(text).map_err(|error| error.to_string());
+            sets.and_then(|sets| check_sets(&sets, &[&INFO, &CONTENTION, &LATENCY]).map_err(|error| error.to_string()))
+        };
+        assert_eq!(told("processes=1..10 latency.bytes=4k"), Ok(()));
+        for (text, wanted) in [
+            ("processes", "not NAME=VALUES"),
+            ("", "not NAME=VALUES"),
+            ("=1", "not NAME=VALUES"),
+            (".bytes=1", "not NAME=VALUES"),
+            ("processes=9..1", "runs backwards"),
+            ("proceses=2", "did you mean processes?"),
+            ("processes=33", "contention takes processes from 1 to 32, not 33"),
+            ("bytes=5000", "latency takes bytes from 4k to 1g in steps of 4k, not 5000"),
+            ("latencey.bytes=4k", "did you mean latency?"),
+            ("clock.bytes=4k", "no probe that is chosen has clock.bytes=4k to set"),
+        ] {
+            let why = told(text).unwrap_err();
+            assert!(why.contains(wanted) && !why.contains('\n'), "{text}: {why}");
+        }
+        assert!(check_sets(&parse_sets("bytes=4k").unwrap(), &[&INFO]).unwrap_err().to_string().contains("--list probes"));
+    }
+}
