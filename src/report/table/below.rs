@@ -194,7 +194,7 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     page.paragraph(
         "whole file: ",
         Style::Dim,
-        &format!("{body}, less than the trial time of {wanted}; trials repeat it, prepared anew for each cold pass."),
+        &format!("{body}, less than the trial time of {wanted}; trials repeat it, and each cold pass is prepared first."),
     );
 }
 
