@@ -150,15 +150,8 @@ fn one_signal_is_enough_when_the_run_is_over() {
     assert_eq!(run.end(SOON).expect("it goes on").code(), Some(143));
 }
 
-#[test]
-fn the_budget_ends_what_hangs_while_the_file_is_made() {
-    let home = Home::new();
-    let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
-    kernel::hang(&mut command, libc::SYS_fdatasync);
-    let mut run = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
-        Ok(child) => child,
-        Err(error) => return skip(&format!("no call can be made to hang here: {error}")),
-    };
+/// What it printed, and how it ended.
+fn ended(mut run: std::process::Child) -> Output {
     let begin = Instant::now();
     while run.try_wait().unwrap().is_none() {
         if begin.elapsed() > LONG {
@@ -167,10 +160,36 @@ fn the_budget_ends_what_hangs_while_the_file_is_made() {
         }
         std::thread::yield_now();
     }
-    let ran = run.wait_with_output().unwrap();
+    run.wait_with_output().unwrap()
+}
+
+#[test]
+fn the_budget_ends_what_hangs_while_the_file_is_made() {
+    let home = Home::new();
+    let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
+    kernel::hang(&mut command, libc::SYS_fdatasync);
+    let Ok(child) = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
+        return skip("no call can be made to hang here");
+    };
+    let ran = ended(child);
     assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
     assert!(told(&ran).contains("the budget ended while the file was being filled: a system call has not returned for"), "{}", told(&ran));
     assert!(home.names().is_empty(), "{:?}", home.names());
+}
+
+/// To find out whether copy_file_range works, a byte of the file is copied: on a file system that hangs that took for ever.
+#[test]
+fn the_budget_ends_what_hangs_before_there_is_a_plan() {
+    let home = Home::new();
+    home.file("data.bin", 8192);
+    let mut command = home.std("--batch data.bin -b read,copy-range -s 4k --budget 200ms --no-save");
+    kernel::hang(&mut command, libc::SYS_copy_file_range);
+    let Ok(child) = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
+        return skip("no call can be made to hang here");
+    };
+    let ran = ended(child);
+    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
+    assert!(told(&ran).contains("the budget ended while the plan was being made: a system call has not returned for"), "{}", told(&ran));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bar;
 mod dry;
 mod gate;
 mod make;
+mod planning;
 mod watch;
 
 pub use args::Args;
@@ -36,7 +37,8 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     for broken in presets.broken().iter().filter(|_| !args.quiet) {
         say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
     }
-    let (plan, gate) = make::plan(args, settings, presets)?;
+    let budget = settings.budget.unwrap_or(Plan::BUDGET);
+    let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
     let plan = Arc::new(plan);
     if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path)) {
         anyhow::bail!("{} is what is measured: give --output another name", shown(path));
