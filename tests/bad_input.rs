@@ -157,6 +157,13 @@ fn combinations_that_cannot_be() {
         ("-b pread+sequential+random", &["the opposite"]),
         ("-b readv+parts=1025", &["between 1 and 1024"]),
         ("-b read --direct -c warm", &["warm", "--direct"]),
+        ("-b mmap-copy --writes append", &["mmap-copy cannot make a file longer", "read,"]),
+        ("-b uring --writes append -q 4", &["begins with an empty file", "--depth 1"]),
+        ("-b pread --writes append -t 2", &["begins with an empty file", "--threads 1"]),
+        ("-b pread --writes append --pattern random", &["in their order", "--pattern seq"]),
+        ("-b pread --writes append --mix 50", &["nothing to read", "leave out --mix"]),
+        ("--op read --writes append", &["--writes append is for writes", "--op write"]),
+        ("--writes append data.bin", &["exists: iotui writes only"]),
         ("-b mmap --op write", &["mmap cannot write", "mmap-copy"]),
         ("-b seek --op write --size 1m", &["seek cannot write"]),
         ("-b pread --op seek", &["pread cannot seek"]),
@@ -169,7 +176,11 @@ fn combinations_that_cannot_be() {
         ("-b dd+psync", &["dd has no option 'psync': it has none"]),
         ("--save a --no-save", &["--no-save"]),
     ] {
-        let line = if line.contains("--op write") || line.contains("--mix") { line.to_string() } else { format!("data.bin {line}") };
+        let line = if ["--op write", "--mix", "--writes"].iter().any(|own| line.contains(own)) {
+            line.to_string()
+        } else {
+            format!("data.bin {line}")
+        };
         refused(&home, &line, words);
     }
     let direct = fs::OpenOptions::new().read(true).custom_flags_direct().open(home.path("data.bin"));

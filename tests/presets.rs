@@ -97,7 +97,7 @@ fn reads_and_writes_of_one_preset_go_to_a_file_of_ours_only() {
     let both = plan("basics", "", scratch(FILE)).unwrap();
     assert_eq!(
         both.cells.iter().map(|cell| (cell.op, cell.xor)).collect::<Vec<_>>()[..],
-        [(Op::Read, true), (Op::Read, true), (Op::Write, false)]
+        [(Op::Read, true), (Op::Read, true), (Op::Write, true)]
     );
     let reads = plan("basics", "", file()).unwrap();
     assert_eq!((values(&reads, |cell| cell.op), reads.skipped.len()), (vec![Op::Read], 1));

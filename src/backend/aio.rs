@@ -31,6 +31,7 @@ impl Backend for Aio {
             direct: true,
             cached: true,
             mixes: true,
+            appends: true,
             options: &[],
         }
     }

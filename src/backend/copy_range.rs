@@ -34,6 +34,7 @@ impl Backend for CopyRange {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[],
         }
     }

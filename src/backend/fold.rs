@@ -22,6 +22,12 @@ pub fn buffer(buffer: &crate::sys::buffer::Buffer) -> u32 {
     unsafe { widest()(buffer.ptr(), buffer.len()) }
 }
 
+/// The fold of bytes that stay as they are.
+pub fn bytes(bytes: &[u8]) -> u32 {
+    // SAFETY: a slice is readable over its whole length.
+    unsafe { widest()(bytes.as_ptr(), bytes.len()) }
+}
+
 /// The forms this CPU can run, from narrow to wide.
 pub fn forms() -> Vec<(&'static str, FoldFn)> {
     let mut forms: Vec<(&'static str, FoldFn)> = vec![("64 bit", portable)];

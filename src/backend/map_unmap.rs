@@ -31,6 +31,7 @@ impl Backend for MapUnmap {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[Opt { name: "touch", value: None, about: "reads one byte of every page of the block while it is mapped" }],
         }
     }

@@ -39,6 +39,7 @@ impl Backend for Mmap {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: OPTIONS,
         }
     }
@@ -66,6 +67,7 @@ impl Backend for MmapCopy {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: OPTIONS,
         }
     }

@@ -103,6 +103,15 @@ fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, 
     buffer.map_err(|error| BackendError::Memory { len, error })
 }
 
+/// The block that the first lane of a job with one operation at a time writes again and again.
+///
+/// # Errors
+/// There is no memory for it.
+pub fn written_block(job: &Job) -> std::io::Result<Vec<u8>> {
+    let len = usize::try_from(job.block).unwrap_or(usize::MAX);
+    Ok(Buffer::random(len, order::mix(0))?.copied(len))
+}
+
 /// A second buffer for what is read where reads and writes are mixed, so that what is written stays as it was.
 fn reading_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Option<Buffer>, BackendError> {
     job.mix.map(|_| slots_buffer(&Job { op: Op::Read, ..job.clone() }, align, slots, lane)).transpose()

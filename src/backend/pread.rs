@@ -32,6 +32,7 @@ impl Backend for Pread {
             direct: true,
             cached: true,
             mixes: true,
+            appends: true,
             options: &[LIBC, ATIME, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }

@@ -32,6 +32,7 @@ impl Backend for Preadv2 {
             direct: true,
             cached: true,
             mixes: false,
+            appends: true,
             options: &[
                 Opt { name: "nowait", value: None, about: "first only what is cached (RWF_NOWAIT), then a pread of what is missing" },
                 Opt { name: "dontcache", value: None, about: "leaves nothing behind in the page cache (RWF_DONTCACHE, Linux 6.14)" },

@@ -29,6 +29,7 @@ impl Backend for Read {
             direct: true,
             cached: true,
             mixes: false,
+            appends: true,
             options: &[LIBC, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }

@@ -34,6 +34,7 @@ impl Backend for Readv {
             direct: true,
             cached: true,
             mixes: false,
+            appends: true,
             options: &[
                 Opt { name: "parts", value: Some("N"), about: "so many vectors, 1 to 1024" },
                 ATIME,

@@ -31,6 +31,7 @@ impl Backend for Sendfile {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[
                 Opt { name: "socket", value: None, about: "to a Unix stream socket, whose other end is read in the same thread" },
                 advice::SEQUENTIAL,

@@ -26,6 +26,7 @@ impl Backend for SimdCopy {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[
                 Opt { name: "nt", value: None, about: "non-temporal stores: around the caches (x86-64)" },
                 mmap::POPULATE,

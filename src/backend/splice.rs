@@ -30,6 +30,7 @@ impl Backend for Splice {
             direct: false,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }

@@ -30,6 +30,7 @@ impl Backend for Stdio {
             direct: false,
             cached: true,
             mixes: false,
+            appends: true,
             options: &[
                 Opt { name: "buf", value: Some("SIZE"), about: "a stream buffer of this size (setvbuf)" },
                 advice::SEQUENTIAL,

@@ -40,6 +40,7 @@ impl Backend for Tokio {
             direct: false,
             cached: true,
             mixes: false,
+            appends: true,
             options: &[advice::SEQUENTIAL, advice::RANDOM],
         }
     }

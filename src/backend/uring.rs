@@ -46,6 +46,7 @@ impl Backend for Uring {
             direct: true,
             cached: true,
             mixes: true,
+            appends: true,
             options: &[SQPOLL, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
         }
     }

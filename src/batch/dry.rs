@@ -14,10 +14,16 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let size = show_bytes(plan.target.size());
     let target = match &plan.target {
         TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", shown(dir)),
+        TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
+            format!("a scratch file of up to {size} in {}, empty before each pass, removed afterwards", shown(dir))
+        }
         TargetSpec::Scratch { dir, .. } => {
             format!("a scratch file of {size} in {}, filled with random data, removed afterwards", shown(dir))
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
+        TargetSpec::New { path, .. } if plan.only_appends() => {
+            format!("{}, a new file of up to {size}, empty before each pass; what the last trial wrote is kept", shown(path))
+        }
         TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", shown(path)),
         TargetSpec::None => "no file".into(),
     };
@@ -42,7 +48,9 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
         let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));
     }
     if plan.target.is_ours() && plan.target.size() > 0 {
-        let _ = writeln!(text, "writes  {size} to make the file");
+        let more = if plan.stored() > plan.target.size() { ", and as much to one that is empty before each pass" } else { "" };
+        let text_of = if plan.only_appends() { format!("up to {size} in each pass") } else { format!("{size} to make the file{more}") };
+        let _ = writeln!(text, "writes  {text_of}");
     }
     if let Some((name, said)) = expected.split_once(": ") {
         let _ = writeln!(text, "{name} {said}");

@@ -106,11 +106,11 @@ fn next(count: u64, nanos: u64, low: u64) -> u64 {
 }
 
 /// A cold trial never wraps around: its second pass would be warm; nor does a buffered write: its second pass would
-/// overwrite what no device has seen.
+/// overwrite what no device has seen, and a file that grows is empty before each.
 fn is_once(job: &Job) -> bool {
     // Only the first pass finds the CPU caches empty.
     let flushed = job.cpu_cache == CpuCache::Flush;
-    flushed || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each))
+    flushed || job.appends() || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each))
 }
 
 /// How many passes that each begin anew fill the trial time, where one took so long, and so long with its preparation. The

@@ -22,6 +22,7 @@ mod programs;
 mod progress;
 mod propose;
 mod reach;
+mod read_back;
 mod run;
 mod sampled;
 mod schedule;

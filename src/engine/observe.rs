@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
-use crate::plan::Op;
+use crate::plan::{Job, Op};
 use crate::record::{Evidence, Note};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
@@ -45,8 +45,13 @@ impl Counters {
         Some(self.io?.read_bytes.saturating_sub(before.io?.read_bytes))
     }
 
+    /// Bytes of the file.
+    pub fn size(&self) -> Option<u64> {
+        self.shape.map(|shape| shape.size)
+    }
+
     /// Writes what was counted since `before` into the evidence of a trial of `nanos`.
-    pub fn tell(&self, before: &Counters, op: Op, nanos: u64, evidence: &mut Evidence) {
+    pub fn tell(&self, before: &Counters, job: &Job, nanos: u64, evidence: &mut Evidence) {
         let pair = |of: fn(&DiskStats) -> u64| Some(of(&self.disk?).saturating_sub(of(&before.disk?)));
         evidence.write_bytes = self.io.zip(before.io).map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes)).into();
         evidence.disk_read_bytes = pair(|d| d.read_bytes);
@@ -60,9 +65,9 @@ impl Counters {
             |(now, then): (u64, u64)| (u128::from(now.saturating_sub(then)) * u128::from(nanos.min(watched)) / u128::from(watched)) as u64;
         evidence.steal_nanos = self.steal.zip(before.steal).filter(|_| watched > 0).map(share).into();
         if let (Some(now), Some(then)) = (self.shape, before.shape) {
-            if now.size != then.size {
+            if now.size != then.size && !job.appends() {
                 evidence.notes.push(Note::FileChanged(format!("its size went from {} to {} bytes", then.size, now.size)));
-            } else if op != Op::Write && now.modified != then.modified {
+            } else if job.op != Op::Write && now.modified != then.modified {
                 evidence.notes.push(Note::FileChanged("it was written to meanwhile".into()));
             }
         }
@@ -99,6 +104,7 @@ pub(super) fn of_pages(found: &residency::Residency, span: u64) -> Cached {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::testing::job;
 
     #[test]
     fn the_disk_counts_bytes_the_requests_they_came_in_and_how_long_these_waited() {
@@ -107,12 +113,12 @@ mod tests {
             ..Counters::default()
         };
         let mut evidence = Evidence::default();
-        at(30, 12, 5 << 20, 3 << 20, 400).tell(&at(10, 7, 1 << 20, 1 << 20, 100), Op::Read, 100_000_000, &mut evidence);
+        at(30, 12, 5 << 20, 3 << 20, 400).tell(&at(10, 7, 1 << 20, 1 << 20, 100), &job(), 100_000_000, &mut evidence);
         assert_eq!((evidence.disk_read_bytes, evidence.disk_write_bytes), (Some(4 << 20), Some(2 << 20)));
         assert_eq!((evidence.disk_requests.get(), evidence.disk_depth), (Some(25), Some(3.0)));
         assert_eq!(evidence.steal_nanos.get(), None);
         let mut unknown = Evidence::default();
-        Counters::default().tell(&at(1, 1, 1, 1, 1), Op::Read, 1, &mut unknown);
+        Counters::default().tell(&at(1, 1, 1, 1, 1), &job(), 1, &mut unknown);
         assert_eq!((unknown.disk_requests.get(), unknown.disk_depth), (None, None));
     }
 
@@ -121,7 +127,7 @@ mod tests {
         let at = |at, steal| Counters { at, steal: Some(steal), ..Counters::default() };
         let stolen = |watched: u64, nanos: u64| {
             let mut evidence = Evidence::default();
-            at(5 + watched, 60_000_000).tell(&at(5, 10_000_000), Op::Read, nanos, &mut evidence);
+            at(5 + watched, 60_000_000).tell(&at(5, 10_000_000), &job(), nanos, &mut evidence);
             evidence.steal_nanos.get()
         };
         assert_eq!(stolen(500_000_000, 500_000_000), Some(50_000_000));

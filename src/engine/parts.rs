@@ -1,7 +1,7 @@
 //! A trial of several parts, each prepared anew outside of the timed window: what one pass over a small file does not fill.
 
 use super::trial::{Took, add};
-use crate::record::{CacheFlush, Evidence, Known, Prepared, Sample, Trial};
+use crate::record::{CacheFlush, Evidence, Known, Prepared, Sample, Trial, Xor};
 use crate::stats::merge_neighbours;
 
 /// Adds a later part to those before it.
@@ -14,7 +14,7 @@ pub(super) fn join(all: &mut Took, more: Took) {
     all.busy = all.busy.saturating_add(more.busy);
     let nanos = (all.trial.nanos, more.trial.nanos);
     let facts = std::mem::take(&mut all.trial.evidence);
-    let joined = evidence(facts, more.trial.evidence.clone(), nanos);
+    let joined = evidence(facts, more.trial.evidence.clone(), nanos, all.trial.xor);
     figures(&mut all.trial, &more.trial);
     all.trial.evidence = joined;
     all.per_op = if all.trial.ops == 0 { 0.0 } else { all.trial.evidence.lane_nanos as f64 / all.trial.ops as f64 };
@@ -48,7 +48,7 @@ fn figures(all: &mut Trial, more: &Trial) {
     all.resident_after = more.resident_after;
 }
 
-fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64)) -> Evidence {
+fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64), folded: Option<Xor>) -> Evidence {
     let mean = |a: Option<f64>, b: Option<f64>| {
         let (one, other) = (nanos.0 as f64, nanos.1 as f64);
         a.zip(b).filter(|_| one + other > 0.0).map(|(a, b)| (a * one + b * other) / (one + other))
@@ -82,6 +82,10 @@ fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64)) -> Evidence {
         queued_nanos: known(all.queued_nanos, more.queued_nanos),
         cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
         residency: all.residency.or(more.residency),
+        read_back: all
+            .read_back
+            .zip(more.read_back)
+            .map(|(first, last)| if folded.is_some_and(|xor| first.is(xor)) { last } else { first }),
         notes,
         // When the trial began, and what it found then.
         started: all.started,
@@ -116,7 +120,6 @@ fn less_flushed(a: CacheFlush, b: CacheFlush) -> CacheFlush {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Xor;
     use crate::stats::Histogram;
 
     fn took(nanos: u64, left: u64, xor: u32) -> Took {

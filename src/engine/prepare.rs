@@ -17,6 +17,9 @@ pub(super) struct Ready {
 /// `cut` ends the reading of a large file: it may take longer than the budget.
 pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Result<Ready, Failure> {
     let failed = |what: &str, error: std::io::Error| Failure::Cell(format!("{what}: {error}"));
+    if job.appends() {
+        bench.empty().map_err(|e| failed("emptying the file before the trial", e))?;
+    }
     if job.op == Op::Write {
         // What earlier trials left dirty would be written back on this one's time.
         bench.file.sync_data().map_err(|e| failed("fdatasync before the trial", e))?;

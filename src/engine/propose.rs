@@ -138,7 +138,7 @@ fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), Propose
 
 /// Whether the presets write in all of their parts, and not because it was said so.
 fn writes_by_itself(said: &Settings, parts: &[Settings]) -> bool {
-    said.op != Some(Op::Write) && said.mix.is_none() && !parts.is_empty() && parts.iter().all(writes)
+    said.op != Some(Op::Write) && said.mix.is_none() && said.writes.is_none() && !parts.is_empty() && parts.iter().all(writes)
 }
 
 /// The folder of a regular file that is there, where it takes a file: that is on the same disk.
@@ -154,7 +154,7 @@ fn instead(file: &Path, presets: &[Preset]) -> String {
 }
 
 fn writes(part: &Settings) -> bool {
-    part.op == Some(Op::Write) || part.mix.is_some()
+    part.op == Some(Op::Write) || (part.op.is_none() && part.writes.is_some()) || part.mix.is_some()
 }
 
 /// The target for all parts: a file that is there serves what reads, and one that is not what writes. Where a file of iotui's

@@ -116,7 +116,7 @@ fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) ->
     let (mut told, mut filled, mut went, mut slowest) = (Instant::now(), 0, Instant::now(), Duration::ZERO);
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().over();
-    let bench = Bench::open(&plan.target, plan.seed, &stop, &mut |bytes| {
+    let bench = Bench::open(plan, &stop, &mut |bytes| {
         filled = bytes;
         slowest = slowest.max(went.elapsed());
         control.watched.goes_on();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::error::EngineError;
 use crate::backend::Target;
 use crate::host::{self, TargetFacts, TargetKind};
-use crate::plan::{Cold, TargetSpec};
+use crate::plan::{Cold, Job, Plan, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::direct::DirectSupport;
@@ -34,6 +34,8 @@ pub struct Bench {
     pub device_counted: Option<bool>,
     /// What is dropped to make it cold.
     pub cold: Cold,
+    /// A file for the cells that begin with an empty one, where others need theirs whole.
+    growing: Option<Box<Bench>>,
     held: Held,
     /// Takes the name away that a scratch file may have.
     _scratch: Option<Scratch>,
@@ -55,24 +57,60 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Opens or makes the target. `progress` is told the bytes filled so far; `stop` ends the filling.
-    pub fn open(spec: &TargetSpec, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+    /// Opens or makes the target of `plan`. `progress` is told the bytes filled so far; `stop` ends the filling.
+    pub fn open(plan: &Plan, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
+        let spec = &plan.target;
         sweep(spec);
+        let fill = if plan.only_appends() { 0 } else { spec.size() };
+        let mut bench = Bench::made(spec, fill, plan.seed, stop, progress)?;
+        if plan.only_appends() {
+            (bench.facts.size, bench.target.size, bench.extents) = (spec.size(), spec.size(), None);
+        } else if spec.is_ours() && plan.cells.iter().any(Job::appends) {
+            let dir = match spec {
+                TargetSpec::New { path, .. } => parent(path),
+                TargetSpec::Scratch { dir, .. } => dir.clone(),
+                TargetSpec::File { .. } | TargetSpec::None => return Err(EngineError::NoFile),
+            };
+            let scratch = Scratch::create(&dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
+            let own = Bench { extents: None, ..Bench::scratch(scratch, &dir)? };
+            bench.growing = Some(Box::new(own));
+        }
+        Ok(bench)
+    }
+
+    /// The file that a job works on.
+    pub fn of_job(&self, job: &Job) -> &Bench {
+        self.growing.as_deref().filter(|_| job.appends()).unwrap_or(self)
+    }
+
+    /// Takes all bytes away, of a file that iotui made.
+    ///
+    /// # Errors
+    /// The errno of ftruncate(2); that the file is not iotui's.
+    pub fn empty(&self) -> io::Result<()> {
+        if !self.target.writable {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "iotui empties only files that it made itself"));
+        }
+        // By the descriptor that it was made with, whatever has its name now.
+        self.file.set_len(0)
+    }
+
+    fn made(spec: &TargetSpec, size: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<Bench, EngineError> {
         match spec {
             TargetSpec::File { path, .. } => {
                 let mut bench = Bench::existing(path)?;
                 bench.facts.entropy = host::entropy(&bench.file, bench.facts.size, stop).ok().flatten();
                 Ok(bench)
             }
-            TargetSpec::Scratch { dir, size, keep: false } => {
+            TargetSpec::Scratch { dir, keep: false, .. } => {
                 let scratch = Scratch::create(dir).map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-                filled(scratch.file(), *size, seed, stop, progress)?;
+                filled(scratch.file(), size, seed, stop, progress)?;
                 Bench::scratch(scratch, dir)
             }
-            TargetSpec::Scratch { dir, size, keep: true } => {
-                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", unguessable())), *size, seed, stop, progress)
+            TargetSpec::Scratch { dir, keep: true, .. } => {
+                Bench::new_file(&dir.join(format!("iotui-scratch-{}.bin", unguessable())), size, seed, stop, progress)
             }
-            TargetSpec::New { path, size } => Bench::new_file(path, *size, seed, stop, progress),
+            TargetSpec::New { path, .. } => Bench::new_file(path, size, seed, stop, progress),
             TargetSpec::None => Err(EngineError::NoFile),
         }
     }
@@ -120,7 +158,7 @@ impl Bench {
             },
         };
         let file = Arc::clone(held.file());
-        Ok(Bench { file, target, facts, extents, device, device_counted: None, cold: Cold::Data, held, _scratch: scratch })
+        Ok(Bench { file, target, facts, extents, device, device_counted: None, cold: Cold::Data, growing: None, held, _scratch: scratch })
     }
 
     /// Why what is measured is not what has the name: lanes go on with the file that was opened, and its figures would be taken for

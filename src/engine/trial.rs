@@ -10,11 +10,13 @@ use super::foreign;
 use super::observe::{self, Cached, Counters};
 use super::parts;
 use super::prepare::{Ready, prepare};
+use super::read_back::read_back;
 use super::target::Bench;
 use super::visited::{Visited, hole_bytes, overlap, visited};
 use super::way::Way;
 use super::workers::{self, LaneDone, Ran, Spec, Watch};
 use crate::backend::meter::Timed;
+use crate::backend::written_block;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
 use crate::record::{CacheFlush, Evidence, Note, Prepared, Sample, Trial, Xor};
@@ -71,7 +73,7 @@ pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watc
 
 /// One preparation and the work after it.
 fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
-    let (bench, job) = (stage.bench, &cell.job);
+    let (bench, job) = (stage.bench.of_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
     let ready = match stage.part {
         None => prepare(bench, job, &|| (stage.cut)().is_some())?,
@@ -120,11 +122,11 @@ fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Resu
         cpu_cache: flushed.flatten(),
         ..Evidence::default()
     };
-    Ok(written_down(stage, &spec, ran, (&before, &after), (ready, cached_after), evidence))
+    Ok(written_down((stage, bench), &spec, ran, (&before, &after), (ready, cached_after), evidence))
 }
 
 fn written_down(
-    stage: &Stage,
+    (stage, bench): (&Stage, &Bench),
     spec: &Spec,
     ran: Ran,
     (before, after): (&Counters, &Counters),
@@ -149,7 +151,7 @@ fn written_down(
     lane_evidence(&lanes, &visited, spec, &mut evidence, stage.origin);
     evidence.timed_ops = histogram.count();
     evidence.timed_nanos = (histogram.mean() * histogram.count() as f64) as u64;
-    after.tell(before, spec.job.op, trial.nanos, &mut evidence);
+    after.tell(before, &spec.job, trial.nanos, &mut evidence);
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
     evidence.unwritten_bytes = cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
     evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
@@ -157,11 +159,18 @@ fn written_down(
     // In which order another program jumped is not known.
     let whole = !lanes.iter().any(|l| l.tally.rest > 0 || l.share.quota < l.share.blocks);
     let known = whole || !spec.way.info().is_peer() || spec.job.pattern == Pattern::Seq;
-    trial.hole_bytes = hole_bytes(&visited, stage.bench.extents.as_ref()).filter(|bytes| known || *bytes == 0);
+    trial.hole_bytes = hole_bytes(&visited, bench.extents.as_ref()).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
     let proved = ready.cached.is_some() || ready.reached == Prepared::AsIs;
     evidence.preparation = proved.then_some(ready.reached);
+    if let Some(size) = after.size().filter(|size| spec.job.appends() && *size != trial.bytes) {
+        evidence.notes.push(Note::FileChanged(format!("its size is {size} bytes, and {} were written to it", trial.bytes)));
+    }
+    if spec.job.appends() && trial.xor.is_some() {
+        let back = |block: Vec<u8>| read_back(&bench.file, &block, trial.bytes, &|| (stage.cut)().is_some());
+        evidence.read_back = written_block(&spec.job).and_then(back).ok().flatten();
+    }
     trial.evidence = evidence;
     let per_op = if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
     Took { trial, histogram, samples, per_op, busy }
@@ -179,7 +188,7 @@ pub(super) fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
 /// Empties the CPU caches when every lane is open; `None` where that cannot be shown.
 fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     // Mapping what is not in memory would read it.
-    let resident = job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span);
+    let resident = !job.appends() && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
     let found = cpu_cache::flush(resident.then_some((&*bench.file, job.span)).filter(|_| !job.direct)).ok()?;
     Some(CacheFlush { before_nanos: found.before, after_nanos: found.after, flushed_bytes: found.bytes })
 }

@@ -106,6 +106,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         sync,
         mix,
         cpu_cache,
+        writes,
         trials: _,
         budget: _,
         trial_time: _,
@@ -142,6 +143,7 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         ("sync", one(*sync, |job, sync| job.sync = sync)),
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
         ("cpu-cache", cpu_cache.as_ref().map(|list| values(list.clone(), ToString::to_string, |job, cache| job.cpu_cache = cache))),
+        ("writes", writes.as_ref().map(|list| values(list.clone(), ToString::to_string, |job, writes| job.writes = writes))),
     ];
     said.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
 }

@@ -13,6 +13,7 @@ const fn info(id: &'static str, ops: &'static [Op], moves: Moves) -> Info {
         direct: true,
         cached: matches!(moves, Moves::Data),
         mixes: matches!(moves, Moves::Data),
+        appends: false,
         options: &[],
     }
 }
@@ -101,6 +102,7 @@ fn every_setting_of_a_cell_is_held() {
         ("sync", "end"),
         ("mix", "50"),
         ("cpu-cache", "flush"),
+        ("writes", "append"),
     ];
     for setting in Settings::ALL {
         let free = ["seed", "trials", "trial-time", "budget", "ceilings", "rated", "memory-share", "cold", "probe", "set", "remote"]

@@ -27,6 +27,8 @@ pub enum PlanError {
     Nothing,
     #[error("--sync is for writes: add --op write")]
     SyncRead,
+    #[error("--writes append is for writes: add --op write")]
+    AppendRead,
     #[error("--cold says what the cache state cold drops, which no cell has: add --cache cold")]
     ColdOfNone,
     #[error("--remote names the machine of the network probes, and none of them was chosen: add --probe network")]

@@ -99,6 +99,7 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
             // Said of a preset that reads and writes, it is said of its writes; and what it says of its writes is not of reads.
             if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
                 settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
+                settings.writes = None;
             }
             match experiment.cells(&settings, asked) {
                 Ok((some, left_out)) => {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{Asked, Experiment, MOST_CELLS, PlanError};
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings, Skipped, Sync, TargetSpec, TrialTime, nearest,
+    Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings, Skipped, Sync, TargetSpec, TrialTime, Writes,
+    nearest,
 };
 use crate::units::{show_bytes, show_count};
 
@@ -68,6 +69,7 @@ struct Axes {
     sync: Sync,
     mixes: Vec<Option<u8>>,
     cpu_caches: Vec<CpuCache>,
+    writes: Vec<Writes>,
 }
 
 impl Axes {
@@ -91,6 +93,7 @@ impl Axes {
             sync: settings.sync.unwrap_or(Sync::None),
             mixes: settings.mix.as_ref().map_or(vec![None], |r| r.values.iter().map(|percent| Some((*percent).min(100) as u8)).collect()),
             cpu_caches: settings.cpu_cache.clone().unwrap_or_else(|| vec![CpuCache::Keep]),
+            writes: settings.writes.clone().unwrap_or_else(|| vec![Writes::Overwrite]),
         };
         axes.check(size)?;
         Ok(axes)
@@ -110,6 +113,9 @@ impl Axes {
         if self.op != Op::Write && self.sync != Sync::None {
             return Err(PlanError::SyncRead);
         }
+        if self.op != Op::Write && self.writes != [Writes::Overwrite] {
+            return Err(PlanError::AppendRead);
+        }
         if self.op != Op::Write && self.mixes != [None] {
             return Err(PlanError::MixRead);
         }
@@ -117,7 +123,7 @@ impl Axes {
             return Err(PlanError::WarmDirect);
         }
         let lens = [self.backends.len(), self.blocks.len(), self.counts.len(), self.threads.len(), self.depths.len()];
-        let more = [self.caches.len(), self.spans.len(), self.mixes.len(), self.cpu_caches.len()];
+        let more = [self.caches.len(), self.spans.len(), self.mixes.len(), self.cpu_caches.len(), self.writes.len()];
         let all = lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
         if all > MOST_CELLS {
             return Err(PlanError::TooMany(all));
@@ -131,12 +137,13 @@ impl Axes {
     /// Calls `take` for every combination; block sizes run fastest, so that a table reads downwards as a curve.
     fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
         for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
-            for ((backend, info), mix) in self.backends.iter().flat_map(|b| self.mixes.iter().map(move |mix| (b, *mix))) {
+            let kinds = pairs(&self.mixes, &self.writes);
+            for ((backend, info), (mix, writes)) in self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind))) {
                 for (threads, depth) in pairs(&self.threads, &self.depths) {
                     for (span, count) in pairs(&self.spans, &self.counts) {
                         for block in &self.blocks {
                             let job = self.job(backend, cache, *block, (threads, depth), (span, count));
-                            take(info, Job { mix, cpu_cache, ..job });
+                            take(info, Job { mix, cpu_cache, writes, ..job });
                         }
                     }
                 }
@@ -160,6 +167,7 @@ impl Axes {
             sync: self.sync,
             mix: None,
             cpu_cache: CpuCache::Keep,
+            writes: Writes::Overwrite,
         }
     }
 }
@@ -189,7 +197,7 @@ fn usual_backends(op: Op) -> &'static [&'static str] {
 }
 
 fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Info>) -> Op {
-    if settings.mix.is_some() {
+    if settings.mix.is_some() || settings.writes.is_some() {
         return Op::Write;
     }
     let mut backends = backends.into_iter().peekable();
@@ -212,6 +220,7 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     all.xor.get_or_insert(false);
     all.sync.get_or_insert(Sync::None);
     all.cpu_cache.get_or_insert_with(|| vec![CpuCache::Keep]);
+    all.writes.get_or_insert_with(|| vec![Writes::Overwrite]);
     all
 }
 
@@ -223,7 +232,7 @@ fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice,
     let choices = match &settings.backend {
         Some(backends) => backends.choices(infos),
         None if settings.mix.is_some() => ["pread", "uring"].map(Choice::plain).to_vec(),
-        None => usual_backends(settings.op.unwrap_or(Op::Read)).iter().map(|id| Choice::plain(id)).collect(),
+        None => usual_backends(settings.op.unwrap_or_else(|| usual_op(settings, []))).iter().map(|id| Choice::plain(id)).collect(),
     };
     let mut known = Vec::new();
     for choice in choices {
@@ -248,6 +257,11 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.sync = Sync::None;
         job.mix = None;
         job.cpu_cache = CpuCache::Keep;
+        job.writes = Writes::Overwrite;
+    }
+    if job.appends() {
+        // Of an empty file nothing is cached, and nothing is not.
+        job.cache = Cache::AsIs;
     }
     job
 }
@@ -273,6 +287,9 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.direct && !info.direct {
         return Some(format!("{id} cannot do direct I/O"));
     }
+    if let Some(why) = appends(info, job, asked) {
+        return Some(why);
+    }
     if job.mix.is_some() && job.xor {
         return Some("an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix".into());
     }
@@ -290,6 +307,25 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         return Some(format!("a block of {} is larger than the {} that are used of the file", show_bytes(job.block), show_bytes(job.span)));
     }
     fits(job).or_else(|| writes(job, asked)).or_else(|| memory(info, job, asked.memory)).or_else(|| (asked.check)(job).err())
+}
+
+/// What a file that is empty at first, and grows in order, cannot be written with.
+fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
+    if !job.appends() {
+        return None;
+    }
+    if !info.appends {
+        let able: Vec<&str> = asked.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
+        return Some(format!("{} cannot make a file longer; {} can", info.id, able.join(", ")));
+    }
+    let why = match job {
+        Job { mix: Some(_), .. } => "there is nothing to read: leave out --mix",
+        Job { pattern: Pattern::Seq, threads: 1, depth: 1, .. } => return None,
+        Job { pattern: Pattern::Seq, threads: 1, .. } => "one block follows the other: use --depth 1",
+        Job { pattern: Pattern::Seq, .. } => "one block follows the other: use --threads 1",
+        _ => "blocks come in their order: use --pattern seq",
+    };
+    Some(format!("append begins with an empty file, and {why}"))
 }
 
 /// The backends that really do this.

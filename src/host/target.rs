@@ -167,6 +167,7 @@ impl TargetFacts {
             fs_used: self.used(),
             link: self.link(),
             throttle: self.throttle(),
+            walks_folios: walks_folios(&self.fs, &self.options, &Root::system().line("/proc/sys/kernel/osrelease").unwrap_or_default()),
             ..TargetEvidence::default()
         }
     }
@@ -228,6 +229,15 @@ pub(super) fn method_name(method: ExtentMethod) -> &'static str {
         ExtentMethod::SeekData => "seek_data",
         ExtentMethod::Assumed => "assumed",
     }
+}
+
+/// ext4 has large folios for regular files since Linux 6.16, but where it journals data. Its buffered writes go from buffer head to
+/// buffer head of the whole folio ("ext4: avoid tail walks for cached large-folio writes", linux-ext4, June 2026: 4.7 us for 1 KiB on
+/// 6.18, 0.6 us on 6.12). XFS and btrfs keep bitmaps instead.
+fn walks_folios(fs: &str, options: &[String], release: &str) -> Option<String> {
+    let journals = options.iter().any(|option| option == "data=journal");
+    let (major, minor) = super::kernel::version(release)?;
+    (fs == "ext4" && !journals && (major, minor) >= (6, 16)).then(|| format!("ext4 on Linux {major}.{minor}"))
 }
 
 /// Why data may be stored in fewer bytes than it has, as file system, mount options and devices say.

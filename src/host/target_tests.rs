@@ -86,3 +86,15 @@ fn old_sessions_load() {
     let whole = TargetFacts::of(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
     assert_eq!(serde_json::from_str::<TargetFacts>(&serde_json::to_string(&whole).unwrap()).unwrap(), whole);
 }
+
+#[test]
+fn large_folios_are_walked_by_ext4_of_newer_kernels() {
+    let walks = |fs: &str, options: &[&str], release: &str| {
+        super::walks_folios(fs, &options.iter().map(|option| option.to_string()).collect::<Vec<_>>(), release)
+    };
+    assert_eq!(walks("ext4", &["rw", "data=ordered"], "6.18.44-cloud").as_deref(), Some("ext4 on Linux 6.18"));
+    let others = [("ext4", "data=ordered", "6.15.9"), ("ext4", "data=journal", "6.18.1"), ("xfs", "rw", "6.18.1"), ("ext4", "rw", "")];
+    for (fs, option, release) in others {
+        assert_eq!(walks(fs, &[option], release), None, "{fs} {option} {release}");
+    }
+}

@@ -21,6 +21,7 @@ impl Peer for Dd {
             direct: true,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[],
         }
     }

@@ -45,6 +45,7 @@ impl Peer for Fio {
             direct: true,
             cached: true,
             mixes: false,
+            appends: false,
             options: &[ENGINES[0].option, ENGINES[1].option, ENGINES[2].option, ENGINES[3].option],
         }
     }

@@ -157,6 +157,7 @@ mod tests {
         direct: false,
         cached: true,
         mixes: false,
+        appends: false,
         options: &[Opt { name: "buf", value: Some("SIZE"), about: "" }, Opt { name: "fast", value: None, about: "" }],
     };
 

@@ -58,6 +58,8 @@ pub struct Info {
     pub cached: bool,
     /// Reads and writes can be mixed in one lane.
     pub mixes: bool,
+    /// A write beyond the end makes the file longer: with a call, not with a mapping.
+    pub appends: bool,
     pub options: &'static [Opt],
 }
 
@@ -74,6 +76,7 @@ impl Info {
         direct: false,
         cached: false,
         mixes: false,
+        appends: false,
         options: &[],
     };
 

@@ -105,6 +105,24 @@ names! {
     }
 }
 
+names! {
+    /// What a write does to the file.
+    #[derive(Default)]
+    "kind of write" Writes {
+        /// The blocks that the file has are written over.
+        #[default]
+        Overwrite = "overwrite",
+        /// Each pass begins with an empty file and makes it longer by every block, in order.
+        Append = "append",
+    }
+}
+
+impl Writes {
+    pub fn is_overwrite(&self) -> bool {
+        *self == Writes::Overwrite
+    }
+}
+
 /// The order in which blocks are visited; each visits every block once per pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -192,6 +210,9 @@ pub struct Job {
     /// Percentage of reads where reads and writes are mixed.
     pub mix: Option<u8>,
     pub cpu_cache: CpuCache,
+    /// Left out of JSON where it is what older sessions did.
+    #[serde(default, skip_serializing_if = "Writes::is_overwrite")]
+    pub writes: Writes,
 }
 
 /// The key says which it is: `"backend": "pread"` or `"peer": "dd"`.
@@ -243,7 +264,18 @@ impl Job {
             sync: Sync::None,
             mix: None,
             cpu_cache: CpuCache::Keep,
+            writes: Writes::Overwrite,
         }
+    }
+
+    /// Whether each pass begins with an empty file.
+    pub fn appends(&self) -> bool {
+        self.op == Op::Write && self.writes == Writes::Append
+    }
+
+    /// What it does, in a word: `read`, `write`, `append`, `seek`.
+    pub fn action(&self) -> &'static str {
+        if self.appends() { Writes::Append.name() } else { self.op.name() }
     }
 
     /// Blocks in the span, the odd last one included.
@@ -256,7 +288,7 @@ impl Job {
         let mut text = format!("{} {} {}", self.backend, units::show_bytes(self.block), self.cache);
         match self.mix {
             Some(percent) => text += &format!(" {percent} % reads"),
-            None if self.op != Op::Read => text += &format!(" {}", self.op),
+            None if self.op != Op::Read => text += &format!(" {}", self.action()),
             None => {}
         }
         if self.pattern != Pattern::Seq {

@@ -21,7 +21,7 @@ mod work;
 
 pub use choice::{Choice, ChoiceError};
 pub use info::{Depth, Info, Moves, Opt};
-pub use job::{Cache, Cold, CpuCache, Job, MeasureCeilings, Op, Pattern, Sync};
+pub use job::{Cache, Cold, CpuCache, Job, MeasureCeilings, Op, Pattern, Sync, Writes};
 pub use nearest::{Unknown, nearest};
 pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};

@@ -13,7 +13,7 @@ use super::setting_text::{
 };
 use super::{
     Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeError, RangeOf, Remote, Sync, Unknown,
-    nearest,
+    Writes, nearest,
 };
 use crate::units::{self, UnitError};
 
@@ -56,6 +56,7 @@ pub struct Settings {
     /// Percentages of the memory that this process may have.
     pub memory_share: Option<Range>,
     pub sync: Option<Sync>,
+    pub writes: Option<Vec<Writes>>,
     /// Percentages of reads.
     pub mix: Option<Range>,
     pub cpu_cache: Option<Vec<CpuCache>>,
@@ -299,6 +300,15 @@ impl Settings {
             |t: &str| t.parse::<Sync>(),
             |v| v.to_string(),
             "When a write must reach the device: never, at the end (fdatasync), each time (O_DSYNC) [default: none]"
+        ),
+        setting!(
+            "writes",
+            None,
+            Some("overwrite,append"),
+            writes,
+            some_names::<Writes>,
+            |v| join(v),
+            "Writes over what the file has, or to a file that is empty before each pass and grows, as one is made [default: overwrite]"
         ),
         setting!(
             "mix",

@@ -25,6 +25,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("sync", "end"),
         ("mix", "0,70"),
         ("cpu-cache", "keep,flush"),
+        ("writes", "overwrite,append"),
         ("trials", "3"),
         ("budget", "9s"),
         ("trial-time", "5s..15s"),

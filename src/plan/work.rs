@@ -114,6 +114,18 @@ impl Plan {
     /// Batches of every probe's cell where no number of trials is said.
     const BATCHES: u32 = 11;
 
+    /// Whether no cell needs the file whole: each makes it itself.
+    pub fn only_appends(&self) -> bool {
+        self.target.is_ours() && !self.cells.is_empty() && self.cells.iter().all(Job::appends)
+    }
+
+    /// The most bytes that files of iotui's take: where some cells overwrite or read one and others make one, there are two.
+    pub fn stored(&self) -> u64 {
+        let two = !self.only_appends() && self.cells.iter().any(Job::appends);
+        let size = if self.target.is_ours() { self.target.size() } else { 0 };
+        if two { size.saturating_mul(2) } else { size }
+    }
+
     /// A plan of nothing yet, with the defaults of everything that was not asked for.
     pub fn plain(experiment: &str, target: TargetSpec) -> Plan {
         Plan {

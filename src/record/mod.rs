@@ -24,6 +24,6 @@ pub use level_change::{LevelChange, Stretch};
 pub use pick::{Found, LeftOut, Pick, Try, state_of, way_of};
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
-pub use trial::{CacheFlush, Evidence, Note, Prepared, Residency, Trial, Xor};
+pub use trial::{CacheFlush, Evidence, Note, Prepared, ReadBack, Residency, Trial, Xor};
 pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};
 pub use warning::{CALLS_UNKNOWN, Severity, Warning};

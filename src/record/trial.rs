@@ -141,7 +141,25 @@ pub struct Evidence {
     pub residency: Option<Residency>,
     /// That the CPU caches were emptied, where that was asked for.
     pub cpu_cache: Option<CacheFlush>,
+    /// What was read back, after the timed window, of a file that the trial made; left out of JSON where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<ReadBack>,
     pub notes: Vec<Note>,
+}
+
+/// A file that was written, as it is read. Blocks that are alike cancel out in an XOR, so each is held against what was written, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadBack {
+    pub xor: Xor,
+    /// Blocks that are not what was written.
+    pub other_blocks: u64,
+}
+
+impl ReadBack {
+    /// Whether it is what was written, whose XOR is this.
+    pub fn is(&self, written: Xor) -> bool {
+        self.xor == written && self.other_blocks == 0
+    }
 }
 
 /// What emptying the CPU caches did, as loads of the same bytes show.

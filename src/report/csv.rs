@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::table::runs::MOST;
 use super::{Format, Look, text};
-use crate::plan::Job;
+use crate::plan::{Job, Op};
 use crate::record::{Trial, Warning};
 use crate::session::{self, CellResult, LatencyOf, ProbeResult, Session, SummaryOf};
 use crate::stats::Summary;
@@ -169,6 +169,7 @@ fn columns() -> Vec<Column> {
         }),
         job("level_first_median", |r| number(r.level_change.as_ref().map(|c| c.ends().0.summary.median))),
         job("level_last_median", |r| number(r.level_change.as_ref().map(|c| c.ends().1.summary.median))),
+        job("writes", |r| if r.cell.op == Op::Write { words(r.cell.writes) } else { Field::Empty }),
     ]);
     columns
 }

@@ -243,7 +243,7 @@ type Part = fn(&Job) -> String;
 /// Parts of a job, each but where it is the axis.
 const USUAL: &[(Option<Axis>, Part)] = &[
     (None, |job| if job.cache == Cache::AsIs { String::new() } else { job.cache.to_string() }),
-    (None, |job| if job.op == Op::Read { String::new() } else { job.op.to_string() }),
+    (None, |job| if job.op == Op::Read { String::new() } else { job.action().to_string() }),
     (None, |job| if job.pattern == Pattern::Seq { String::new() } else { job.pattern.to_string() }),
     (None, |job| if job.direct { "direct".into() } else { String::new() }),
     (Some(Axis::Threads), |job| if job.threads > 1 { format!("threads {}", job.threads) } else { String::new() }),

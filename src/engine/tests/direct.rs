@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::engine::Bench;
-use crate::plan::TargetSpec;
+use crate::plan::{Plan, TargetSpec};
 
 /// A file of `len` bytes with the target that the engine makes of it; `None` where there is no direct I/O.
 fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, _) = testing::file(len, 8);
     file.as_file().sync_all().unwrap();
-    let bench = Bench::open(&TargetSpec::File { path: file.path().into(), size: len as u64 }, 1, &|| false, &mut |_| {}).unwrap();
+    let bench = Bench::open(&Plan::plain("sweep", TargetSpec::File { path: file.path().into(), size: len as u64 }), &|| false, &mut |_| {})
+        .unwrap();
     let target = Target { writable: true, ..bench.target };
     if let Some(why) = &target.direct_refused {
         eprintln!("skipped: {}: {why}", file.path().display());

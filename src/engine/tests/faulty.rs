@@ -64,6 +64,7 @@ impl Backend for Faulty {
             direct: false,
             cached: false,
             mixes: false,
+            appends: false,
             options: &[],
         }
     }

@@ -1,5 +1,6 @@
 //! Every backend through the engine's own workers: what was done, never how fast.
 
+mod append;
 mod calls;
 mod conform;
 mod direct;

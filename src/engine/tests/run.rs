@@ -32,7 +32,7 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     let backend = Faulty::over(&[7; 65536], Box::new(script));
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
-    let bench = Bench::open(&target, 1, &|| false, &mut |_| {}).unwrap();
+    let bench = Bench::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
     let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
     let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());

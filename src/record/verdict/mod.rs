@@ -58,6 +58,10 @@ pub struct TargetEvidence {
     pub fs_used: Option<f64>,
     /// The narrowest way to the disk, where its speed is known.
     pub link: Option<LinkCeiling>,
+    /// The file system and kernel that may go through all blocks of a large folio for each small write to it; left out of JSON where
+    /// none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walks_folios: Option<String>,
     /// What control groups let through to it.
     pub throttle: Option<Throttle>,
 }

@@ -20,6 +20,7 @@ pub const PREAD: Info = Info {
     direct: true,
     cached: true,
     mixes: false,
+    appends: true,
     options: &[],
 };
 

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 use super::testing::*;
 use super::*;
-use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Prepared, Residency, Throttle};
+use crate::plan::{Cache, Choice, CpuCache, Depth, Info, Moves, Op, Pattern, Sync, Writes};
+use crate::record::{CacheFlush, Evidence, Note, Prepared, ReadBack, Residency, Throttle, Xor};
 
 /// One row: what a trial read, and what the verdict must be. Sizes in MiB.
 struct Row {
@@ -321,6 +321,7 @@ prop_compose! {
             disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(), queued_nanos: o[1].into(), huge_page_cache: n[12].into(),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0, flushed_bytes: n[0] }),
+            read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],
@@ -353,6 +354,7 @@ prop_compose! {
             backend: Choice::plain("pread"),
             pattern: if random { Pattern::Random } else { Pattern::Seq },
             op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix, cpu_cache: CpuCache::Keep,
+            writes: if direct { Writes::Append } else { Writes::Overwrite },
         }
     }
 }
@@ -367,7 +369,7 @@ prop_compose! {
         let link = link.map(|(name, bytes_per_second)| LinkCeiling { name, bytes_per_second });
         TargetEvidence {
             device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2], device_counted: counted, compresses, entropy,
-            hole_bytes, hole_method: method, direct, noatime: counted, read_ahead, fs_used, link,
+            walks_folios: counted.map(|_| "ext4 on Linux 6.18".into()), hole_bytes, hole_method: method, direct, noatime: counted, read_ahead, fs_used, link,
             throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead, reads: Some(u64::from(direct)), ..Throttle::default() }),
         }
     }

@@ -45,7 +45,7 @@ pub static PARTS: [Part; 14] = [
     part(0, |j| format!("sync {}", j.sync), |a, b| a.sync = b.sync),
     part(0, |j| (if j.xor { "with XOR" } else { "without XOR" }).into(), |a, b| a.xor = b.xor),
     part(0, count, |a, b| a.count = b.count),
-    part(0, |j| if j.op == Op::Read { String::new() } else { j.op.to_string() }, |a, b| a.op = b.op),
+    part(0, |j| if j.op == Op::Read { String::new() } else { j.action().to_string() }, |a, b| (a.op, a.writes) = (b.op, b.writes)),
 ];
 
 /// The place of the page cache in [`PARTS`]: it is told by the dashes of a line.

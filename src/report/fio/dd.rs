@@ -22,7 +22,7 @@ pub fn line(job: &Job, target: &Target) -> Option<String> {
     Some(match job.op {
         Op::Write => {
             let oflag = flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
-            let conv = flags("conv", &[("notrunc", true), ("fdatasync", job.sync == Sync::End)]);
+            let conv = flags("conv", &[("notrunc", !job.appends()), ("fdatasync", job.sync == Sync::End)]);
             format!("dd if=/dev/zero of={file} bs={block} count={count}{oflag}{conv}")
         }
         _ => {

@@ -117,6 +117,9 @@ fn order(section: &mut Section, job: &Job) {
         }
     };
     section.set("rw", rw);
+    if job.appends() {
+        section.say("iotui writes to an empty file that grows; fio may set the size of its file first");
+    }
     if let Some(mix) = job.mix {
         section.set("rwmixread", mix.min(100));
     }

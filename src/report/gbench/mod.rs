@@ -54,7 +54,7 @@ impl Names {
 
     /// `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every session.
     fn name(&self, job: &Job) -> String {
-        let mut parts = vec![job.backend.to_string(), job.op.to_string(), job.pattern.to_string().replace(':', "")];
+        let mut parts = vec![job.backend.to_string(), job.action().to_string(), job.pattern.to_string().replace(':', "")];
         parts.push(format!("block:{}", job.block));
         parts.extend((job.cache != Cache::AsIs).then(|| job.cache.to_string()));
         parts.extend((job.depth > 1).then(|| format!("depth:{}", job.depth)));

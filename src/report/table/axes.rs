@@ -29,7 +29,7 @@ const fn axis(name: &'static str, order: u8, number: bool, value: fn(&Job) -> St
 /// Every axis, in the order of the columns.
 pub const AXES: &[Axis] = &[
     Axis { always: true, ..axis("backend", 9, false, |j| j.backend.to_string()) },
-    axis("op", 0, false, |j| j.op.to_string()),
+    axis("op", 0, false, |j| j.action().to_string()),
     axis("pattern", 8, false, |j| j.pattern.to_string()),
     Axis { always: true, along: Some(session::Axis::Block), ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
     Axis { always: true, ..axis("cache", 1, false, |j| j.cache.to_string()) },

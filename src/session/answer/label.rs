@@ -68,7 +68,7 @@ impl Labels {
                 parts.push(text());
             }
         };
-        part(job.op == Op::Write, &|| "write".into());
+        part(job.op == Op::Write, &|| job.action().into());
         part(job.pattern != Pattern::Seq, &|| job.pattern.to_string());
         part(job.threads > 1 && axis != Some(Axis::Threads), &|| Axis::Threads.show(job.threads.into()));
         part(job.depth > 1 && axis != Some(Axis::Depth), &|| Axis::Depth.show(job.depth.into()));

@@ -9,6 +9,7 @@ mod label;
 mod series;
 mod text;
 mod ways;
+mod writes;
 
 #[cfg(test)]
 mod tests;
@@ -64,7 +65,10 @@ pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -
     let own = match session.plan.experiment.as_str() {
         MEASURE => counts(results)?,
         CALLS => calls?,
-        _ => return calls.or(peers).map(|said| format!("{general} {said}")),
+        _ => {
+            let said: Vec<String> = [calls.or(peers), writes::beside(results), writes::read_back(results)].into_iter().flatten().collect();
+            return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
+        }
     };
     let failed = text::failed(results, &Labels::of(results.iter().map(|result| &result.cell)));
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))

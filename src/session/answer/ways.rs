@@ -86,7 +86,7 @@ fn rates(results: &[CellResult], backend: &Choice, block: u64, states: &[Cache])
     Summary::of(&long)
 }
 
-fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> Option<String> {
+pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> Option<String> {
     let ratio = Ratio::of(rate, of)?;
     if ratio.is_alike(TOLERANCE) {
         return Some(format!("no difference between {other} and {base}"));

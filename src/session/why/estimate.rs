@@ -90,6 +90,10 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
         let least = facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
         return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }
+    // What a file costs that grows is not only its call and copy.
+    if job.appends() {
+        return None;
+    }
     let id = job.backend.id.as_str();
     let of = |ids: &[&str]| ids.contains(&id);
     let (basis, bandwidth) = match () {

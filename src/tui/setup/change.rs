@@ -47,8 +47,8 @@ fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String>
     }
     // A mix both reads and writes.
     match name {
-        "op" if settings.op != Some(Op::Write) => settings.mix = None,
-        "mix" => settings.op = Some(Op::Write),
+        "op" if settings.op != Some(Op::Write) => (settings.mix, settings.writes) = (None, None),
+        "mix" | "writes" => settings.op = Some(Op::Write),
         _ => {}
     }
     Ok(changed(model))

@@ -1,6 +1,6 @@
 //! Why a choice makes no sense with the others: pure, for what is greyed and for what a key refuses.
 
-use crate::plan::{Cache, Choice, Info, Moves, Op, Settings, Sync};
+use crate::plan::{Cache, Choice, Info, Moves, Op, Pattern, Settings, Sync, Writes};
 use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
@@ -101,7 +101,8 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
             Some(format!("{}: no data reaches the program, so there is nothing to fold", given.names()))
         }
         "sync" if text != Sync::None.name() && given.op() != Op::Write => Some("sync is for writes: set Operation to write".into()),
-        "mix" if given.exists => Some("iotui writes only to files that it makes itself: choose the scratch file".into()),
+        "mix" | "writes" if given.exists => Some("iotui writes only to files that it makes itself: choose the scratch file".into()),
+        "writes" if text == Writes::Append.name() => appends(given),
         "depth" => depth(text, given),
         "size" => size(text, given),
         "count" => count(text, given),
@@ -112,7 +113,7 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
 /// Against the value that a setting has now; of several, only what holds for all.
 pub fn now(name: &str, given: &Given) -> Option<String> {
     let text = given.settings.text(name)?;
-    let parts: Vec<&str> = if name == "cache" { text.split(',').collect() } else { vec![&text] };
+    let parts: Vec<&str> = if matches!(name, "cache" | "writes") { text.split(',').collect() } else { vec![&text] };
     let mut reasons: Vec<Option<String>> = parts.into_iter().map(|part| value(name, part, given)).collect();
     if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
 }
@@ -156,6 +157,25 @@ fn direct(given: &Given) -> Option<String> {
     }
     let able = chosen.is_empty() || chosen.iter().any(|info| info.direct);
     (!able).then(|| format!("{} cannot do direct I/O", given.names()))
+}
+
+/// Against writing to a file that is empty at first and grows in order.
+fn appends(given: &Given) -> Option<String> {
+    let chosen = given.chosen();
+    let settings = given.settings;
+    let one = |range: &Option<crate::plan::Range>| range.as_ref().is_none_or(|range| range.values.contains(&1));
+    match () {
+        () if given.named && !chosen.is_empty() && !chosen.iter().any(|info| info.appends) => {
+            Some(format!("{} cannot make a file longer: choose pread", given.names()))
+        }
+        () if settings.mix.is_some() => Some("an empty file has nothing to read: take the mix away first".into()),
+        () if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) => {
+            Some("blocks come in their order: set Pattern to seq".into())
+        }
+        () if !one(&settings.threads) => Some("one block follows the other: set Threads to 1".into()),
+        () if !one(&settings.depth) => Some("one block follows the other: set Depth to 1".into()),
+        () => None,
+    }
 }
 
 fn depth(text: &str, given: &Given) -> Option<String> {

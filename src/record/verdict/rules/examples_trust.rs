@@ -1,10 +1,25 @@
 //! For each rule a cell that breaks it, and one that nearly does: whether the figures can be trusted.
 
 use super::examples::{Example, example, queue};
-use crate::plan::{CpuCache, Sync};
+use crate::plan::{CpuCache, Sync, Writes};
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{CacheFlush, MachineEvidence, Note as Noted};
+use crate::record::{CacheFlush, MachineEvidence, Note as Noted, ReadBack, Xor};
+
+/// Writes of this size to a cached file on a kernel that walks its folios, each with so much system time.
+fn small_writes(case: &mut Case, nanos: u64, block: u64) {
+    (case.target.walks_folios, case.job.block) = (Some("ext4 on Linux 6.18".into()), block);
+    case.each(|t| {
+        t.resident_before = Some(SPAN);
+        t.ops = SPAN / block;
+        t.system_nanos = nanos * t.ops;
+        (t.evidence.timed_ops, t.syscalls) = (0, t.ops.into());
+    });
+}
+
+fn read(xor: u32, other_blocks: u64) -> Option<ReadBack> {
+    Some(ReadBack { xor: Xor(xor), other_blocks })
+}
 
 pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
@@ -225,6 +240,32 @@ pub static TRUST: &[Example] = &[
         |c| {
             c.job.cpu_cache = CpuCache::Flush;
             c.each(|t| t.evidence.cpu_cache = flush(3.0, 6.0));
+        },
+    ),
+    example(
+        "not-read-back",
+        Wrong,
+        write,
+        |c| c.each(|t| (t.xor, t.evidence.read_back) = (Some(Xor(1)), read(1, 1))),
+        |c| c.each(|t| (t.xor, t.evidence.read_back) = (Some(Xor(1)), read(1, 0))),
+    ),
+    example(
+        "not-read-back",
+        Wrong,
+        write,
+        |c| (c.trial(3).xor, c.trial(3).evidence.read_back) = (Some(Xor(1)), read(2, 0)),
+        |c| c.trial(3).evidence.read_back = None,
+    ),
+    example("large-folios", Note, write, |c| small_writes(c, 5_000, 4096), |c| small_writes(c, 1_500, 4096)),
+    example("large-folios", Note, write, |c| small_writes(c, 5_000, 512), |c| small_writes(c, 5_000, 16384)),
+    example(
+        "large-folios",
+        Note,
+        write,
+        |c| small_writes(c, 5_000, 512),
+        |c| {
+            small_writes(c, 5_000, 512);
+            c.job.writes = Writes::Append
         },
     ),
     example("not-flushed", Misleading, cold, |c| c.job.cpu_cache = CpuCache::Flush, |c| c.each(|t| t.evidence.cpu_cache = flush(3.0, 3.0))),

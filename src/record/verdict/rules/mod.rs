@@ -87,6 +87,8 @@ pub static RULES: &[Rule] = &[
     peer::COARSE_CLOCK,
     circumstance::NOT_FLUSHED,
     depth::POPULATED_MORE,
+    write::NOT_READ_BACK,
+    write::LARGE_FOLIOS,
 ];
 
 const fn rule(number: u8, id: &'static str, about: &'static str, check: fn(&CellEvidence) -> Option<Warning>) -> Rule {

@@ -79,6 +79,7 @@ fn what_users_read_names_existing_options_only() {
         "--size",
         "--count",
         "--sync",
+        "--writes",
         "--backend",
         "--block-size",
         "--trials",

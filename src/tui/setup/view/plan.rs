@@ -12,7 +12,7 @@ use super::super::update::command;
 use super::{Hit, Shown};
 use crate::engine::{Proposed, missed};
 use crate::experiment::estimate;
-use crate::plan::{Op, Plan, TargetSpec};
+use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
@@ -188,9 +188,10 @@ fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
 fn target(proposed: &Proposed, start: &Path) -> String {
     let plan = &proposed.plan;
     let size = show_bytes(plan.target.size());
-    let left = proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.target.size())));
+    let left = proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
     let again = trials(plan).unwrap_or_default();
+    let most = if plan.only_appends() { "up to " } else { "" };
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
         TargetSpec::File { path, .. } => {
@@ -199,11 +200,11 @@ fn target(proposed: &Proposed, start: &Path) -> String {
         TargetSpec::Scratch { dir, .. } => {
             let whole: PathBuf = start.join(dir).components().collect();
             let dir = whole.display();
-            format!("writes {size} to a scratch file in {dir}{again}, removed afterwards{left}").replace(crate::units::text::steers, "?")
+            format!("writes {most}{size} to a scratch file in {dir}{again}, removed afterwards{left}")
+                .replace(crate::units::text::steers, "?")
         }
-        TargetSpec::New { path, .. } => {
-            format!("writes {size} to the new file {}{again}, which stays{left}", path.display()).replace(crate::units::text::steers, "?")
-        }
+        TargetSpec::New { path, .. } => format!("writes {most}{size} to the new file {}{again}, which stays{left}", path.display())
+            .replace(crate::units::text::steers, "?"),
     }
 }
 
@@ -215,6 +216,12 @@ fn trials(plan: &Plan) -> Option<String> {
         .sum();
     if !plan.cells.iter().any(|cell| cell.op == Op::Write) {
         return None;
+    }
+    if plan.only_appends() {
+        return Some(", empty before each pass".into());
+    }
+    if plan.cells.iter().any(Job::appends) {
+        return Some(", then over it and as much to one that is empty before each pass".into());
     }
     // A round to warm up comes first.
     let rounds = plan.trials.map(|n| u64::from(n) + 1);

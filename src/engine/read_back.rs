@@ -1,0 +1,62 @@
+//! What a trial wrote, read back after it: each block must be what was written, and the XOR of both the same.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::backend::fold;
+use crate::record::{ReadBack, Xor};
+use crate::sys::buffer::zeroed;
+
+/// The first `len` bytes, held against `block`, which was written again and again. `None` where `stop` ended it, or the file is not that
+/// long.
+///
+/// # Errors
+/// The errno of pread(2).
+pub(super) fn read_back(file: &File, block: &[u8], len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<ReadBack>> {
+    if file.metadata()?.len() != len || block.is_empty() {
+        return Ok(None);
+    }
+    // Some blocks at once, where they are small.
+    let mut piece = zeroed(block.len() * (PIECE / block.len()).max(1))?;
+    let (mut at, mut found) = (0, ReadBack { xor: Xor(0), other_blocks: 0 });
+    while at < len {
+        if stop() {
+            return Ok(None);
+        }
+        let most = piece.len().min(usize::try_from(len - at).unwrap_or(usize::MAX));
+        let bytes = &mut piece[..most];
+        file.read_exact_at(bytes, at)?;
+        found.xor.0 ^= fold::at_offset(fold::bytes(bytes), at);
+        found.other_blocks += bytes.chunks(block.len()).filter(|own| *own != &block[..own.len()]).count() as u64;
+        at += most as u64;
+    }
+    Ok(Some(found))
+}
+
+const PIECE: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing;
+
+    #[test]
+    fn it_is_the_xor_of_the_whole_file_and_tells_other_blocks() {
+        let (_file, block, _) = testing::file(511, 3);
+        for len in [7, 511, 4096, PIECE + 1, 2 * PIECE + 4097] {
+            let data: Vec<u8> = block.iter().copied().cycle().take(len).collect();
+            let (file, ..) = testing::file(0, 0);
+            std::fs::write(file.path(), &data).unwrap();
+            let back = |len: u64| read_back(file.as_file(), &block, len, &|| false).unwrap();
+            assert_eq!(back(len as u64), Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }), "{len}");
+            assert_eq!(back(len as u64 + 1), None, "{len}");
+            let mut other = data.clone();
+            (other[0], other[len - 1]) = (!data[0], !data[len - 1]);
+            std::fs::write(file.path(), &other).unwrap();
+            assert_eq!(back(len as u64).map(|back| back.other_blocks), Some(if len > 511 { 2 } else { 1 }), "{len}");
+        }
+        let (file, ..) = testing::file(10, 3);
+        assert_eq!(read_back(file.as_file(), &block, 10, &|| true).unwrap(), None);
+    }
+}

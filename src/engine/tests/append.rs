@@ -1,0 +1,134 @@
+//! Files that trials make: empty before each pass, and then exactly what was written; no other file is emptied.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::writes::source;
+use super::*;
+use crate::engine::{Bench, Control};
+use crate::plan::{Cache, Moves, Plan, Sync, TargetSpec, TrialTime, Writes};
+use crate::record::{Event, MachineEvidence, Trial};
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+fn appending(choice: &Choice, block: u64) -> Job {
+    Job { writes: Writes::Append, cache: Cache::AsIs, xor: true, ..job(choice, Op::Write, Pattern::Seq, block, 1, 1) }
+}
+
+#[test]
+fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
+    for choice in choices().into_iter().filter(|choice| info(choice).appends) {
+        assert_eq!(info(&choice).moves, Moves::Data);
+        for block in [1, 511, 4096, 4097] {
+            let job = appending(&choice, block);
+            let (file, _, target) = testing::file(0, 0);
+            if !supported(&target, &job) {
+                continue;
+            }
+            let job = Job { count: Some(job.blocks() * 2 / 3), ..job };
+            let spec = spec(job.clone(), &target, 1);
+            let sums = sums(&run(&spec).unwrap_or_else(|error| panic!("{choice} {block}: {error}")));
+            let written = fs::read(file.path()).unwrap();
+            assert_eq!((written.len() as u64, sums.bytes), (spec.count * block, spec.count * block), "{choice} {block}");
+            assert!(written.chunks(block as usize).all(|own| own == source(&job, 0)), "{choice} {block}");
+            assert_eq!(sums.folds[0], testing::xor(&written), "{choice} {block}");
+        }
+    }
+}
+
+/// The trials of two rounds of these cells on such a target.
+fn trials(target: &TargetSpec, cells: &[Job]) -> Vec<Trial> {
+    let plan = Plan { cells: cells.to_vec(), trials: Some(2), ..Plan::plain("sweep", target.clone()) };
+    let plan = Plan { budget: Duration::from_secs(60), trial_time: TrialTime::of(Duration::from_millis(1)), ..plan };
+    let mut trials = Vec::new();
+    let mut sink = |event| match event {
+        Event::Trial { trial, .. } => trials.push((*trial).clone()),
+        Event::Failed { error, .. } => panic!("{error}"),
+        _ => {}
+    };
+    crate::engine::run(&Arc::new(plan), MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    trials.sort_by_key(|trial| (trial.cell, trial.round));
+    trials
+}
+
+fn of_file(count: Option<u64>, writes: Writes, op: Op) -> Job {
+    Job { op, writes, count, block: 512, span: 1 << 20, cache: Cache::AsIs, xor: true, ..testing::job() }
+}
+
+#[test]
+fn a_new_file_has_what_its_last_trial_wrote_and_nothing_was_filled() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new.bin");
+    let target = TargetSpec::New { path: path.clone(), size: 1 << 20 };
+    let job = Job { sync: Sync::End, ..of_file(Some(300), Writes::Append, Op::Write) };
+    let found = trials(&target, std::slice::from_ref(&job));
+    let written = fs::read(&path).unwrap();
+    assert_eq!((found.len(), written.len()), (2, 300 * 512));
+    assert!(written.chunks(512).all(|block| block == source(&job, 0)));
+    for trial in found {
+        assert_eq!((trial.bytes, trial.resident_before, trial.evidence.notes), (300 * 512, Some(0), vec![]));
+        assert_eq!(trial.xor.map(|xor| xor.0), Some(testing::xor(&written)));
+        assert!(trial.evidence.read_back.unwrap().is(trial.xor.unwrap()));
+    }
+}
+
+#[test]
+fn cells_that_overwrite_or_read_find_their_file_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = TargetSpec::Scratch { dir: dir.path().into(), size: 1 << 20, keep: false };
+    let cells = [
+        of_file(Some(0), Writes::Append, Op::Write),
+        of_file(Some(0), Writes::Overwrite, Op::Read),
+        of_file(None, Writes::Append, Op::Write),
+        of_file(Some(0), Writes::Overwrite, Op::Write),
+    ];
+    let found = trials(&target, &cells);
+    assert_eq!(found.len(), 8);
+    for trial in &found {
+        let appends = cells[trial.cell as usize].appends();
+        let passes = trial.bytes / (1 << 20);
+        assert!(appends || trial.bytes == passes << 20, "cell {}: {} bytes", trial.cell, trial.bytes);
+        assert_eq!(trial.resident_before == Some(0), appends, "cell {}", trial.cell);
+        assert_eq!(trial.evidence.read_back.is_some(), appends);
+        assert!(trial.evidence.read_back.is_none_or(|read| trial.xor.is_some_and(|xor| read.is(xor))));
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// A plan that was made elsewhere may say anything.
+#[test]
+fn a_file_of_others_is_never_emptied() {
+    let (file, before, _) = testing::file(8192, 6);
+    let target = TargetSpec::File { path: file.path().into(), size: 8192 };
+    let bench = Bench::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
+    assert!(bench.empty().unwrap_err().to_string().contains("only files that it made"));
+    let job = Job { span: 8192, ..of_file(Some(0), Writes::Append, Op::Write) };
+    let plan = Plan { cells: vec![job], trials: Some(1), ..Plan::plain("sweep", target) };
+    let mut failed = Vec::new();
+    let mut sink = |event| match event {
+        Event::Failed { error, .. } => failed.push(error),
+        Event::Trial { .. } => panic!("it was measured"),
+        _ => {}
+    };
+    let ended = crate::engine::run(&Arc::new(plan), MachineEvidence::default, &Control::new(&GO), &mut sink);
+    assert!(ended.is_err() || failed.len() == 1, "{failed:?}");
+    assert_eq!(fs::read(file.path()).unwrap(), before);
+}
+
+#[test]
+fn another_file_with_the_name_keeps_its_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, aside) = (dir.path().join("new.bin"), dir.path().join("aside.bin"));
+    let target = TargetSpec::New { path: path.clone(), size: 4096 };
+    let plan = Plan { cells: vec![of_file(Some(8), Writes::Append, Op::Write)], ..Plan::plain("sweep", target) };
+    let bench = Bench::open(&plan, &|| false, &mut |_| {}).unwrap();
+    fs::rename(&path, &aside).unwrap();
+    fs::write(&path, "precious").unwrap();
+    fs::write(&aside, "its own").unwrap();
+    bench.empty().unwrap();
+    let len = |path: &Path| fs::metadata(path).unwrap().len();
+    assert_eq!((len(&path), len(&aside)), (8, 0));
+}
