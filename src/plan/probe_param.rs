@@ -52,6 +52,11 @@ impl ProbeSet {
         self.probe.as_deref().is_none_or(|own| own == id)
     }
 
+    /// Whether `info` takes it.
+    pub fn fits(&self, info: &ProbeInfo) -> bool {
+        self.is_of(info.id) && info.params.iter().any(|param| param.name == self.name)
+    }
+
     /// What it is about, as typed before the `=`.
     pub fn key(&self) -> String {
         self.probe.as_ref().map_or(self.name.clone(), |probe| format!("{probe}.{}", self.name))

@@ -65,7 +65,18 @@ impl Choice {
         let own = self.preset.settings.probe.as_deref().and_then(|words| ids(words, infos));
         let wanted = ids(&words, infos).filter(|ids| !ids.is_empty())?;
         let probe = (own.as_ref() != Some(&wanted)).then_some(words);
-        Some(Settings { probe, ..self.said.clone() })
+        let sets = self.sets_of(&wanted, infos);
+        Some(Settings { probe, sets, ..self.said.clone() })
+    }
+
+    /// What was said of parameters, but for those of probes that were switched off here; what no probe has is told by the planner.
+    fn sets_of(&self, on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Option<Vec<ProbeSet>> {
+        let kept = |set: &&ProbeSet| {
+            let mut of = infos.iter().filter(|info| set.fits(info)).peekable();
+            of.peek().is_none() || of.any(|info| on.contains(info.id))
+        };
+        let sets: Vec<ProbeSet> = self.said.sets.iter().flatten().filter(kept).cloned().collect();
+        (!sets.is_empty()).then_some(sets)
     }
 }
 
@@ -124,6 +135,20 @@ mod tests {
         assert_eq!(said(&own), None);
         own.only(INFOS.iter().map(|info| info.id));
         assert_eq!(said(&own).unwrap(), "--budget 5s");
+    }
+
+    #[test]
+    fn values_of_parameters_stay_with_the_probes_that_take_them() {
+        let infos = crate::probe::infos();
+        let mut said = Settings::default();
+        [("probe", "contention,latency"), ("set", "processes=1..3+1"), ("set", "latency.stride=64"), ("set", "typo=1")]
+            .iter()
+            .for_each(|(name, text)| said.set(name, text).unwrap());
+        let mut own = Choice::new(preset("lab").unwrap(), said, &infos);
+        let line = |own: &Choice| own.settings(&infos).unwrap().argv().join(" ");
+        assert!(line(&own).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"), "{}", line(&own));
+        own.toggle(&["latency"]);
+        assert!(line(&own).ends_with("--set processes=1..3+1 --set typo=1"), "{}", line(&own));
     }
 
     #[test]
