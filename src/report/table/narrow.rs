@@ -10,8 +10,11 @@ use crate::units::column::{self, PER_SECOND, RATE, TIME};
 
 /// The lines of the table; what does not fit `look.width` gives way by its rank.
 pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
-    let columns = columns(probes, look);
-    let columns = if grid::squeezes(&columns, look.width) { columns } else { grid::fit(columns, look.width) };
+    let mut columns = columns(probes, look);
+    while !grid::squeezes(&columns, look.width) {
+        let Some(last) = columns.iter().map(|column| column.rank).max().filter(|rank| *rank > 0) else { break };
+        columns.retain(|column| column.rank < last);
+    }
     let mut lines = grid::lines(&columns, &vec![false; probes.len()], look.width, look.color);
     let rows = lines.split_off(lines.len() - probes.len());
     let mut last = "";
@@ -55,7 +58,7 @@ fn name(probe: &ProbeResult) -> String {
     }
 }
 
-/// Both ends in one unit: `0.04-1.50 µs`.
+/// Both ends in one unit: `40.0-1500 ns`.
 fn estimate(probe: &ProbeResult) -> String {
     let Some(of) = &probe.estimate else { return "-".into() };
     let unit = probe.unit.unwrap_or(Unit::Nanos);
@@ -68,7 +71,7 @@ fn estimate(probe: &ProbeResult) -> String {
     if of.low == of.high {
         return unit.show(of.low);
     }
-    let (factor, name) = column::unit([of.high], units);
+    let (factor, name) = column::unit([of.low, of.high], units);
     format!("{}-{} {name}", column::figure(of.low / factor), column::figure(of.high / factor))
 }
 
@@ -76,4 +79,58 @@ fn estimate(probe: &ProbeResult) -> String {
 fn figure(probe: &ProbeResult) -> String {
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     probe.reference.first().map_or("-".into(), |known| unit.show(known.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Param, ProbeCell};
+    use crate::record::Estimate;
+    use crate::session::{Known, SummaryOf};
+    use crate::stats::Summary;
+
+    type Row = (&'static str, &'static [(&'static str, &'static str)], Unit, f64, (f64, f64));
+
+    fn measured((probe, params, unit, value, (low, high)): Row) -> ProbeResult {
+        let cell = ProbeCell::new(probe, params.iter().map(|(name, text)| (*name, Param::from(*text))));
+        let summary = Summary::of(&[value, value * 1.4, value * 1.5, value * 1.6, value * 2.0]);
+        let value = summary.map(|summary| SummaryOf { summary, unit: unit.name() });
+        let (cycles, estimate) = (Some(2.4 * high), Some(Estimate { low, high, reason: "x".into() }));
+        let known = (unit == Unit::Nanos).then(|| Known { session: "xeon-os".into(), value: high });
+        let (trials, warnings, evidence) = (vec![], vec![], vec![]);
+        ProbeResult {
+            cell,
+            trials,
+            unit: Some(unit),
+            value,
+            cycles,
+            estimate,
+            reference: known.into_iter().collect(),
+            warnings,
+            error: None,
+            evidence,
+        }
+    }
+
+    #[test]
+    fn the_longest_cells_of_the_lab_have_all_columns_at_80() {
+        let rows: [Row; 4] = [
+            ("clock", &[("part", "resolution"), ("source", "counter-ordered")], Unit::Nanos, 29.9, (1.0, 1500.0)),
+            ("switch-process", &[("by", "futex"), ("cpus", "across")], Unit::Nanos, 41_200.0, (500.0, 60e3)),
+            ("pipe", &[("kind", "unix"), ("cpus", "across")], Unit::BytesPerSecond, 1.5e9, (5e8, 8e9)),
+            ("rtt", &[("by", "tcp"), ("to", "loopback"), ("cpus", "2"), ("bytes", "56 B")], Unit::Nanos, 41_200.0, (8e3, 150e3)),
+        ];
+        let probes: Vec<ProbeResult> = rows.into_iter().map(measured).collect();
+        let lines = lines(&probes, &Look { width: 80, ..Look::default() });
+        for title in ["value", "±%", "cycles", "estimate", "xeon-os"] {
+            assert!(lines[0].contains(title), "{title}: {}", lines[0]);
+        }
+        for (line, wanted) in [(3, "  resolution, counter-ordered"), (3, "1.00-1500 ns"), (5, "0.50-60.0 µs"), (7, "0.47-7.45 GiB/s")] {
+            assert!(lines[line].contains(wanted), "{wanted}: {}", lines.join("\n"));
+        }
+        for width in [60, 70, 80] {
+            let lines = super::lines(&probes, &Look { width, ..Look::default() });
+            assert!(lines.iter().all(|line| line.chars().count() <= width) && lines[0].contains("estimate"), "{}", lines.join("\n"));
+        }
+    }
 }
