@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::Context;
+
 use crate::batch;
-use crate::cli::{self, Asked, Cli, Sub};
+use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
 use crate::plan::Settings;
@@ -22,10 +24,8 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     signals::ignore_file_size();
     let asked = match cli::parse(argv) {
         Ok(asked) => asked,
-        Err(error) => {
-            let code = if error.use_stderr() { USAGE } else { 0 };
-            return done(print(&error).map(|()| code));
-        }
+        Err(NoRun::Help(help)) => return done(print(&help).map(|()| 0)),
+        Err(NoRun::Refused(why)) => return done(Err(anyhow::Error::msg(why))),
     };
     done(dispatch(asked))
 }
@@ -35,25 +35,30 @@ fn done(code: anyhow::Result<u8>) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // One line, whatever is in the names of files.
-            report::say(format!("iotui: {}", session::clean_text(&format!("{error:#}"))));
+            report::say(format!("iotui: {}", session::clean_text(&causes(&error))));
             ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
         }
     }
 }
 
-/// Help and version are data and must arrive; an error that nobody reads is one all the same.
-fn print(error: &clap::Error) -> anyhow::Result<()> {
-    if error.use_stderr() {
-        let _ = error.print();
-        return Ok(());
-    }
+/// What went wrong and why, each cause once: some errors say their cause themselves.
+fn causes(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        told if told.contains(&cause) => told.into(),
+        told => format!("{told}: {cause}"),
+    })
+}
+
+/// Help and version are data and must arrive.
+fn print(help: &clap::Error) -> anyhow::Result<()> {
     report::stdout()?;
-    report::unread_is_fine(error.print().and_then(|()| io::stdout().flush()))
+    report::unread_is_fine(help.print().and_then(|()| io::stdout().flush()))
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     let Asked { cli, settings } = asked;
-    keep_secret(cli.run.secret_file.as_deref())?;
+    keep_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
         (Some(Sub::Host { file, out }), ..) => commands::host::run(file.as_deref(), out),

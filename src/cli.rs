@@ -2,6 +2,8 @@
 //!
 //! The options of a measurement are not listed again: they are made from [`Settings::ALL`].
 
+mod refused;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -103,39 +105,57 @@ pub fn command() -> Command {
     }))
 }
 
-/// Reads argv. The error is clap's own: help and version are errors too, with exit code 0.
-pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, clap::Error> {
+/// A command line that asks for no run.
+#[derive(Debug, thiserror::Error)]
+pub enum NoRun {
+    /// Help or the version, which are data.
+    #[error("{0}")]
+    Help(clap::Error),
+    /// It is refused: why, in one line.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Reads argv.
+///
+/// # Errors
+/// Help and the version, or what is wrong with it.
+pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     let argv: Vec<OsString> = argv.into_iter().collect();
-    let matches = command().try_get_matches_from(&argv).map_err(|error| one_file(error, &argv))?;
-    let cli = Cli::from_arg_matches(&matches)?;
+    let refused = |error: clap::Error| match one_file(&error, &argv) {
+        _ if !error.use_stderr() => NoRun::Help(error),
+        Some(why) => NoRun::Refused(why),
+        None => NoRun::Refused(refused::line(&error, &argv)),
+    };
+    let matches = command().try_get_matches_from(&argv).map_err(refused)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(refused)?;
     // The options of a run are not defined for subcommands, and clap refuses them there.
     let settings = if cli.command.is_some() { Settings::default() } else { settings(&matches)? };
     Ok(Asked { cli, settings })
 }
 
 /// clap takes any second word for a subcommand that came too late.
-fn one_file(error: clap::Error, argv: &[OsString]) -> clap::Error {
+fn one_file(error: &clap::Error, argv: &[OsString]) -> Option<String> {
     let (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) = (error.kind(), error.get(ContextKind::InvalidSubcommand))
     else {
-        return error;
+        return None;
     };
     let at = argv.iter().rposition(|word| word == second.as_str()).unwrap_or(0);
     let words = if argv[..at].iter().any(|word| word == "--") { &[] } else { &argv[at.saturating_sub(1)..=at] };
     // Where options come first it was taken for the file, and the next word for a command.
     let late = words.iter().find_map(|word| Cli::command().find_subcommand(word).map(|sub| sub.get_name().to_string()));
-    let why = match late {
+    Some(match late {
         Some(late) => format!("{late} is a command of its own: it comes first and takes no options of a run (see iotui {late} --help)"),
         None => format!("'{second}' is one file too many: a run measures one"),
-    };
-    clap::Error::raw(ErrorKind::ArgumentConflict, format!("{why}\n"))
+    })
 }
 
-fn settings(matches: &ArgMatches) -> Result<Settings, clap::Error> {
+fn settings(matches: &ArgMatches) -> Result<Settings, NoRun> {
     let mut settings = Settings::default();
     for setting in Settings::ALL {
         for text in matches.get_many::<String>(setting.name).into_iter().flatten() {
             let set = settings.set(setting.name, text);
-            set.map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("--{}: {e}\n", setting.name)))?;
+            set.map_err(|error| NoRun::Refused(format!("--{}: {error}", setting.name)))?;
         }
     }
     Ok(settings)
@@ -191,9 +211,9 @@ mod tests {
     #[test]
     fn a_second_file_and_a_late_command_are_named_in_one_line() {
         let told = |line| args(line).unwrap_err().trim_end().to_string();
-        assert_eq!(told("--batch -p quick one.bin two.bin"), "error: 'two.bin' is one file too many: a run measures one");
-        assert!(told("one.bin host").starts_with("error: host is a command of its own: it comes first"));
-        assert!(told("--batch sessions list").starts_with("error: sessions is a command of its own"));
+        assert_eq!(told("--batch -p quick one.bin two.bin"), "'two.bin' is one file too many: a run measures one");
+        assert!(told("one.bin host").starts_with("host is a command of its own: it comes first"));
+        assert!(told("--batch sessions list").starts_with("sessions is a command of its own"));
         for line in ["--batch a -- host", "--save host a host2", "f serve.bin -b serve", "-b host one two"] {
             assert!(told(line).contains("is one file too many"), "{line}: {}", told(line));
         }

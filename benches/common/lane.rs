@@ -39,7 +39,7 @@ impl Open {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {
             timed,
-            ..Assignment::of(self.backend.info(), &self.job, Share::of(&self.job, 0, count, 1), &stop, &published)
+            ..Assignment::of(self.backend, &self.job, Share::of(&self.job, 0, count, 1), &stop, &published)
         });
         let start = monotonic_nanos();
         drive::run(self.lane.as_mut(), &mut work).expect("a trial without errors");

@@ -36,6 +36,10 @@ impl Backend for Aio {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "io_submit(2) write"
+    }
+
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         Context::new(1).map(drop).map_err(|error| refusal(&error))

@@ -21,7 +21,7 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
     }
     let (stop, published) = (AtomicBool::new(false), Published::default());
     let mut work =
-        Work::new(Assignment { passes: 3, ..Assignment::of(CopyRange.info(), &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published) });
+        Work::new(Assignment { passes: 3, ..Assignment::of(&CopyRange, &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published) });
     let copy = copy_in(&beside(&target.path)).unwrap();
     assert_eq!(copy.file().metadata().unwrap().dev(), file.as_file().metadata().unwrap().dev(), "on the same file system");
     let lane = CopyLane { file: target.open(&job).unwrap(), copy, clones: false };

@@ -105,7 +105,7 @@ impl MapUnmapLane {
         });
         match guard.first_fault() {
             // The error knows the block; the guard knows where in it.
-            Some(at) => Err(BackendError::Mapped { offset: place(&result) / self.page * self.page + at }),
+            Some(at) => Err(BackendError::Mapped { offset: place(&result) / self.page * self.page + at, size: None }),
             None => result,
         }
     }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::fs::File;
+use std::ops::Range;
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
@@ -155,16 +156,33 @@ impl Mapping {
         let done = self.map.advise_range(advice, start as usize, (range.end - start) as usize);
         work.add_syscalls(1);
         if let Err(error) = done {
+            let offset = self.refused(advice, start..range.end).max(range.start);
             work.abort(match error.raw_os_error() {
                 // What a touch would have answered with SIGBUS.
-                Some(libc::EFAULT | libc::EHWPOISON) => BackendError::Mapped { offset: range.start },
-                _ => BackendError::Map(error),
+                Some(libc::EFAULT | libc::EHWPOISON) => BackendError::Mapped { offset, size: None },
+                _ => BackendError::Advise { offset, error },
             });
         }
     }
 
+    /// Where the first page is that the advice is refused for: the kernel tells only that there is one. Halves the range
+    /// from page to page; what was advised already is done at once.
+    fn refused(&self, advice: Advice, range: Range<u64>) -> u64 {
+        let page = page_size();
+        let (mut from, mut pages) = (range.start, (range.end - range.start).div_ceil(page));
+        while pages > 1 {
+            let half = pages / 2;
+            if self.map.advise_range(advice, from as usize, (half * page) as usize).is_ok() {
+                (from, pages) = (from + half * page, pages - half);
+            } else {
+                pages = half;
+            }
+        }
+        from
+    }
+
     pub fn fault(&self, at: u64) -> BackendError {
-        BackendError::Mapped { offset: self.guard.first_fault().unwrap_or(at) }
+        BackendError::Mapped { offset: self.guard.first_fault().unwrap_or(at), size: None }
     }
 }
 

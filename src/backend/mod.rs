@@ -44,6 +44,11 @@ use crate::sys::buffer::Buffer;
 pub trait Backend: Sync {
     fn info(&self) -> &'static Info;
 
+    /// The call that writes, as errors name it; the title names the one that reads.
+    fn writes_by(&self) -> &'static str {
+        self.info().title
+    }
+
     /// Whether this kernel and target can do `job` by this backend; probed at run time, the reason is shown.
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported>;
 

@@ -37,6 +37,10 @@ impl Backend for Pread {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "pwrite(2)"
+    }
+
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)
     }

@@ -44,6 +44,10 @@ impl Backend for Preadv2 {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "pwritev2(2)"
+    }
+
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         let flags = flags(job);

@@ -34,6 +34,10 @@ impl Backend for Read {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "write(2)"
+    }
+
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)
     }

@@ -45,6 +45,10 @@ impl Backend for Readv {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "pwritev(2)"
+    }
+
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         if let Some(parts) = job.backend.size("parts").filter(|parts| *parts > MOST_PARTS) {
             return Err(Unsupported(format!("readv+parts={parts}: the kernel takes at most {MOST_PARTS} vectors")));

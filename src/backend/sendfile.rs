@@ -140,7 +140,7 @@ mod tests {
         // Larger than a socket takes at once.
         let job = Job { backend, block: 300_001, span: 300_001, ..testing::job() };
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(Sendfile.info(), &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published));
+        let mut work = Work::new(Assignment::of(&Sendfile, &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published));
         let (file, socket) = (target.open(&job).unwrap(), socket(&job, 0).unwrap());
         to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();
         assert!(socket.buffer.copied(300_001) == data);

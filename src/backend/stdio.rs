@@ -39,6 +39,10 @@ impl Backend for Stdio {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "fwrite(3)"
+    }
+
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
         if job.op == Op::Write && job.sync == Sync::Each {
@@ -126,7 +130,7 @@ impl Lane for StdioLane {
         let result = each(work, data, 0, |request| self.one(request));
         // SAFETY: the stream is open; what fwrite still holds belongs to the timed work.
         if self.write && unsafe { libc::fflush(self.stream.as_ptr()) } != 0 {
-            work.abort(BackendError::Flush(std::io::Error::last_os_error()));
+            work.abort(BackendError::Flush { offset: self.position, error: std::io::Error::last_os_error() });
         }
         match (before, self.calls.now()) {
             // The first taking of the count is in the second.

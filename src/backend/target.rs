@@ -69,6 +69,11 @@ impl Target {
         }
     }
 
+    /// Bytes that the file has now, whatever it had when the run began.
+    pub(super) fn size_now(&self) -> Option<u64> {
+        fd::size(self.held.as_ref()?.file()).ok()
+    }
+
     /// As [`Target::open`], and the kernel is told of the order where the job says so.
     pub(super) fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
         let file = self.open(job)?;

@@ -28,7 +28,7 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
 /// What the backend's one lane did in a pass of the job.
 pub fn read_all(backend: &dyn Backend, target: &Target, job: &Job) -> Tally {
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work = Work::new(Assignment::of(backend.info(), job, Share::of(job, 0, u64::MAX, 7), &stop, &published));
+    let mut work = Work::new(Assignment::of(backend, job, Share::of(job, 0, u64::MAX, 7), &stop, &published));
     drive::run(backend.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
     work.tally()
 }

@@ -45,6 +45,10 @@ impl Backend for Tokio {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "tokio::fs write"
+    }
+
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
         ThreadCalls::new().map(drop).map_err(uncounted)

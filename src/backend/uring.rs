@@ -51,6 +51,10 @@ impl Backend for Uring {
         }
     }
 
+    fn writes_by(&self) -> &'static str {
+        "io_uring(7) write"
+    }
+
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         match ring(job, 1) {

@@ -52,7 +52,7 @@ fn mapped(address: *mut u8) -> bool {
 }
 
 fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Work<'a> {
-    Work::new(Assignment::of(Uring.info(), job, Share::of(job, 0, u64::MAX, 0), stop, published))
+    Work::new(Assignment::of(&Uring, job, Share::of(job, 0, u64::MAX, 0), stop, published))
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_wait_that_was_interrupted_goes_on() {
         let (mut lane, pipe) = on_a_pipe(&job);
         to.send((pipe, nix::unistd::gettid())).unwrap();
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(Uring.info(), &job, Share::of(&job, 0, 1, 1), &stop, &published));
+        let mut work = Work::new(Assignment::of(&Uring, &job, Share::of(&job, 0, 1, 1), &stop, &published));
         let ran = drive::run(&mut lane, &mut work).map_err(|error| error.to_string());
         let tally = work.tally();
         let _ = over.send((ran, tally.ops, tally.syscalls));

@@ -11,8 +11,8 @@ use super::fold::{self, FoldFn, at_offset};
 use super::meter::{Meter, Timed};
 use super::order::{Order, Share};
 use super::shared::{Claimed, Cursor};
-use super::{BackendError, IoFault};
-use crate::plan::{Info, Job};
+use super::{Backend, BackendError, IoFault};
+use crate::plan::Job;
 use crate::record::Note;
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
@@ -46,8 +46,8 @@ pub struct Assignment<'a> {
     pub depth: u32,
     /// Whether operations carry bytes; without, every request is 0 bytes long.
     pub moves: bool,
-    /// The call as errors name it.
-    pub call: &'static str,
+    /// The calls that read and that write, as errors name them.
+    pub calls: (&'static str, &'static str),
     pub fold: Option<FoldFn>,
     pub timed: Timed,
     pub clock: Clock,
@@ -59,13 +59,14 @@ pub struct Assignment<'a> {
 
 impl<'a> Assignment<'a> {
     /// What `job` asks of a lane of that backend: one pass over its share, not timed.
-    pub fn of(info: &'static Info, job: &Job, share: Share, stop: &'a AtomicBool, published: &'a Published) -> Assignment<'a> {
+    pub fn of(backend: &dyn Backend, job: &Job, share: Share, stop: &'a AtomicBool, published: &'a Published) -> Assignment<'a> {
+        let info = backend.info();
         Assignment {
             share,
             passes: 1,
             depth: job.depth,
             moves: info.moves_bytes(),
-            call: info.title,
+            calls: (info.title, backend.writes_by()),
             fold: job.xor.then(fold::widest),
             timed: Timed::None,
             clock: Clock::best(),
@@ -292,13 +293,14 @@ impl<'a> Work<'a> {
                 let at = (entry.at + result as u32) & !mask;
                 // Less than the unit of direct I/O comes only at the end of the file.
                 if at == entry.at {
-                    return self.fail(slot, IoFault::End);
+                    return self.fail(slot, IoFault::Short { came: result as u64, ends_here: None });
                 }
                 entry.at = at;
                 entry.retries = 0;
             }
             1.. if result as u64 <= most => return self.done(slot, left as isize, 0, data),
-            0 => return self.fail(slot, IoFault::End),
+            0 if entry.write => return self.fail(slot, IoFault::Unwritten),
+            0 => return self.fail(slot, IoFault::Short { came: 0, ends_here: None }),
             _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result) && entry.retries < MOST_RETRIES => entry.retries += 1,
             ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
@@ -308,9 +310,10 @@ impl<'a> Work<'a> {
     }
 
     fn fail(&mut self, slot: u32, fault: IoFault) -> Option<Request> {
-        let Slot { offset, len, at, .. } = self.slots[slot as usize];
+        let Slot { offset, len, at, write, .. } = self.slots[slot as usize];
         let (offset, len) = (offset + u64::from(at), len - at);
-        self.error.get_or_insert(BackendError::Io { call: self.given.call, offset, len, fault });
+        let (reads, writes) = self.given.calls;
+        self.error.get_or_insert(BackendError::Io { call: if write { writes } else { reads }, offset, len, fault });
         // No more requests: the lane drains what is under way and ends.
         self.index = self.limit;
         None

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use anyhow::Context;
+
 use super::{Args, make};
 use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
@@ -17,12 +19,12 @@ pub(super) struct Gate {
 
 /// The baseline's plan, where a run of it can be compared; options that were given must describe its cells.
 pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &str) -> anyhow::Result<(Plan, Gate)> {
-    let base = make::session(text)?;
+    let base = make::session(text).context("--baseline")?;
     let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
     let plan = session::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
-    let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset, false)? };
+    let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset, false).context("--preset")? };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // What no cell says, and a run of the baseline's plan would pass over.
     let cold = settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));

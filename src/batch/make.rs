@@ -1,8 +1,10 @@
 //! From arguments to a plan: a new one, or that of an earlier session.
 
+use anyhow::Context;
+
 use super::Args;
 use super::gate::{self, Gate};
-use crate::engine::{Proposal, propose};
+use crate::engine::{Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
 use crate::report::{failed, say};
@@ -29,18 +31,31 @@ pub(super) fn session(text: &str) -> anyhow::Result<Session> {
 }
 
 fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Plan> {
-    let presets = presets.chosen(&args.preset, settings.probe.is_some())?;
+    let presets = presets.chosen(&args.preset, settings.probe.is_some()).context("--preset")?;
     let (file, dir) = (args.file.as_deref(), args.dir.as_deref());
-    let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings })?;
+    let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings });
+    let proposed = proposed.map_err(named)?;
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
         say(format!("iotui: {}", session::clean_text(&instead)));
     }
     Ok(proposed.plan)
 }
 
+/// The error with the option that it is about, where it does not say so itself.
+fn named(error: ProposeError) -> anyhow::Error {
+    let option = match &error {
+        ProposeError::Plan(error) => error.option(),
+        _ => None,
+    };
+    match option {
+        Some(option) => anyhow::Error::new(error).context(option),
+        None => error.into(),
+    }
+}
+
 /// The plan of a session, with what may differ between two runs of it.
 fn again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
-    let session = session(text)?;
+    let session = session(text).context("--plan")?;
     if !args.preset.is_empty() {
         return Err(AgainError::Cells.into());
     }

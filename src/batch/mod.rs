@@ -28,13 +28,14 @@ use crate::units::text::shown;
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
-    let format = report::format(&args.out.format)?;
+    let format = args.out.format()?;
     args.out.refuse_terminal(format)?;
     args.out.check()?;
     if args.out.output.is_some() {
         tell_left(args);
     }
-    for broken in presets.broken().iter().filter(|_| !args.quiet) {
+    // One that was asked for is the error that comes below.
+    for broken in presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id)) {
         say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
     }
     let budget = settings.budget.unwrap_or(Plan::BUDGET);

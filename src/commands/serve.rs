@@ -44,10 +44,11 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// # Errors
 /// Strangers would have to be let in, or nobody can be: then it does not begin.
 pub fn run(args: &Serve) -> anyhow::Result<u8> {
-    let secret = Secret::find(args.secret_file.as_deref())?;
+    let secret = Secret::find(args.secret_file.as_deref());
+    let secret = if args.secret_file.is_some() { secret.context("--secret-file")? } else { secret? };
     if let (Some(address), None) = (args.listen.filter(|address| !address.ip().is_loopback()), &secret) {
         anyhow::bail!(
-            "{} is open to others: set {SECRET_VARIABLE} or use --secret-file FILE, with at least {LEAST_SECRET} characters, here and where iotui measures",
+            "--listen: {} is open to others: set {SECRET_VARIABLE} or use --secret-file FILE, with at least {LEAST_SECRET} characters, here and where iotui measures",
             address.ip()
         );
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use super::{CompareTo, ExportTo, Sessions};
+use anyhow::Context;
+
 use crate::report::{self, Out, When, failed, say};
 use crate::session::{self, Listed, Session, SessionError};
 use crate::units;
@@ -44,7 +46,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
 }
 
 fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Result<()> {
-    let format = report::format(&out.format)?;
+    let format = out.format()?;
     out.refuse_terminal(format)?;
     let (session, _) = session::open(dir, text).map_err(failed)?;
     let session = if anonymous { report::anonymous(&session) } else { session };
@@ -54,7 +56,7 @@ fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Resul
 fn compare<'a>(dir: &Path, texts: impl Iterator<Item = &'a String>, anonymous: bool, to: &CompareTo) -> anyhow::Result<()> {
     let CompareTo { format, output, ascii, color, shown } = to;
     let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: *color, shown: *shown };
-    let format = report::comparison_format(format)?;
+    let format = report::comparison_format(format).context(report::FORMAT_OPTION)?;
     let one = |text: &String| Ok(session::open(dir, text).map_err(failed)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
     let kept = session::kept(dir, &sessions.iter().collect::<Vec<_>>());

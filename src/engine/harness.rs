@@ -16,7 +16,7 @@ pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
     let once = || {
         let null = backend("null").ok()?;
         let mut lane = null.open(target, &job, 0).ok()?;
-        let mut work = Work::new(Assignment::of(null.info(), &job, Share::of(&job, 0, OPS, 0), &stop, &published));
+        let mut work = Work::new(Assignment::of(null, &job, Share::of(&job, 0, OPS, 0), &stop, &published));
         let start = monotonic_nanos();
         drive::run(lane.as_mut(), &mut work).ok()?;
         Some((monotonic_nanos() - start) as f64 / OPS as f64)

@@ -213,9 +213,9 @@ fn parent(path: &Path) -> PathBuf {
 }
 
 fn filled(file: &File, size: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<(), EngineError> {
-    fill::fill_random(file, size, seed, stop, progress).map_err(|error| match error.raw_os_error() {
+    fill::fill_random(file, size, seed, stop, progress).map_err(|failed| match failed.error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
-        _ if error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
-        _ => EngineError::Fill(error),
+        _ if failed.error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
+        _ => EngineError::Fill(failed.into()),
     })
 }

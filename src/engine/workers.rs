@@ -211,7 +211,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
         passes: *passes,
         timed: *timed,
         cursor: shared.cursor.as_ref(),
-        ..Assignment::of(backend.info(), job, share, &shared.stop, &shared.published[lane as usize])
+        ..Assignment::of(backend, job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
         work.note(Note::SharedDescriptors);
@@ -228,10 +228,10 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let before = Usage::thread().unwrap_or_default();
     let queued = queue.nanos();
     let start = monotonic_nanos();
-    drive::run(open.as_mut(), &mut work)?;
+    drive::run(open.as_mut(), &mut work).map_err(|error| error.seen(target))?;
     let ran = monotonic_nanos();
     if let Some(file) = syncing {
-        file.sync_data().map_err(BackendError::Sync)?;
+        file.sync_data().map_err(|error| BackendError::Sync { written: share.reach(), error })?;
         work.add_syscalls(1);
     }
     let end = monotonic_nanos();

@@ -17,7 +17,7 @@ pub enum PlanError {
     NoBlock,
     #[error("a block of {} is more than one system call moves: the largest is {}", show_bytes(*.0), show_bytes(crate::plan::Job::MAX_BLOCK))]
     HugeBlock(u64),
-    #[error("a --size of 0 is nothing of the file: give 1 or more")]
+    #[error("--size of 0 is nothing of the file: give 1 or more")]
     NoSpan,
     #[error("the file is empty: there is nothing to measure")]
     Empty,
@@ -41,4 +41,22 @@ pub enum PlanError {
     Alone(String),
     #[error("--cache warm with --direct makes no sense: direct I/O does not read the cache; use --cache asis or cold")]
     WarmDirect,
+}
+
+impl PlanError {
+    /// The option that the error is about, where its text does not begin with it.
+    pub fn option(&self) -> Option<&'static str> {
+        match self {
+            PlanError::Unknown(unknown) => match unknown.kind {
+                "backend" | "option" => Some("--backend"),
+                "probe" => Some("--probe"),
+                _ => None,
+            },
+            PlanError::Choice(_) => Some("--backend"),
+            PlanError::NoBlock | PlanError::HugeBlock(_) => Some("--block-size"),
+            PlanError::Empty => Some("--size"),
+            PlanError::Alone(_) => Some("--preset"),
+            _ => None,
+        }
+    }
 }

@@ -271,10 +271,10 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     let id = info.id;
     if job.mix.is_some() && !info.mixes {
         let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
-        return Some(format!("{id} cannot mix reads and writes; {} can", able.join(", ")));
+        return Some(format!("{id} cannot mix reads and writes; --backend {} can", able.join(", ")));
     }
     if !info.ops.contains(&job.op) {
-        return Some(format!("{id} cannot {}; {} can", job.op, able(asked.infos, job.op)));
+        return Some(format!("{id} cannot {}; --backend {} can", job.op, able(asked.infos, job.op)));
     }
     if job.depth > info.max_depth() {
         let why = if info.max_depth() == 1 {
@@ -282,10 +282,10 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         } else {
             format!("goes to depth {}", info.max_depth())
         };
-        return Some(format!("depth {}: {id} {why}; use --depth 1 or -b uring", job.depth));
+        return Some(format!("{id} {why}; use --depth {} or -b uring", info.max_depth()));
     }
     if job.direct && !info.direct {
-        return Some(format!("{id} cannot do direct I/O"));
+        return Some(format!("{id} cannot do direct I/O: leave out --direct"));
     }
     if let Some(why) = appends(info, job, asked) {
         return Some(why);
@@ -298,10 +298,14 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         return Some(format!("{id} {why}, so there is nothing to fold: leave out --xor, or use pread"));
     }
     if job.direct && job.cache == Cache::Warm {
-        return Some("direct I/O does not read the cache: warm makes no sense".into());
+        return Some("direct I/O does not read the cache: warm makes no sense: leave out --direct or --cache warm".into());
     }
     if job.span > asked.target.size() {
-        return Some(format!("a span of {} is more than the file's {}", show_bytes(job.span), show_bytes(asked.target.size())));
+        return Some(format!(
+            "a span of {} is more than the file's {}: use a smaller --size",
+            show_bytes(job.span),
+            show_bytes(asked.target.size())
+        ));
     }
     if job.block > job.span {
         return Some(format!("a block of {} is larger than the {} that are used of the file", show_bytes(job.block), show_bytes(job.span)));
@@ -338,7 +342,7 @@ fn fits(job: &Job) -> Option<String> {
     let count = job.count?;
     (count > job.blocks()).then(|| {
         format!(
-            "{} blocks of {} end beyond the {} that are used of the file: the largest count that fits is {}",
+            "{} blocks of {} end beyond the {} that are used of the file: the largest count that fits is {3}; use -n {3} or less",
             count,
             show_bytes(job.block),
             show_bytes(job.span),

@@ -32,7 +32,9 @@ pub use anonymous::{Names, anonymous};
 pub use atomic::{probe, to_file, to_new_file};
 pub use compare::{COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling};
 pub use figure::scale::Spread;
-pub use out::{Failed, HEADING as OUTPUT, Ids, Out, Shown, When, ascii_only, comparisons, failed, formats, say, stdout, unread_is_fine};
+pub use out::{
+    FORMAT_OPTION, Failed, HEADING as OUTPUT, Ids, Out, Shown, When, ascii_only, comparisons, failed, formats, say, stdout, unread_is_fine,
+};
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");

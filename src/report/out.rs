@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
@@ -17,11 +18,14 @@ use crate::units::text::{Instead, safe_lines};
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";
 
+/// The option that names a format, for errors.
+pub const FORMAT_OPTION: &str = "--format";
+
 /// How data is shown.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Out {
     /// How the data is written
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = formats(), help_heading = HEADING)]
+    #[arg(long, value_name = "FORMAT_OPTION", default_value = "table", value_parser = formats(), help_heading = HEADING)]
     pub format: String,
 
     /// Write the data into FILE, whole or not at all
@@ -119,6 +123,11 @@ impl Out {
         }
     }
 
+    /// The format that was asked for.
+    pub fn format(&self) -> anyhow::Result<&'static Format> {
+        super::format(&self.format).context(FORMAT_OPTION)
+    }
+
     /// Refuses a format that is no text where it would reach a terminal.
     pub fn refuse_terminal(&self, format: &Format) -> anyhow::Result<()> {
         if format.binary && self.output.is_none() && io::stdout().is_terminal() {
@@ -141,7 +150,7 @@ impl Out {
     /// Whether data could be written there: asked before a run.
     pub fn check(&self) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => Ok(probe(path)?),
+            Some(path) => probe(path).context("--output"),
             None => stdout().map(drop),
         }
     }
@@ -157,7 +166,7 @@ impl Out {
                 pretty(json, to)?;
                 writeln!(to)
             }),
-            other => anyhow::bail!(crate::plan::nearest("format", other, ["table", "json"])),
+            other => Err(crate::plan::nearest("format", other, ["table", "json"])).context(FORMAT_OPTION),
         }
     }
 }

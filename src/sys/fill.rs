@@ -20,18 +20,39 @@ const SLOW: Duration = Duration::from_millis(250);
 /// Dirty data is kept below twice this, so that stopping and the last sync do not wait for gigabytes.
 const WINDOW: u64 = 64 << 20;
 
+/// What failed, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{call} at offset {offset}: {error}")]
+pub struct FillError {
+    call: &'static str,
+    offset: u64,
+    pub error: io::Error,
+}
+
+impl FillError {
+    fn at(call: &'static str, offset: u64) -> impl Fn(io::Error) -> FillError {
+        move |error| FillError { call, offset, error }
+    }
+}
+
+impl From<FillError> for io::Error {
+    fn from(failed: FillError) -> io::Error {
+        io::Error::new(failed.error.kind(), failed)
+    }
+}
+
 /// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them durable.
 ///
 /// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is asked as often, and where a call is interrupted.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel gives them.
-pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
-    let mut piece = MmapMut::map_anon(PIECE)?; // page-aligned
+pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<(), FillError> {
+    let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::at("mmap(2) of a buffer", 0))?; // page-aligned
     let (mut at, mut most) = (0, PIECE);
     while at < len {
         if stop() {
-            return Err(fd::stopped());
+            return Err(FillError::at("pwrite(2)", at)(fd::stopped()));
         }
         let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(most).min(most)];
         random::fill(seed, at, bytes);
@@ -43,21 +64,22 @@ pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, pr
             most = (most / 2).max(LEAST);
         }
         if at.is_multiple_of(WINDOW) {
-            keep_writing(file, at)?;
+            keep_writing(file, at).map_err(FillError::at("sync_file_range(2)", at - WINDOW))?;
         }
         progress(at);
     }
-    sync_data(file, stop)
+    sync_data(file, stop).map_err(FillError::at("fdatasync(2)", 0))
 }
 
 /// As those of std, which begin again for ever where a file system answers EINTR for ever.
-fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64, stop: &dyn Fn() -> bool) -> io::Result<()> {
+fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64, stop: &dyn Fn() -> bool) -> Result<(), FillError> {
+    let failed = |at, error| Err(FillError::at("pwrite(2)", at)(error));
     while !bytes.is_empty() {
         match file.write_at(bytes, at) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(0) => return failed(at, io::ErrorKind::WriteZero.into()),
             Ok(written) => (bytes, at) = (&bytes[written..], at + written as u64),
             Err(error) if error.kind() == io::ErrorKind::Interrupted && !stop() => {}
-            Err(error) => return Err(error),
+            Err(error) => return failed(at, error),
         }
     }
     Ok(())
@@ -130,13 +152,15 @@ mod tests {
     #[test]
     fn stopping_and_failing() {
         let file = tempfile::tempfile().unwrap();
-        let stopped = fill_random(&file, 1, 0, &|| true, &mut |_| {}).unwrap_err();
+        let stopped = fill_random(&file, 1, 0, &|| true, &mut |_| {}).unwrap_err().error;
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
         let stop = std::cell::Cell::new(false);
-        let midway = fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| stop.set(true)).unwrap_err();
+        let midway = fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| stop.set(true)).unwrap_err().error;
         assert_eq!((midway.kind(), file.metadata().unwrap().len()), (io::ErrorKind::Interrupted, PIECE as u64));
         let full = File::options().write(true).open("/dev/full").unwrap();
-        assert_eq!(fill_random(&full, 10, 0, GO, &mut |_| {}).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+        let failed = fill_random(&full, 10, 0, GO, &mut |_| {}).unwrap_err();
+        assert_eq!(failed.to_string(), "pwrite(2) at offset 0: No space left on device (os error 28)");
+        assert_eq!(failed.error.raw_os_error(), Some(libc::ENOSPC));
         fill_random(&file, 0, 0, GO, &mut |_| {}).unwrap();
     }
 }
