@@ -141,7 +141,7 @@ fn names_that_want_to_harm_reach_no_terminal() {
         ran(&[&["--batch", "--dry-run"], &run[..]].concat());
         ran(&[&["--batch", "--save", "n"], &run[..]].concat());
         ran(&["host", &file]);
-        for format in ["table", "csv", "markdown", "html", "svg", "fio"] {
+        for format in ["table", "csv", "json", "jsonl", "gbench", "markdown", "html", "svg", "fio"] {
             ran(&["sessions", "show", "n", "--format", format]);
         }
         ran(&["sessions", "list"]);

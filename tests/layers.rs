@@ -165,13 +165,23 @@ fn unsafe_code_stays_in_its_rooms() {
 #[test]
 fn no_path_is_shown_as_it_is() {
     let files = sources(&root().join("src"));
-    let rooms = ["app", "batch", "cli", "commands", "config"];
+    let rooms = ["app", "batch", "cli", "commands", "config", "session", "tui"];
     let shows = |text: &str| tokens(text).windows(3).any(|w| matches!(w, [".", "display", "("]));
     let raw = files
         .iter()
         .filter(|(path, text)| rooms.contains(&File::of(path).room.as_str()) && shows(text))
         .map(|(path, _)| format!("{}: a raw path", path.display()));
     assert_none(raw.collect());
+}
+
+/// JSON for people and programs is written by `report::pretty`, which escapes what steers a terminal.
+#[test]
+fn no_json_is_reported_as_it_is() {
+    let made = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_string();
+    let raw = |text: &str| ["serde_json::to_writer", "serde_json::to_string"].iter().any(|call| made(text).contains(call));
+    let files = sources(&root().join("src/report"));
+    let wrong = files.iter().filter(|(path, text)| !path.to_string_lossy().contains("test") && raw(text));
+    assert_none(wrong.map(|(path, _)| format!("report/{}: JSON past report::pretty", path.display())).collect());
 }
 
 /// There is one list of the characters that may not reach a terminal.

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::pretty::compact;
 use super::{Format, Look};
 use crate::plan::Plan;
 use crate::record::{End, ProbeTrial, Trial};
@@ -55,13 +56,13 @@ fn keys(item: &impl Serialize, without: &[&str]) -> io::Result<Map<String, Value
 /// The line of one trial, without its line end: written as soon as the trial is done.
 pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
     let cell = plan.cells.get(trial.cell as usize).map(CellOf::Job);
-    Ok(serde_json::to_string(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })?)
+    text(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })
 }
 
 /// [`trial_line`] of a probe.
 pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
     let cell = plan.probes.get(trial.cell as usize).map(CellOf::Probe);
-    Ok(serde_json::to_string(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })?)
+    text(&Line { kind: "trial", cell, rest: keys(trial, &["cell"])? })
 }
 
 /// Everything after the trials: results, what was skipped, the end.
@@ -76,8 +77,14 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     line(out, &Last { kind: "end", schema, session: id, reason: session.end.unwrap_or(End::Interrupted), answer: &answer })
 }
 
+fn text(line: &impl Serialize) -> io::Result<String> {
+    let mut text = Vec::new();
+    compact(line, &mut text)?;
+    String::from_utf8(text).map_err(io::Error::other)
+}
+
 fn line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, line)?;
+    compact(line, out)?;
     writeln!(out)
 }
 

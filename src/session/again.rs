@@ -6,6 +6,7 @@ use super::Session;
 use crate::engine::place::{PlaceError, place};
 use crate::plan::{Op, Plan, Settings, TargetSpec};
 use crate::units::show_bytes;
+use crate::units::text::shown;
 
 /// Why a session cannot be run again like that; each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum AgainError {
     Cells,
     #[error("that plan uses {} of its file, and this one has {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
-    #[error("--dir and --keep are for scratch files, and what is measured is {}: leave them out, or name another FILE", .0.display())]
+    #[error("--dir and --keep are for scratch files, and what is measured is {}: leave them out, or name another FILE", shown(.0))]
     NotScratch(PathBuf),
     #[error(transparent)]
     Place(#[from] PlaceError),

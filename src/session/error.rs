@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::clean;
+use crate::units::text::shown;
 
 /// Why a session cannot be kept, found, read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -52,11 +53,6 @@ impl SessionError {
     }
 }
 
-/// A path for a message: one line whatever it holds.
-fn shown(path: &Path) -> String {
-    clean::text(&path.display().to_string())
-}
-
 fn hint(near: &[String]) -> String {
     match near {
         [] => ": 'iotui sessions list' shows those there are".into(),
@@ -85,7 +81,7 @@ mod tests {
         let error = serde_json::from_slice::<u64>(hostile.as_bytes()).unwrap_err();
         let error = SessionError::Damaged { path: "a\nb".into(), line: 7, why: why(&error) }.to_string();
         assert!(error.len() < 400 && !error.contains(char::is_control), "{error}");
-        assert!(error.starts_with("a b is damaged in line 7"), "{error}");
+        assert!(error.starts_with("a\\nb is damaged in line 7"), "{error}");
         let far = SessionError::Unknown { text: "x".into(), near: vec![] }.to_string();
         assert!(far.contains("iotui sessions list"), "{far}");
     }

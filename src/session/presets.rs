@@ -21,7 +21,7 @@ pub enum KeepError {
     BuiltIn(String),
     #[error("there is a preset '{0}'")]
     Exists(String),
-    #[error("cannot write {}: {error}", clean::text(&.path.display().to_string()))]
+    #[error("cannot write {}: {error}", crate::units::text::shown(.path))]
     Io { path: PathBuf, error: io::Error },
 }
 

@@ -15,6 +15,7 @@ use super::theme::Glyphs;
 use super::update::edit;
 use crate::report::{COMPARISONS, FORMATS};
 use crate::session::{Session, clean_text};
+use crate::units::text::shown;
 
 /// What is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,7 +202,7 @@ pub fn told(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
             if let Some(at) = at {
                 model.popups.remove(at);
             }
-            model.toasts.good(model.now, format!("wrote {}", path.display()));
+            model.toasts.good(model.now, format!("wrote {}", shown(&path)));
         }
         Outcome::Failed(why) => {
             model.toasts.failed(model.now, format!("not written: {why}"));
@@ -221,7 +222,7 @@ pub fn told(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
                     model.popups.push(Popup::question(format!("Overwrite {name}?"), over.detail, Then::Do(replace)));
                 }
                 // Nobody is there to be asked.
-                None => model.toasts.failed(model.now, format!("not written: {} is there already", over.path.display())),
+                None => model.toasts.failed(model.now, format!("not written: {} is there already", shown(&over.path))),
             }
         }
     }

@@ -47,7 +47,7 @@ impl Shown {
 /// A target for a line: a path, or what kind of file.
 pub fn target(spec: &TargetSpec) -> String {
     match spec {
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.display().to_string(),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => crate::units::text::shown(path),
         TargetSpec::Scratch { .. } => "scratch file".into(),
         TargetSpec::None => "no file".into(),
     }

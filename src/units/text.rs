@@ -1,6 +1,7 @@
 //! Text of others (names of files, machines, processes) on its way to a terminal or a page: the one place that says what may
 //! not get there.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Whether a character moves the cursor, cannot be seen, or turns the direction of what follows: C0, C1 and DEL, line and
@@ -49,6 +50,23 @@ pub fn safe_lines(text: &str, instead: Instead) -> String {
     text.split('\n').map(|line| safe(line, instead)).collect::<Vec<_>>().join("\n")
 }
 
+/// Writes a piece of a JSON string with its characters that [`steers`] as escapes: what is read from it is the same.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json<W: ?Sized + Write>(out: &mut W, piece: &str) -> io::Result<()> {
+    if piece.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return out.write_all(piece.as_bytes());
+    }
+    let mut written = 0;
+    for (at, c) in piece.char_indices().filter(|(_, c)| steers(*c)) {
+        out.write_all(&piece.as_bytes()[written..at])?;
+        c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
+        written = at + c.len_utf8();
+    }
+    out.write_all(&piece.as_bytes()[written..])
+}
+
 /// A path for people: one line, whatever it is called.
 pub fn shown(path: &Path) -> String {
     safe(&path.to_string_lossy(), Instead::Escape)
@@ -73,6 +91,13 @@ mod tests {
             assert!(!safe_lines(&steering, instead).chars().any(|c| c != '\n' && steers(c)));
             assert_eq!(safe("Größe, 大きさ", instead), "Größe, 大きさ");
         }
+        let mut json = Vec::new();
+        // What JSON escapes itself never comes here.
+        let steering: String = steering.chars().filter(|c| *c >= ' ').chain("Größe, 大きさ".chars()).collect();
+        write_json(&mut json, &steering).unwrap();
+        let json = format!("\"{}\"", String::from_utf8(json).unwrap());
+        assert!(!json.chars().any(steers) && json.contains("\\u202e") && json.ends_with("Größe, 大きさ\""));
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), steering);
         assert_eq!(safe("a\x1b[31mb\n\tc", Instead::Nothing), "a[31mb  c");
         assert_eq!(safe("a\x1b[31mb", Instead::Escape), "a\\u{1b}[31mb");
         assert_eq!(safe_lines("a\x1bb\nc", Instead::Mark), "a?b\nc");

@@ -128,7 +128,7 @@ fn written(format: &str, text: &str) {
         "jsonl" => text.lines().for_each(json),
         _ => text.lines().for_each(printable),
     }
-    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{format}: {text:?}");
+    assert!(!text.contains(|c: char| iotui::units::text::steers(c) && c != '\n'), "{format}: {text:?}");
     for no_number in ["NaN", "inf ", "inf,", "-inf"] {
         assert!(format != "csv" || !text.contains(no_number), "{format}: {no_number} in {text}");
     }
@@ -141,6 +141,5 @@ fn line(text: &str) {
 }
 
 fn printable(text: &str) {
-    let steers = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    assert!(!text.contains(steers), "{text:?}");
+    assert!(!text.contains(iotui::units::text::steers), "{text:?}");
 }

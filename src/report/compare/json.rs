@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::Look;
+use super::super::pretty::pretty;
 use super::ComparisonFormat;
 use crate::session::Comparison;
 
@@ -10,6 +11,6 @@ pub const FORMAT: ComparisonFormat =
     ComparisonFormat { id: "json", about: "one document for programs; its schema is in assets/", extension: "json", write };
 
 fn write(comparison: &Comparison, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, comparison)?;
+    pretty(comparison, out)?;
     writeln!(out)
 }

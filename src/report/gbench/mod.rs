@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::pretty::pretty;
 use super::{Format, Look, text};
 use crate::host::{CacheLevel, Host, cpu_list};
 use crate::plan::{Cache, Job, Sync};
@@ -36,7 +37,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         probed::entries(&mut benchmarks, &mut failed, results.len() + index, probe);
     }
     let document = json!({ "context": context(session, &probes, &names, &failed), "benchmarks": benchmarks });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
+    pretty(&document, out)?;
     writeln!(out)
 }
 

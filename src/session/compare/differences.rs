@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::End;
 use crate::session::{CellResult, Session, clean_text};
-use crate::units;
+use crate::units::{self, text};
 
 /// One thing that the two runs have not in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -160,8 +160,8 @@ fn file(session: &Session) -> Facts {
 /// The file, or the folder of a scratch file.
 pub fn path(target: &TargetSpec) -> String {
     match target {
-        TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", dir.display()),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => path.display().to_string(),
+        TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", text::shown(dir)),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => text::shown(path),
         TargetSpec::None => String::new(),
     }
 }

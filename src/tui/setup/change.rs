@@ -203,7 +203,7 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
     let name = match model.setup.focus {
         Pane::Target => {
             let now = model.setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
-            let now = now.unwrap_or_else(|| format!("{}/", model.setup.browser.dir.display()).replace("//", "/"));
+            let now = now.unwrap_or_else(|| format!("{}/", model.setup.browser.dir.to_string_lossy()).replace("//", "/"));
             let hint = "a file or block device; with the operation write a file that does not exist yet";
             model.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
             return Vec::new();

@@ -24,7 +24,7 @@ pub fn list(dir: PathBuf) -> Listing {
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
-    let result = result.map_err(|error| format!("{}: {error}", dir.display()));
+    let result = result.map_err(|error| format!("{}: {error}", crate::units::text::shown(&dir)));
     let folder = fs::File::open(&dir).ok();
     let fs = folder.as_ref().and_then(|folder| mounts::of(folder).ok()).map(|mount| mount.fs).unwrap_or_default();
     let space = folder.as_ref().and_then(|folder| mounts::space(folder).ok()).filter(|space| space.total > 0);

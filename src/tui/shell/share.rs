@@ -92,7 +92,7 @@ fn put(path: &Path, replace: bool, data: impl FnOnce(&mut dyn Write) -> io::Resu
 /// What would be lost.
 fn detail(path: &Path) -> String {
     let size = fs::metadata(path).map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
-    format!("{}{size}. What it holds now is lost.", path.display())
+    format!("{}{size}. What it holds now is lost.", units::text::shown(path))
 }
 
 /// A path as it was typed: `~/` is HOME, and what has no folder is in the current one.

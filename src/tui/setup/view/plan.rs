@@ -16,6 +16,7 @@ use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
+use crate::units::text::{Instead, safe, shown as named};
 use crate::units::{show_bytes, show_wait};
 
 /// Lines of the command that are shown at most.
@@ -122,7 +123,7 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
                 lines.extend(wrapped(shown, shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim, room));
             }
             if let Some(instead) = &proposed.instead {
-                let text = instead.replace(crate::units::text::steers, "?");
+                let text = safe(instead, Instead::Mark);
                 lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &text, Role::Text, room));
             }
             for (count, reason) in left_out(&proposed.plan) {
@@ -194,17 +195,12 @@ fn target(proposed: &Proposed, start: &Path) -> String {
     let most = if plan.only_appends() { "up to " } else { "" };
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
-        TargetSpec::File { path, .. } => {
-            format!("reads {}, {size}; writes nothing", path.display()).replace(crate::units::text::steers, "?")
-        }
+        TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", named(path)),
         TargetSpec::Scratch { dir, .. } => {
             let whole: PathBuf = start.join(dir).components().collect();
-            let dir = whole.display();
-            format!("writes {most}{size} to a scratch file in {dir}{again}, removed afterwards{left}")
-                .replace(crate::units::text::steers, "?")
+            format!("writes {most}{size} to a scratch file in {}{again}, removed afterwards{left}", named(&whole))
         }
-        TargetSpec::New { path, .. } => format!("writes {most}{size} to the new file {}{again}, which stays{left}", path.display())
-            .replace(crate::units::text::steers, "?"),
+        TargetSpec::New { path, .. } => format!("writes {most}{size} to the new file {}{again}, which stays{left}", named(path)),
     }
 }
 

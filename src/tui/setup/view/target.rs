@@ -11,6 +11,7 @@ use super::{Hit, Shown};
 use crate::host::TargetFacts;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
+use crate::units::text::{Instead, safe, shown as named};
 use crate::units::{show_bytes, show_share};
 
 /// Where the filter, the list and the facts are.
@@ -43,10 +44,10 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let browser = &shown.setup.browser;
     let going = browser.going.as_ref().filter(|going| **going != browser.dir);
     let dir = match going {
-        Some(going) => format!("{} ...", going.display()),
-        None => browser.dir.display().to_string(),
+        Some(going) => format!("{} ...", named(going)),
+        None => named(&browser.dir),
     };
-    let inner = shown.frame(Pane::Target, "Target", &dir.replace(crate::units::text::steers, "?"), area, buf);
+    let inner = shown.frame(Pane::Target, "Target", &dir, area, buf);
     let parts = parts(shown, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
         pane::line(Line::styled("/", shown.style(Role::Key)), 0, area, buf);
@@ -115,7 +116,7 @@ fn quantity(shown: &Shown, text: &str, off: bool) -> Vec<Span<'static>> {
 fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
     let setup = shown.setup;
     let browser = &setup.browser;
-    let clean = |text: String| text.replace(crate::units::text::steers, "?");
+    let clean = |text: String| safe(&text, Instead::Mark);
     match row {
         Row::Scratch => {
             let size = if setup.file.is_none() {
@@ -132,12 +133,7 @@ fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
             let size = facts.and_then(|facts| facts.as_ref().ok()).map(|facts| show_bytes(facts.size)).unwrap_or_default();
             (name, size, "recent".into(), if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Text })
         }
-        Row::Last => (
-            clean(format!("{}/", browser.path(row).map(|p| p.display().to_string()).unwrap_or_default())),
-            String::new(),
-            "last".into(),
-            Role::Dim,
-        ),
+        Row::Last => (format!("{}/", browser.path(row).map(named).unwrap_or_default()), String::new(), "last".into(), Role::Dim),
         Row::Parent => ("../".into(), String::new(), String::new(), Role::Dim),
         Row::Entry(at) => {
             let entry = &browser.entries[at];
