@@ -204,6 +204,47 @@ fn a_peer_that_is_not_there_costs_no_other_result() {
     assert!(document["results"].as_array().unwrap().len() >= 2);
 }
 
+/// Something that poses as a server: what it says to whoever connects.
+fn posing(says: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    // Left behind: it ends with the tests.
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let says = says.clone();
+            std::thread::spawn(move || {
+                let mut stream = stream;
+                let _ = stream.write_all(&says);
+                // What the client sends is taken, so that it is not cut off by a reset.
+                let _ = stream.shutdown(std::net::Shutdown::Write);
+                let _ = stream.read_to_end(&mut Vec::new());
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
+    let home = Home::new();
+    let challenge = |secret: u8| [&b"iotui\0\0\x02"[..], &[secret], &[7; 16 + 32]].concat();
+    for (says, wanted) in [
+        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nServer: a\r\n\r\n".to_vec(), "does not speak the protocol"),
+        (vec![0xff; 1000], "does not speak the protocol"),
+        (vec![], "closed the connection before a word"),
+        ([challenge(1), vec![1], vec![0; 32]].concat(), "does not know the secret"),
+        ([challenge(1), vec![0]].concat(), "did not accept the secret"),
+        (challenge(0), "asks for no secret"),
+        (challenge(9), "no part of the protocol"),
+    ] {
+        // Exit 1 and told on stderr.
+        let document = remote(&home, &posing(says), true, "--probe connect");
+        let reasons: Vec<&Value> = document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
+        assert!(!reasons.is_empty() && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains(wanted)), "{wanted}: {reasons:?}");
+        assert!(document["results"].as_array().unwrap().len() >= 2, "the loopback is measured");
+    }
+}
+
 #[test]
 fn a_peer_that_dies_during_a_run_fails_its_cells_only() {
     let home = Home::new();

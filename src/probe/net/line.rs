@@ -21,6 +21,8 @@ const LONGEST: Duration = Duration::from_secs(600);
 pub struct Line {
     stream: TcpStream,
     site: Site,
+    /// Without a single byte.
+    idle: Duration,
     until: Instant,
 }
 
@@ -67,23 +69,29 @@ impl Line {
     /// # Errors
     /// Nobody is there, somebody else is, or one end has another secret.
     pub fn open(to: SocketAddr, secret: Option<&Secret>, site: &Site) -> Result<Line, LineError> {
-        let mut line = Line::connect(to, site)?;
+        Line::open_within(to, secret, site, IDLE)
+    }
+
+    /// As [`open`](Line::open), with a peer that may be silent for so long; its whole greeting may take twice that.
+    pub(super) fn open_within(to: SocketAddr, secret: Option<&Secret>, site: &Site, idle: Duration) -> Result<Line, LineError> {
+        let mut line = Line::connect(to, site, idle)?;
         let (mut own, mut challenge) = line.hello(secret)?;
         if let Some(secret) = secret.filter(|secret| !secret.has_key(&challenge.salt)) {
             // A crowded server keeps a place for a round trip only, and this takes longer: come again with the key.
             drop(line);
             secret.key(&challenge.salt)?;
-            line = Line::connect(to, site)?;
+            line = Line::connect(to, site, idle)?;
             (own, challenge) = line.hello(Some(secret))?;
         }
         line.prove(secret, &own, &challenge)?;
+        line.until = Instant::now() + LONGEST;
         Ok(line)
     }
 
-    fn connect(to: SocketAddr, site: &Site) -> Result<Line, LineError> {
-        let stream = TcpStream::connect_timeout(&to, IDLE).map_err(LineError::Connect)?;
+    fn connect(to: SocketAddr, site: &Site, idle: Duration) -> Result<Line, LineError> {
+        let stream = TcpStream::connect_timeout(&to, idle).map_err(LineError::Connect)?;
         prepare(&stream).map_err(LineError::Connect)?;
-        Ok(Line { stream, site: site.clone(), until: Instant::now() + LONGEST })
+        Ok(Line { stream, site: site.clone(), idle, until: Instant::now() + 2 * idle })
     }
 
     /// Both ends say what they are.
@@ -123,7 +131,7 @@ impl Line {
 
     fn with<T>(&self, work: impl FnOnce(&Patience) -> T) -> T {
         let stop = || self.site.stopping();
-        work(&Patience { stop: &stop, idle: IDLE, until: self.until })
+        work(&Patience { stop: &stop, idle: self.idle, until: self.until })
     }
 
     /// Reads all of `buffer`.

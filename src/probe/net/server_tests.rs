@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::key::{Key, NONCE, PROOF, SALT, Salted, Side, prove};
 use super::limits::Limits;
 use super::line::{Line, LineError};
+use super::patient::Lost;
 use super::secret::Secret;
 use super::server::{Happened, Server};
 use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_FACTS, MOST_SINK, Reply, Request};
@@ -202,6 +203,25 @@ fn a_server_that_does_not_know_the_secret_is_left() {
     assert!(matches!(act(true, [vec![1], vec![0; PROOF]].concat()), LineError::Impostor));
     assert!(matches!(act(false, vec![]), LineError::NoSecret));
     assert!(act(true, vec![]).to_string().contains("closed"));
+}
+
+/// Neither one that says nothing nor one that stops in the middle of a word holds up a run.
+#[test]
+fn a_server_that_is_silent_is_left_in_time() {
+    const IDLE: Duration = Duration::from_millis(50);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let opened = || Line::open_within(address, Some(&*SECRET), &Site::default(), IDLE).err().unwrap();
+    // Connected by the kernel, and never answered.
+    assert!(matches!(opened(), LineError::Lost(Lost::Silent(_))));
+    let halting = std::thread::spawn(move || {
+        let _silent = listener.accept().unwrap();
+        let mut stream = listener.accept().unwrap().0;
+        stream.write_all(&Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode()[..7]).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    assert!(matches!(opened(), LineError::Lost(Lost::Silent(_) | Lost::Late)));
+    halting.join().unwrap();
 }
 
 #[test]
