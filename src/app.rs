@@ -14,8 +14,9 @@ use crate::plan::Settings;
 use crate::probe::net::keep_secret;
 use crate::report;
 use crate::session;
-use crate::sys::signals;
+use crate::sys::{allowance, signals};
 use crate::tui::shell;
+use crate::units::show_bytes;
 
 /// Exit code of wrong usage: nothing was run.
 pub const USAGE: u8 = 2;
@@ -65,8 +66,19 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Serve(serve)), ..) => commands::serve::run(serve),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
-        (None, None, None) if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
-        (None, None, None) => full_screen(cli, settings),
+        (None, None, None) => measure(cli, settings),
+    }
+}
+
+/// In either front end.
+fn measure(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
+    if let Some((limit, left)) = allowance::narrow_space() {
+        let [limit, left, least] = [limit, left, allowance::LEAST_SPACE].map(show_bytes);
+        return Err(report::failed(format!("the limit on address space (ulimit -v, {limit}) leaves {left}: a run needs {least}")));
+    }
+    match cli.batch {
+        true => batch::run(&cli.run, &settings, &config::presets()),
+        false => full_screen(cli, settings),
     }
 }
 

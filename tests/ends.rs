@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -283,5 +283,25 @@ fn few_threads_are_an_error_of_the_cell() {
         };
         assert!(ran.status.code().is_some_and(|code| code < 2), "{threads}: {ran:?}");
         assert!(!told(&ran).contains("panicked") && !told(&ran).contains("bug in iotui"), "{threads}: {}", told(&ran));
+    }
+}
+
+#[test]
+fn little_address_space_is_an_error_and_no_abort() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for mebibytes in [64, 48, 32, 24, 16, 8] {
+        for line in [RUN, "--batch data.bin -b all -t 4 -s 64k -c warm", "--batch --probe call,latency", "--version", "sessions list"] {
+            let mut command = home.std(&format!("{line} {}", if line.contains("batch") { QUICK } else { "" }));
+            kernel::limit_memory(&mut command, mebibytes << 20);
+            let Ok(ran) = command.stdin(Stdio::null()).output() else { continue };
+            let told = told(&ran);
+            // The loader says it in its own way, where not even the program fits.
+            if ran.status.code() == Some(127) || ran.status.signal() == Some(libc::SIGSEGV) && told.is_empty() {
+                continue;
+            }
+            assert!(ran.status.code().is_some_and(|code| code < 2), "{mebibytes} MiB, {line}: {:?}: {told}", ran.status);
+            assert!(!told.contains("memory allocation of") && !told.contains("panicked"), "{mebibytes} MiB, {line}: {told}");
+        }
     }
 }

@@ -467,3 +467,19 @@ fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
     assert_eq!(code, 0, "{said}");
     assert!(!said.contains("panicked"), "{said}");
 }
+
+#[test]
+fn a_second_signal_ends_a_screen_that_nobody_reads() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let home = home_with_file();
+        let mut terminal = start(&home, "");
+        terminal.hold();
+        assert_eq!(terminal.signal_until_end(signal), code);
+    }
+    // One that only stops a run, where the thread that draws waits already.
+    let home = home_with_file();
+    let mut terminal = running(&home, ENDLESS);
+    terminal.hold();
+    assert_eq!(terminal.signal_until_end(Signal::SIGINT), 130);
+    assert_eq!(sessions(&home).len(), 1, "what was measured is kept");
+}

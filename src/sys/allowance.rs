@@ -2,6 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use nix::sys::resource::{Resource, getrlimit};
+
+use super::fd::page_size;
 use super::memory::Memory;
 use super::mountinfo::{self, Entry};
 use super::text;
@@ -37,6 +40,17 @@ pub fn cgroup_limit() -> Option<u64> {
 pub fn free_memory() -> Option<u64> {
     let available = Memory::now().ok().map(|memory| memory.available);
     around().iter().filter_map(|(dir, version)| left(dir, version)).chain(available).min()
+}
+
+/// Address space that a run needs: with less, allocations of a few bytes fail, which ends the process without a word of its own.
+pub const LEAST_SPACE: u64 = 16 << 20;
+
+/// The limit on the address space (`ulimit -v`) and what it leaves, where that is less than [`LEAST_SPACE`].
+pub fn narrow_space() -> Option<(u64, u64)> {
+    let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
+    let pages: u64 = text::read("/proc/self/statm").ok()?.split(' ').next()?.parse().ok()?;
+    let left = limit.saturating_sub(pages.saturating_mul(page_size()));
+    (left < LEAST_SPACE).then_some((limit, left))
 }
 
 /// The groups from our own to the top of what is mounted.

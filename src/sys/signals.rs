@@ -110,8 +110,13 @@ fn came(signal: libc::c_int) -> bool {
 
 /// Ends the process with the exit code of the first signal, whatever its other threads wait for.
 fn end() -> ! {
-    // SAFETY: ends the process without running anything of it.
-    unsafe { libc::_exit(128 + FIRST.load(Ordering::Relaxed)) }
+    end_at_once(128 + FIRST.load(Ordering::Relaxed))
+}
+
+/// Ends the process and runs nothing of it any more.
+pub fn end_at_once(code: i32) -> ! {
+    // SAFETY: a plain number.
+    unsafe { libc::_exit(code) }
 }
 
 /// From now on one signal ends the process: nothing is left that it could stop.

@@ -1,7 +1,10 @@
 //! The binary in a real terminal: a pseudo-terminal whose other end is read into a screen.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -148,6 +151,27 @@ impl Terminal {
         let name = self.master.tty_name().unwrap();
         let done = std::process::Command::new("stty").arg("-F").arg(name).args(["icanon", "echo"]).status().unwrap();
         assert!(done.success());
+    }
+
+    /// What the program writes waits from now on, as after Ctrl-S.
+    pub fn hold(&self) {
+        let tty = File::options().read(true).custom_flags(libc::O_NOCTTY).open(self.master.tty_name().unwrap()).unwrap();
+        // SAFETY: a plain number, and a descriptor that is open.
+        let held = unsafe { libc::tcflow(tty.as_raw_fd(), libc::TCOOFF) };
+        assert_eq!(held, 0, "{}", std::io::Error::last_os_error());
+    }
+
+    /// Sends a signal again and again until the program ends: its exit code.
+    pub fn signal_until_end(&mut self, signal: Signal) -> u32 {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(begin.elapsed() < PATIENCE, "it goes on after {signal}");
+            self.signal(signal);
+            std::thread::yield_now();
+        }
     }
 
     /// Waits until keys come one by one.

@@ -1,6 +1,7 @@
 //! The shell around the model: terminal, keys, signals, threads. Everything that is not pure is here.
 
 pub mod app;
+mod blocked;
 mod clipboard;
 mod hands;
 mod input;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -135,6 +137,7 @@ async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save:
     terminal::hook(move |text| drop(panicked.send(Msg::Panicked(text))));
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&tell)?;
+    blocked::watch(Handle::current());
     let input = input::input().context("cannot listen to this terminal")?;
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
