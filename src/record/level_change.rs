@@ -40,9 +40,8 @@ impl LevelChange {
         let found = course(&values)?;
         let stretch = |of: &crate::stats::course::Stretch| {
             let ((first_trial, first), (last_trial, last)) = (whole[of.first], whole[of.last]);
-            let ended = last.evidence.started.saturating_add(last.nanos);
             let summary = Summary::of(&values[of.first..=of.last])?;
-            Some(Stretch { first_trial, last_trial, began: first.evidence.started, ended, summary })
+            Some(Stretch { first_trial, last_trial, began: first.evidence.started, ended: last.ended(), summary })
         };
         let levels = found.stretches.iter().map(stretch).collect::<Option<Vec<_>>>()?;
         Some(Self { kind: found.kind, unit: if moves { "B/s" } else { "1/s" }, levels })

@@ -74,6 +74,14 @@ impl Trial {
         per_second(self.ops, self.nanos)
     }
 
+    /// When it ended, nanoseconds since the session started. Between the parts of a trial lie their preparations, which are not timed.
+    pub fn ended(&self) -> u64 {
+        let Evidence { started, prepare_nanos, parts, .. } = self.evidence;
+        let parts = parts.max(1);
+        let between = (u128::from(prepare_nanos) * u128::from(parts - 1) / u128::from(parts)) as u64;
+        started.saturating_add(self.nanos).saturating_add(between)
+    }
+
     /// System calls per second, where they were counted.
     pub fn syscall_rate(&self) -> Option<f64> {
         Some(per_second(self.syscalls.get()?, self.nanos))
@@ -226,4 +234,19 @@ pub enum Note {
     CoarseClock(u64),
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_of_several_parts_ends_after_the_preparations_between_them() {
+        let of = |parts| {
+            let evidence = Evidence { started: 1000, prepare_nanos: 400, parts, ..Evidence::default() };
+            Trial { nanos: 100, evidence, ..Trial::default() }.ended()
+        };
+        // An older session does not tell the parts.
+        assert_eq!([0, 1, 4].map(of), [1100, 1100, 1400]);
+    }
 }

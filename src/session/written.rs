@@ -15,7 +15,7 @@ pub struct Written {
     pub page_cache: Option<SummaryOf>,
     /// Until the device had said that it has all; `None` where nothing waited for it.
     pub device: Option<SummaryOf>,
-    /// Bytes a trial, in the median, that were still to be written when the clock stopped; `None` = not known.
+    /// Bytes, in the median over the trials, that were still to be written when the clock stopped; `None` = not known.
     pub left: Option<f64>,
 }
 
@@ -36,7 +36,8 @@ pub fn written(result: &CellResult) -> Option<Written> {
     Some(Written {
         page_cache: summary(&cached).filter(|_| !job.direct).map(nanos),
         device: summary(&|trial| Some(trial.nanos)).filter(|_| waited).map(nanos),
-        left: summary(&|trial| trial.evidence.unwritten_bytes.get()).map(|left| left.median),
+        // A trial of several parts adds up what each left, and the next began by writing that back.
+        left: summary(&|trial| Some(trial.evidence.unwritten_bytes.get()? / trial.evidence.parts.max(1))).map(|left| left.median),
     })
 }
 
@@ -54,6 +55,15 @@ mod tests {
             Trial { nanos, bytes: 1 << 20, ops: 256, evidence, ..Trial::default() }.into()
         };
         result(&job, [300, 100, 200].map(trial).into(), None, None).written
+    }
+
+    #[test]
+    fn what_is_left_of_a_trial_of_several_parts_is_that_of_one() {
+        let job = Job { op: Op::Write, ..job("pread", 4096, Cache::AsIs) };
+        let evidence = Evidence { unwritten_bytes: (4 << 20).into(), parts: 4, ..Evidence::default() };
+        let trial = Trial { nanos: 100, bytes: 4 << 20, ops: 1024, evidence, ..Trial::default() };
+        let left = result(&job, vec![trial.into()], None, None).written.unwrap().left;
+        assert_eq!(left, Some(f64::from(1 << 20)));
     }
 
     #[test]
