@@ -17,10 +17,11 @@ static INFO: ProbeInfo = ProbeInfo {
     id: "signal",
     group: Group::Cpu,
     title: "signal",
-    about: "a handler installed, and a signal sent to oneself with its handler run",
+    about: "a handler installed, a signal sent to oneself with its handler run, and a process asked after by kill(2)",
     doc: "install sets the handler of a real-time signal that nobody else uses: one system call. deliver sends that signal to its own thread: \
           a system call, on its way back a frame on the stack, the handler, and another system call that takes the frame away. The \
-          handler counts, so every delivery is proved. The handler that was there before is put back.",
+          handler counts, so every delivery is proved. The handler that was there before is put back. send is kill(2) with signal 0 to its own \
+          process, which is checked and not delivered: deliver less send is what lmbench gives as its signal handler overhead.",
     makes_files: false,
     params: &[],
 };
@@ -29,6 +30,7 @@ static INFO: ProbeInfo = ProbeInfo {
 enum Part {
     Install,
     Deliver,
+    Send,
 }
 
 /// Nanoseconds.
@@ -40,6 +42,7 @@ const PARTS: &[Known<Part>] = &[
         range: (500.0, 5000.0),
         why: "two system calls, and all registers saved and loaded, the wide ones too",
     },
+    Known { name: "send", what: Part::Send, range: (60.0, 1500.0), why: "one system call that finds a process and looks whether it may" },
 ];
 
 fn part(cell: &ProbeCell) -> Option<&'static Known<Part>> {
@@ -112,10 +115,21 @@ impl Gauge for Handler {
                 let took = Took::around(count, || (0..count).for_each(|_| good &= install()));
                 if good { Ok(took) } else { Err(ProbeError::last("sigaction")) }
             }
+            Part::Send => {
+                // SAFETY: it takes nothing.
+                let process = unsafe { libc::getpid() };
+                // SAFETY: signal 0 is never delivered.
+                let send = || unsafe { libc::kill(process, 0) } == 0;
+                let took = Took::around(count, || (0..count).for_each(|_| good &= send()));
+                if good { Ok(took) } else { Err(ProbeError::last("kill")) }
+            }
             Part::Deliver => {
                 let before = CAUGHT.load(Relaxed);
+                // SAFETY: they take nothing.
+                let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
+                // Not pthread_kill, which asks for both numbers each time: two more system calls.
                 // SAFETY: the signal has a handler, and goes to this thread.
-                let send = || unsafe { libc::pthread_kill(libc::pthread_self(), number) } == 0;
+                let send = || unsafe { libc::syscall(libc::SYS_tgkill, process, thread, number) } == 0;
                 let took = Took::around(count, || (0..count).for_each(|_| good &= send()));
                 match CAUGHT.load(Relaxed) - before {
                     caught if good && caught == count => Ok(took),

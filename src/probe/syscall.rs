@@ -22,7 +22,8 @@ static INFO: ProbeInfo = ProbeInfo {
     about: "getpid, getppid, a read and a write of one byte, stat, open with close: inlined and through the C library",
     doc: "Makes one kind of system call again and again, and subtracts the loop around it. getpid does next to nothing in the kernel: it is \
           the price of the way in and out, with what this machine does against speculation. read takes one byte from /dev/zero and write \
-          gives one to /dev/null, so that the file layer comes on top but no data; stat and open with close also walk a path (/dev/null). \
+          gives one to /dev/null, so that the file layer comes on top but no data; stat and open with close also walk a path of two names, \
+          /dev/null (lmbench opens a regular file of four names, /usr/include/linux/types.h). \
           Inlined, the instruction stands in the loop as in iotui's own backends; through the C library there is a call around it and, on \
           some CPUs, a return that is guessed wrong. The ratio to a procedure call is what makes batching worth while.",
     makes_files: false,

@@ -159,7 +159,7 @@ fn the_handler_of_before_is_put_back() {
         masks.lines().find(|line| line.starts_with("SigCgt")).unwrap().to_string()
     };
     let before = found();
-    for part in ["install", "deliver"] {
+    for part in ["install", "deliver", "send"] {
         let mut gauge = open(&cell("signal", &[("part", part.into())]));
         gauge.run(10).unwrap();
         assert_ne!(found(), before);
