@@ -131,7 +131,7 @@ impl Out {
     /// Refuses a format that is no text where it would reach a terminal.
     pub fn refuse_terminal(&self, format: &Format) -> anyhow::Result<()> {
         if format.binary && self.output.is_none() && io::stdout().is_terminal() {
-            anyhow::bail!("{0} is no text for a terminal: name a file, as in -o run.{1}, or pipe it", format.id, format.extension);
+            anyhow::bail!("{0} is binary: give a file, as in -o run.{1}, or pipe it", format.id, format.extension);
         }
         Ok(())
     }
