@@ -12,26 +12,11 @@ use crate::units::{show_bytes, show_wait};
 pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
     let size = show_bytes(plan.target.size());
-    let target = match &plan.target {
-        TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", shown(dir)),
-        TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
-            format!("a scratch file of up to {size} in {}, empty before each pass, removed afterwards", shown(dir))
-        }
-        TargetSpec::Scratch { dir, .. } => {
-            format!("a scratch file of {size} in {}, filled with random data, removed afterwards", shown(dir))
-        }
-        TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
-        TargetSpec::New { path, .. } if plan.only_appends() => {
-            format!("{}, a new file of up to {size}, empty before each pass; what the last trial wrote is kept", shown(path))
-        }
-        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", shown(path)),
-        TargetSpec::None => "no file".into(),
-    };
     let rounds = match plan.trials {
         Some(n) => format!("{n} trials of each"),
         None => format!("rounds until every interval is within {:.0} % or the budget ends", plan.goal * 100.0),
     };
-    let _ = writeln!(text, "target  {target}");
+    let _ = writeln!(text, "target  {}", target(plan));
     if !plan.cells.is_empty() {
         let _ = writeln!(text, "cells   {}, {rounds}, in random order (seed {})", plan.cells.len(), plan.seed);
     }
@@ -74,4 +59,24 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
         let _ = writeln!(text, "  skipped: {first}{more}: {reason}");
     }
     text
+}
+
+/// The file, and what becomes of it.
+fn target(plan: &Plan) -> String {
+    let size = show_bytes(plan.target.size());
+    match &plan.target {
+        TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", shown(dir)),
+        TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
+            format!("a scratch file of up to {size} in {}, empty before each pass, removed afterwards", shown(dir))
+        }
+        TargetSpec::Scratch { dir, .. } => {
+            format!("a scratch file of {size} in {}, filled with random data, removed afterwards", shown(dir))
+        }
+        TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
+        TargetSpec::New { path, .. } if plan.only_appends() => {
+            format!("{}, a new file of up to {size}, empty before each pass; what the last trial wrote is kept", shown(path))
+        }
+        TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", shown(path)),
+        TargetSpec::None => "no file".into(),
+    }
 }
