@@ -55,7 +55,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     unlike::unlike(&mut page, &rows);
     below::folded(&mut page, &rows);
     below::ending(&mut page, session);
-    below::expected(&mut page, session);
+    below::expected(&mut page, session, &rows);
     below::why(&mut page, session, &rows);
     for line in page.lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.

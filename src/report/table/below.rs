@@ -158,8 +158,8 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 }
 
 /// What facts said of the cells before they ran.
-pub fn expected(page: &mut Page, session: &Session) {
-    let said = session::expected(session);
+pub fn expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+    let said = session::expected(session, rows.iter().copied());
     if let Some((name, said)) = said.split_once(": ") {
         page.gap();
         page.paragraph(&format!("{name}: "), Style::Dim, &format!("{said}."));

@@ -79,7 +79,7 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     below::folded(&mut page, &rows);
     below::padded(&mut page, &rows);
     below::ending(&mut page, session);
-    below::expected(&mut page, session);
+    below::expected(&mut page, session, &rows);
     below::why(&mut page, session, &rows);
     page.gap();
     page.plain(answer);

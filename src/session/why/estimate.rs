@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Bounds;
 use crate::plan::{Cache, Job, Op, Plan, Sync};
-use crate::session::{Axis, Session, moves_data};
+use crate::session::{Axis, CellResult, Session, moves_data};
 use crate::units::{show_nanos, show_rate};
 
 /// What an estimate is made from.
@@ -170,9 +170,30 @@ pub fn foreseen(plan: &Plan, link: Option<f64>) -> String {
     foreseen_with(plan, &Bounds::new(ceilings, link, plan.rated))
 }
 
-/// The same of a session, by what was known when it ran.
-pub fn expected(session: &Session) -> String {
-    foreseen_with(&session.plan, &Bounds::of(session))
+/// The same of a session, by what was known when it ran, and which result contradicts it.
+pub fn expected<'a>(session: &Session, results: impl Iterator<Item = &'a CellResult>) -> String {
+    let bounds = Bounds::of(session);
+    let said = foreseen_with(&session.plan, &bounds);
+    match contradiction(results, &bounds) {
+        Some(but) if !said.is_empty() => format!("{said}. {but}"),
+        _ => said,
+    }
+}
+
+/// From this multiple on a result is no scatter of the bare loops.
+const BEYOND: f64 = 1.25;
+
+/// The result that is furthest above what the bare loops leave room for, though no cache of the CPU holds its file.
+fn contradiction<'a>(results: impl Iterator<Item = &'a CellResult>, bounds: &Bounds) -> Option<String> {
+    let above = |result: &'a CellResult| {
+        let job = &result.cell;
+        let of_memory = |basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
+        let estimate = estimate(job, bounds).filter(|of| of_memory(of.basis) && job.op == Op::Read && !bounds.fits_caches(job))?;
+        let times = result.throughput.filter(|_| result.wrong().is_none())?.summary.median / estimate.rate;
+        (times.is_finite() && times >= BEYOND).then(|| (times, job.label()))
+    };
+    let (times, label) = results.filter_map(above).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("{label} gave {times:.1} times as much: the machine was slower when these bare loops ran, so it can do more than that"))
 }
 
 pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {

@@ -340,6 +340,25 @@ fn a_plan_is_foreseen_in_a_sentence() {
     assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
 }
 
+/// Bare loops of a moment at which the machine had half its speed.
+#[test]
+fn what_was_expected_names_the_result_that_contradicts_it() {
+    let cells = vec![job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm)];
+    let mut session = crate::session::testing::session(2);
+    session.plan.cells = cells.clone();
+    let machine = crate::record::MachineEvidence { ceilings: Some(bounds().ceilings), ..Default::default() };
+    session.grounds = Some(crate::record::Grounds { machine, ..Default::default() });
+    let results = |nanos: [f64; 2]| -> Vec<CellResult> {
+        cells.iter().zip(nanos).map(|(job, nanos)| cell(job.clone(), Op1 { nanos, ..MEMORY }, 0.01)).collect()
+    };
+    let said = |results: &[CellResult]| expected(&session, results.iter());
+    let plain = said(&results([500.0, 90e3]));
+    assert!(plain.starts_with("expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call"), "{plain}");
+    let faster = said(&results([500.0, 40e3]));
+    let but = ". pread 1 MiB warm gave 2.0 times as much: the machine was slower when these bare loops ran, so it can do more than that";
+    assert_eq!(faster, plain + but);
+}
+
 #[test]
 fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_takes_for_granted() {
     let mapped = |threads| Job { threads, ..job("mmap", 1 << 20, Cache::Warm) };
