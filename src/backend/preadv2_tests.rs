@@ -29,12 +29,19 @@ fn cold_file(job: &Job) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
 fn what_is_not_cached_costs_a_second_call_and_what_is_does_not() {
     // Nothing is read ahead, so that every block is missing once.
     let job = job("+nowait+random");
-    let Some((_file, data, target)) = cold_file(&job) else { return };
-    let tally = testing::read_all(&Preadv2, &target, &job);
-    assert_eq!((tally.bytes, tally.folds[0]), (LEN as u64, testing::xor(&data)));
-    assert!(tally.syscalls > tally.ops && tally.syscalls <= 2 * tally.ops, "{} calls of {}", tally.syscalls, tally.ops);
-    let again = testing::read_all(&Preadv2, &target, &job);
-    assert_eq!((again.syscalls, again.folds), (again.ops, tally.folds));
+    // The first call of a miss starts the read: whoever is kept from the CPU for that long finds the block cached, so it is tried again.
+    for tries in (0..5).rev() {
+        let Some((_file, data, target)) = cold_file(&job) else { return };
+        let tally = testing::read_all(&Preadv2, &target, &job);
+        assert_eq!((tally.bytes, tally.folds[0]), (LEN as u64, testing::xor(&data)));
+        assert!((tally.ops..=2 * tally.ops).contains(&tally.syscalls), "{} calls of {}", tally.syscalls, tally.ops);
+        let again = testing::read_all(&Preadv2, &target, &job);
+        assert_eq!((again.syscalls, again.folds), (again.ops, tally.folds));
+        if tally.syscalls > tally.ops {
+            return;
+        }
+        assert!(tries > 0, "no block was missing");
+    }
 }
 
 #[test]
