@@ -215,6 +215,7 @@ fn cold(cost: &ColdCost) -> String {
             let said = if alike { "No difference between cold and warm" } else { "Cold and warm cannot be told apart" };
             format!("{said} at their peaks: {gives}.")
         }
+        (None, _) if cost.ratio < 1.0 => format!("In these few trials cold was {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
         _ if cost.ratio < 1.0 => format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
         _ => format!("Cold costs {}: {gives}.", times(cost.ratio)),
     }
