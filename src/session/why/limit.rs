@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{Bounds, from_device, from_memory};
-use crate::plan::{Cache, Job, Op};
+use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Trial;
 use crate::session::{CellResult, moves_data};
 use crate::stats::Cost;
@@ -276,6 +276,12 @@ impl<'a> Cell<'a> {
         }
         if !others {
             let why = format!("{}, and the CPU was busy for only {} of the time", show_rate(rate), show_share(self.busy));
+            return Limited::new(Limit::Device, why);
+        }
+        // Read-ahead asks for the next blocks before they are wanted: an operation is not what the device is asked for.
+        if !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read {
+            let waited = show_share((1.0 - self.busy).max(0.0));
+            let why = format!("{}, waited for it for {waited} of the time; it gave {} to another cell", show_rate(rate), show_rate(peak));
             return Limited::new(Limit::Device, why);
         }
         let (asked, each) = (job.depth.max(1) * job.threads.max(1), show_nanos(self.nanos * f64::from(job.depth.max(1))));

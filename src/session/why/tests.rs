@@ -145,6 +145,18 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
     assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
 }
 
+/// A read of 1 B takes part of a microsecond: no device answers so fast, the blocks were read ahead.
+#[test]
+fn what_is_read_ahead_is_not_one_operation_at_a_time() {
+    let cold = |block: u64, nanos: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy: 0.3, ..DISK }, 0.03);
+    let why = why(&[cold(1, 750.0), cold(1 << 20, 400e3)], &bounds());
+    let told = why.limits[0].clone().unwrap();
+    assert_eq!(
+        (told.by, told.text.as_str()),
+        (Limit::Device, "device: 1.27 MiB/s, waited for it for 70 % of the time; it gave 2.44 GiB/s to another cell")
+    );
+}
+
 #[test]
 fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
     let cold = |block: u64, nanos: f64, busy: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03);
