@@ -150,5 +150,18 @@ fn bars(results: &[ProbeResult], own: &[usize], unit: Unit, title: &str, look: &
 }
 
 fn label(cell: &ProbeCell) -> String {
-    [cell.probe.clone()].into_iter().chain(cell.words()).collect::<Vec<_>>().join(" ")
+    // A word that repeats the probe says nothing: `fork fork`.
+    let words = cell.words().into_iter().filter(|word| *word != cell.probe);
+    [cell.probe.clone()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_does_not_repeat_the_name_of_its_probe() {
+        assert_eq!(label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("fork".into()))])), "fork");
+        assert_eq!(label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("vfork".into()))])), "fork vfork");
+    }
 }

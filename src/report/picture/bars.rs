@@ -64,7 +64,9 @@ fn one(bars: &Bars, rows: &[crate::report::figure::Bar], scene: &mut Scene, (lef
         for (name, value) in &row.reported {
             scene.shapes.push(mark(x(*value), Ink::Color(NEUTRAL), 2, true, format!("{}, reported: {name}", row.label)));
         }
-        let beyond = row.reported.iter().map(|(_, value)| x(*value)).chain([to, high]).fold(to, f64::max);
+        // What was expected may reach further than the value: the text stands right of both.
+        let expected = row.point.expected.map(|(low, high)| x(high).max(x(low) + 2.0));
+        let beyond = row.reported.iter().map(|(_, value)| x(*value)).chain(expected).chain([high]).fold(to, f64::max);
         scene.text((beyond + ROUND + 6.0, middle + 4.5), &row.show, Ink::Text, SMALL, Anchor::Start);
     }
 }

@@ -50,11 +50,10 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     while let Some(group) = groups.get(at) {
         let second = groups.get(at + 1).filter(|next| pairs && small(group) && small(next));
         let wide = if pairs && small(group) { (ROOM - 2.0 * GAP) / 2.0 } else { ROOM };
-        let mut end = draw(&mut scene, group, (EDGE, y, wide), lone);
-        if let Some(second) = second {
-            end = end.max(draw(&mut scene, second, (EDGE + wide + 2.0 * GAP, y, wide), lone));
-        }
-        y = end + 22.0;
+        let pair: Vec<(f64, &Group)> = [EDGE, EDGE + wide + 2.0 * GAP].into_iter().zip([group].into_iter().chain(second)).collect();
+        // Panels beside each other have one top, whichever of them has a legend.
+        let top = pair.iter().map(|(left, group)| introduce(&mut scene, group, (*left, y, wide), lone)).fold(y, f64::max);
+        y = pair.iter().map(|(left, group)| draw(&mut scene, group, (*left, top, wide))).fold(top, f64::max) + 22.0;
         at += 1 + usize::from(second.is_some());
     }
     if groups.is_empty() {
@@ -103,8 +102,17 @@ fn head(scene: &mut Scene, session: &Session) -> f64 {
     y + 10.0
 }
 
-/// One group from `top` on; returns where it ends.
-fn draw(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64), lone: bool) -> f64 {
+/// The title of a group's first figure, and the legend; returns where they end.
+fn introduce(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64), lone: bool) -> f64 {
+    let first = group.figures.iter().find(|figure| !figure.again).filter(|_| group.bars.is_none());
+    let Some(first) = first else { return top };
+    // The title of the picture says what its first figure is.
+    let y = if lone { top } else { heading(scene, first, (left, top, wide)) };
+    legend(scene, &group.keys, (left, y, wide))
+}
+
+/// What is below the introduction of a group, from `top` on; returns where it ends.
+fn draw(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64)) -> f64 {
     let mut y = top;
     if let Some(bars) = &group.bars {
         scene.bold((left, y + HEAD), &format!("{}, {}", bars.title, bars.scale.about()), HEAD);
@@ -112,12 +120,8 @@ fn draw(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64), lo
     }
     let shown: Vec<&Figure> = group.figures.iter().filter(|figure| !figure.again).collect();
     for (at, figure) in shown.iter().enumerate() {
-        // The title of the picture says what its first figure is.
-        if at > 0 || !lone {
+        if at > 0 {
             y = heading(scene, figure, (left, y, wide));
-        }
-        if at == 0 {
-            y = legend(scene, &group.keys, (left, y, wide));
         }
         y = panels(scene, figure, &group.keys, (left, y, wide), at == 0) + 12.0;
     }

@@ -57,11 +57,14 @@ impl Drawn<'_> {
         }
         scene.line(across(top + height), Stroke::new(Ink::Soft, 1.0));
         let room = wide - 2.0 * INSIDE;
-        for (at, label) in self.figure.across.labels(|text| (width(text, SMALL, false) + 14.0) / room) {
+        for (at, label) in self.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room) {
             let x = self.x(at);
             scene.line(vec![(x, top + height), (x, top + height + 5.0)], Stroke::new(Ink::Soft, 1.0));
             if self.across {
-                scene.text((x, top + height + 20.0), &label, Ink::Soft, SMALL, Anchor::Middle);
+                // The first and the last label stay within the panel.
+                let half = (width(&label, SMALL, false) / 2.0).min(wide / 2.0);
+                let middle = x.clamp(left + half, left + wide - half);
+                scene.text((middle, top + height + 20.0), &label, Ink::Soft, SMALL, Anchor::Middle);
             }
         }
     }
