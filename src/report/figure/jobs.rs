@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, place};
-use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, drawable};
+use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about, drawable};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
@@ -127,11 +127,10 @@ fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<us
         latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(drawable)
     };
     let wanted = |metric, title, about, units, value, again| Wanted { metric, title, about, units, value, again };
-    let interval = "median and 95 % interval";
     let (bytes, moves) = (look.unit.units(), some(&rate));
-    let throughput = wanted(Metric::Throughput, "Throughput", interval, bytes, &rate, counts);
-    let all_calls = wanted(Metric::Operations, "Calls per second", interval, PER_SECOND, &calls, moves && !counts);
-    let bare_calls = wanted(Metric::Operations, "Calls per second", interval, PER_SECOND, &bare, false);
+    let throughput = wanted(Metric::Throughput, "Throughput", "", bytes, &rate, counts);
+    let all_calls = wanted(Metric::Operations, "Calls per second", "", PER_SECOND, &calls, moves && !counts);
+    let bare_calls = wanted(Metric::Operations, "Calls per second", "", PER_SECOND, &bare, false);
     let times = wanted(Metric::Latency, "Latency of one operation", "p50, the line up to p99", TIME, &latency, false);
     // What moves no bytes has a figure of its own and takes none from the others.
     let order: Vec<&Wanted> = match (counts, moves && some(&bare)) {
@@ -174,12 +173,12 @@ impl Wanted<'_> {
             scale = Scale::of(all, look.scale, self.units)?;
         }
         panels.retain(|panel| !panel.curves.is_empty());
-        let places: Vec<f64> =
-            panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points).map(|point| point.at).collect();
+        let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
+        let places: Vec<f64> = points().map(|point| point.at).collect();
         Some(Figure {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
-            about: self.about,
+            about: if self.metric == Metric::Latency { self.about } else { about(points()) },
             units: self.units,
             across: across(axis, &places),
             scale,
@@ -205,8 +204,21 @@ fn span(of: SummaryOf) -> Span {
 fn across(axis: Axis, places: &[f64]) -> Across {
     let power = |at: &f64| (*at as u64).is_power_of_two();
     let even = matches!(axis, Axis::Threads | Axis::Depth) && !places.iter().all(power);
-    let show = move |at: f64| if axis == Axis::Count { counted(at) } else { axis.tick(at) };
+    // One system on the axis: beside 10,000,000 no 8 Mi.
+    let binary = places.iter().filter(|at| **at >= PREFIXED).all(power);
+    let show = move |at: f64| match axis {
+        Axis::Count if binary => counted(at),
+        Axis::Count => decimal(at),
+        _ => axis.tick(at),
+    };
     Across::new(axis.title().into(), axis.is_log() && !even, places.iter().copied(), show)
+}
+
+/// From here on counts have prefixes.
+const PREFIXED: f64 = 8192.0;
+
+fn decimal(count: f64) -> String {
+    if count < 100_000.0 { ticks::label(count) } else { show_count(count) }
 }
 
 /// A count: with a binary prefix where it is whole in it, as counts of blocks are.
@@ -215,8 +227,7 @@ pub fn counted(count: f64) -> String {
     match whole {
         _ if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => format!("{} Mi", whole >> 20),
         _ if whole >= 1 << 13 && whole.is_multiple_of(1 << 10) => format!("{} Ki", whole >> 10),
-        _ if whole < 100_000 => ticks::label(count),
-        _ => show_count(count),
+        _ => decimal(count),
     }
 }
 

@@ -41,6 +41,17 @@ pub struct Key {
     pub line: Line,
 }
 
+/// What the points of a figure and the lines through them are.
+fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static str {
+    let expected = points.clone().any(|point| point.expected.is_some());
+    match (points.clone().any(|point| point.span.0 < point.span.2), expected) {
+        (true, true) => "median and 95 % interval; shaded: what was expected",
+        (true, false) => "median and 95 % interval",
+        (false, true) => "median; shaded: what was expected",
+        (false, false) => "median",
+    }
+}
+
 /// How a curve is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::facets::place;
-use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, drawable};
+use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about, drawable};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
@@ -105,16 +105,11 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let by = if sizes { "size" } else { axis };
     let across =
         Across::new(by.to_string(), log, places.into_iter(), move |at| if sizes { units::show_bytes(at as u64) } else { ticks::label(at) });
-    let about = if points().any(|point| point.expected.is_some()) {
-        "median and 95 % interval; shaded: what was expected"
-    } else {
-        "median and 95 % interval"
-    };
     let title = format!("{} by {by}", capital(&all.title));
     let figure = Figure {
         metric: Metric::Value,
         title: title.clone(),
-        about,
+        about: about(points()),
         units: shown(all.unit, look),
         across,
         scale,

@@ -20,6 +20,8 @@ pub enum Spread {
 const WIDE: f64 = 20.0;
 /// An interval that reaches further than this beyond the values is cut: it would press them flat.
 const FAR: f64 = 1.5;
+/// Labels from here on are too long to be read: 100,000 ns.
+const LONG: f64 = 1e5;
 /// Labels up an axis.
 const UP: usize = 7;
 
@@ -75,8 +77,17 @@ impl Scale {
         let between = ticks::within_decades(low, high, &[1.0, 2.0, 5.0]);
         let minor = between.into_iter().filter(|tick| !shown.contains(tick)).map(|tick| tick * factor);
         let minor = if shown.len() < 2 * UP { minor.collect() } else { Vec::new() };
-        let ticks = shown.into_iter().map(|tick| (tick * factor, ticks::label(tick))).collect();
-        Scale { low: low * factor, high: high * factor, log: true, unit, ticks, minor }
+        // Nanoseconds up to a second: where decades stay decades in the next unit, each tick has its own.
+        let own = units.len() > 1 && units.windows(2).all(|two| two[1].0 == two[0].0 * 1000.0) && shown.iter().any(|tick| *tick >= LONG);
+        let label = |tick: f64| {
+            let value = tick * factor;
+            match units.iter().rfind(|unit| value >= unit.0 * (1.0 - 1e-9)).filter(|_| own) {
+                Some((factor, unit)) => format!("{} {unit}", ticks::label(value / factor)),
+                None => ticks::label(tick),
+            }
+        };
+        let ticks = shown.into_iter().map(|tick| (tick * factor, label(tick))).collect();
+        Scale { low: low * factor, high: high * factor, log: true, unit: if own { "" } else { unit }, ticks, minor }
     }
 
     /// From 0 at the low end to 1 at the high one.
@@ -91,7 +102,11 @@ impl Scale {
 
     /// `GiB/s`, and how the values are spread where that is not from 0.
     pub fn about(&self) -> String {
-        if self.log { format!("{}, logarithmic", self.unit) } else { self.unit.into() }
+        match self.unit {
+            "" if self.log => "logarithmic".into(),
+            unit if self.log => format!("{unit}, logarithmic"),
+            unit => unit.into(),
+        }
     }
 }
 
@@ -173,6 +188,8 @@ mod tests {
         assert_eq!((log.unit, labels(&log)), ("GiB/s", vec!["0.2", "0.5", "1", "2", "5", "10", "20"]));
         assert_eq!(of(&[1e6, 2.8e6], Spread::Auto, PER_SECOND).unit, "M/s");
         assert_eq!(labels(&of(&[90.0, 2.1e6], Spread::Auto, TIME)), ["0.1", "1", "10", "100", "1,000"]);
+        let long = of(&[1.2, 4e5], Spread::Auto, TIME);
+        assert_eq!((long.about().as_str(), labels(&long)), ("logarithmic", vec!["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs"]));
     }
 
     #[test]

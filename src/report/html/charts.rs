@@ -262,7 +262,13 @@ fn draw_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "<line class=\"grid\" x1=\"{0:.2}%\" x2=\"{0:.2}%\" y2=\"100%\"/>", at(*value))?;
         }
         let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
-        writeln!(out, "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>")?;
+        // As in pictures: on a logarithmic axis there is no 0 for a bar to begin at.
+        match bars.scale.log {
+            true => {
+                writeln!(out, "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>", mark(0))?
+            }
+            false => writeln!(out, "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>")?,
+        }
         if let Some((low, high)) = row.point.expected {
             let (low, high) = (at(low), at(high));
             let wide = (high - low).max(0.4);

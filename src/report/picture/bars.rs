@@ -46,7 +46,11 @@ fn one(bars: &Bars, rows: &[crate::report::figure::Bar], scene: &mut Scene, (lef
         };
         scene.text((left + labels, middle + 4.5), &fitted(&row.label, labels), Ink::Text, TEXT, Anchor::End);
         let to = x(row.point.span.1);
-        scene.area(box_of(from, to, THICK), ink, if row.point.wrong { 0.35 } else { 0.85 });
+        // A logarithmic axis has no 0 for a bar to begin at: its length would say nothing.
+        match bars.scale.log {
+            true => scene.line(vec![(from, middle), (to, middle)], Stroke::new(Ink::Grid, 1.0)),
+            false => scene.area(box_of(from, to, THICK), ink, if row.point.wrong { 0.35 } else { 0.85 }),
+        }
         if let Some((low, high)) = row.point.expected {
             let (low, high) = (x(low), x(high).max(x(low) + 2.0));
             scene.area(box_of(low, high, ROW - 4.0), Ink::Color(NEUTRAL), 0.3);

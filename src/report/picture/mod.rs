@@ -235,7 +235,7 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
     notes.extend(dashed.then(|| "A dashed line is cold.".into()));
     notes.extend(figures().any(|figure| figure.means && !figure.again).then(|| "A thin line of dashes is the mean of its curve.".into()));
     notes.extend((groups.iter().any(warned) || rows().any(|row| row.point.wrong)).then(|| "A hollow mark is warned to be wrong.".into()));
-    notes.extend(rows().any(|row| row.point.expected.is_some()).then(|| "Grey behind a bar: what was expected.".into()));
+    notes.extend(rows().any(|row| row.point.expected.is_some()).then(|| "Grey: what was expected.".into()));
     notes.extend(rows().any(|row| !row.reported.is_empty()).then(|| "A hollow diamond: what a reference reported.".into()));
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
     let expected: Vec<session::Estimated> =
