@@ -12,7 +12,7 @@ mod measured;
 mod narrow;
 pub mod origin;
 pub(super) mod probed;
-pub(super) mod runs;
+pub mod runs;
 #[cfg(test)]
 mod tests;
 pub(super) mod unlike;

@@ -29,22 +29,28 @@ fn table(session: &Session, rows: &[&CellResult], (id, title): (&'static str, &'
     if rows.is_empty() {
         return None;
     }
-    let trial = |row: &CellResult, round: u32| row.trials.iter().find(|trial| trial.round == round && !trial.short).map(|trial| of(trial));
-    let mut all: Vec<Vec<Option<f64>>> = (1..=asked).map(|round| rows.iter().map(|row| trial(row, round)).collect()).collect();
-    let mean = |row: usize| {
-        let known: Vec<f64> = all.iter().filter_map(|runs| runs[row]).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-    };
-    let means: Vec<Option<f64>> = (0..rows.len()).map(mean).collect();
-    all.push(means);
+    let all = figures(asked, &rows, of);
     // One unit for all of them: they are compared along the row.
-    let (factor, name) = unit(all.iter().flatten().flatten().copied(), units);
-    let titles = (1..=asked).map(nth).chain(["mean".to_string()]);
+    let (factor, name) = unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
     let mut columns = told_apart(&rows, "", rows.len() > 1);
-    columns.extend(titles.zip(&all).map(|(title, values)| Column::numbers(&title, name, 0, aligned(values, factor))));
+    columns.extend(all.iter().map(|(title, values)| Column::numbers(title, name, 0, aligned(values, factor))));
     let text =
         format!("the {asked} trials of each cell in the order of the rounds, and their mean; - is a trial that was cut short or never ran");
     Some(Extra { id, title, columns, rows: rows.len(), text })
+}
+
+/// Each trial's figure by row under its title, then their mean; `None` is a trial that was cut short or never ran.
+pub fn figures(asked: u32, rows: &[&CellResult], of: impl Fn(&Trial) -> f64) -> Vec<(String, Vec<Option<f64>>)> {
+    let trial = |row: &CellResult, round: u32| row.trials.iter().find(|trial| trial.round == round && !trial.short).map(|trial| of(trial));
+    let mut all: Vec<(String, Vec<Option<f64>>)> =
+        (1..=asked).map(|round| (nth(round), rows.iter().map(|row| trial(row, round)).collect())).collect();
+    let mean = |row: usize| {
+        let known: Vec<f64> = all.iter().filter_map(|(_, runs)| runs[row]).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let means = (0..rows.len()).map(mean).collect();
+    all.push(("mean".into(), means));
+    all
 }
 
 fn nth(number: u32) -> String {

@@ -9,8 +9,8 @@ use super::super::view::pane;
 use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::{Severity, Trial};
-use crate::report::table::{axes, origin};
-use crate::session::{CellResult, TrialWork};
+use crate::report::table::{axes, origin, runs};
+use crate::session::{CellResult, TrialWork, moves_data};
 use crate::stats::median;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, Unit, aligned};
@@ -80,6 +80,7 @@ impl Sheet {
         let names = columns.len();
         columns.extend(measured(&rows));
         columns.extend(moved(&rows, shown.session.plan.experiment == MEASURE));
+        columns.extend(each_trial(&rows, shown.session.plan.trials));
         columns.extend(trusted(&rows));
         let (mut order, mut breaks) = axes::order(results);
         order.extend(results.len()..jobs.len());
@@ -200,6 +201,20 @@ fn measured(rows: &[&CellResult]) -> Vec<Column> {
         column.width = texts.chain([pane::width(&column.title), pane::width(&column.unit)]).max().unwrap_or(0);
     }
     columns
+}
+
+/// The trials one by one and their mean, where a few were asked for: the first to go where there is no room.
+fn each_trial(rows: &[&CellResult], asked: Option<u32>) -> Vec<Column> {
+    let Some(asked) = asked.filter(|trials| (2..=runs::MOST).contains(trials)) else { return Vec::new() };
+    let (of, units): (fn(&Trial) -> f64, _) = match rows.iter().any(|row| moves_data(&row.cell)) {
+        true => (|trial| if trial.bytes > 0 { trial.throughput() } else { f64::NAN }, RATE),
+        false => (Trial::operations, PER_SECOND),
+    };
+    let mut all = runs::figures(asked, rows, of);
+    // A cell that only makes calls has no rate among cells that move bytes.
+    all.iter_mut().flat_map(|(_, values)| values).for_each(|value| *value = value.filter(|rate| rate.is_finite()));
+    let unit = column::unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
+    all.iter().filter(|(_, values)| values.iter().any(Option::is_some)).map(|(title, values)| numbers(title, 13, values, unit)).collect()
 }
 
 /// What a trial moved and how long it took: never left out where the count was asked for or is what was looked for. And the XOR.

@@ -297,3 +297,19 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
     stage.keys("i");
     assert_eq!(data(&stage).0.len(), 2);
 }
+
+#[test]
+fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
+    let titles = |trials: Option<u32>| {
+        let mut session = testing::session();
+        session.plan.trials = trials;
+        let sheet = super::columns::Sheet::of(&Shown::of(session, None));
+        let all = |fit: Vec<usize>| fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>();
+        (all(sheet.fit(1000)), all(sheet.fit(100)))
+    };
+    let runs = |titles: &[String]| titles.iter().filter(|title| ["1st", "2nd", "3rd", "4th", "mean"].contains(&title.as_str())).count();
+    let (wide, narrow) = titles(Some(4));
+    assert!(runs(&wide) >= 3 && wide.contains(&"mean".into()), "{wide:?}");
+    assert_eq!(runs(&narrow), 0, "{narrow:?}");
+    assert_eq!([None, Some(1), Some(7)].map(|trials| runs(&titles(trials).0)), [0; 3]);
+}
