@@ -135,6 +135,7 @@ fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<Str
     };
     let more = match left_out.len() - 1 {
         0 => String::new(),
+        1 => " 1 more result is wrong.".into(),
         more => format!(" {more} more results are wrong."),
     };
     let why = phrase(&top.wrong()?.message);
