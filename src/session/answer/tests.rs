@@ -185,6 +185,14 @@ fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
     result(&job(backend, 4096, Cache::Warm), (0..12).map(trial).collect(), None, None)
 }
 
+/// A median of two levels is no figure: a token bucket that ran empty was told as 596 MiB/s, 29.4 MiB/s to 1.13 GiB/s.
+#[test]
+fn a_cell_that_stepped_has_no_single_figure() {
+    let said = text(&[stepping("read", 6, 0.3, 0)]);
+    assert!(said.ends_with(": from 2.01 GiB/s to 621 MiB/s within the run, so no single figure."), "{said}");
+    assert!(!text(&[stepping("read", 12, 1.0, 0)]).contains("no single figure"));
+}
+
 #[test]
 fn steps_of_several_cells_at_one_time_are_told_once() {
     let fell = [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 0.5, 1), stepping("pread", 12, 1.0, 2)];

@@ -41,12 +41,20 @@ fn nothing(results: &[CellResult], labels: &Labels) -> String {
 }
 
 fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
-    let mut text = format!("{}: {}", labels.full(&best.cell), figure(best));
     let summary = best.throughput.or(best.operations).map(|of| of.summary);
-    text += &match (summary.and_then(|s| s.low.zip(s.high)), best.trials) {
+    let interval = match (summary.and_then(|s| s.low.zip(s.high)), best.trials) {
         (Some((low, high)), trials) => format!(", 95 % interval {} to {} from {trials} trials", rate(best, low), rate(best, high)),
         (None, 1) => " in 1 trial, too few for an interval".into(),
         (None, trials) => format!(" in {trials} trials, too few for an interval"),
+    };
+    let mut text = match result.level_change.as_ref().filter(|change| change.is_large()) {
+        // A median of both is no figure.
+        Some(change) => {
+            let (first, last) = change.ends();
+            let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
+            format!("{}: from {first} to {last} within the run, so no single figure", labels.full(&best.cell))
+        }
+        None => format!("{}: {}{interval}", labels.full(&best.cell), figure(best)),
     };
     if let Some(why) = &best.wrong {
         text += &format!(", but that is wrong: {}", phrase(why));
