@@ -25,7 +25,7 @@ pub const FORMAT_OPTION: &str = "--format";
 #[derive(Debug, Clone, clap::Args)]
 pub struct Out {
     /// How the data is written
-    #[arg(long, value_name = "FORMAT_OPTION", default_value = "table", value_parser = formats(), help_heading = HEADING)]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = formats(), help_heading = HEADING)]
     pub format: String,
 
     /// Write the data into FILE, whole or not at all
