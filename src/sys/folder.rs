@@ -22,6 +22,7 @@ use nix::unistd::{UnlinkatFlags, geteuid, linkat, unlinkat};
 
 use super::fd;
 use super::held::Id;
+use super::nonce;
 
 /// Names that are tried before a folder counts as one that takes none.
 const TRIES: u32 = 100;
@@ -30,14 +31,8 @@ const MAX_ENTRIES: usize = 100_000;
 
 /// Sixteen hexadecimal digits that nobody can guess.
 pub fn unguessable() -> String {
-    let mut bytes = [0u8; 8];
-    // SAFETY: the kernel writes at most the length of the buffer.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    let number = match usize::try_from(got) {
-        Ok(len) if len == bytes.len() => u64::from_ne_bytes(bytes),
-        // Refused: the keys of std's hash maps are random too.
-        _ => RandomState::new().build_hasher().finish(),
-    };
+    // Refused: the keys of std's hash maps are random too.
+    let number = nonce::random().map_or_else(|_| RandomState::new().build_hasher().finish(), u64::from_ne_bytes);
     format!("{number:016x}")
 }
 

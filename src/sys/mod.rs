@@ -31,6 +31,7 @@ pub mod memory_group;
 mod mincore;
 mod mountinfo;
 pub mod mounts;
+pub mod nonce;
 pub mod pause;
 pub mod process_io;
 pub mod random;

@@ -9,6 +9,7 @@ use super::key::{self, PROOF, Side};
 use super::patient::{Lost, Patience, prepare};
 use super::server::Server;
 use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_SINK, Reply, Request, Wrong};
+use crate::sys::nonce::random;
 
 /// Bytes that are read at once where they are thrown away.
 const SINK: usize = 256 << 10;
@@ -65,7 +66,7 @@ fn greet(stream: &TcpStream, server: &Server, patience: &Patience, admit: &dyn F
     if let Err(other @ (Wrong::Magic | Wrong::Word)) = hello {
         return Err(other.into());
     }
-    let nonce = key::random().map_err(Ended::Nonce)?;
+    let nonce = random().map_err(Ended::Nonce)?;
     let (salt, key) = server.salted.as_ref().map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
     patience.write(stream, &Challenge { secret: key.is_some(), salt, nonce }.encode())?;
     let hello = hello?;

@@ -6,16 +6,15 @@
 //!
 //! Then challenge and response over HMAC-SHA256 (RFC 2104): each end signs both nonces with a word that says which end it is, so that
 //! neither a recorded nor a reflected proof is worth anything. It keeps strangers out; what is measured with is not encrypted.
-#![allow(unsafe_code)]
 
 use std::fmt;
-use std::io;
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::secret::{Secret, SecretError};
+use crate::sys::nonce::random;
 
 pub const NONCE: usize = 32;
 pub type Nonce = [u8; NONCE];
@@ -108,21 +107,6 @@ pub fn prove(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> P
 /// Whether a proof of the other end is one; in a time that does not depend on how much of it is right.
 pub fn proves(proof: &Proof, key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> bool {
     signed(key, side, client, server).verify_slice(proof).is_ok()
-}
-
-/// Bytes that nobody can foresee: nonces and salts.
-///
-/// # Errors
-/// The errno of getrandom(2).
-pub fn random<const BYTES: usize>() -> io::Result<[u8; BYTES]> {
-    let mut bytes = [0; BYTES];
-    // SAFETY: the kernel writes at most the given number of bytes into it.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), BYTES, 0) };
-    match usize::try_from(got) {
-        Ok(got) if got == BYTES => Ok(bytes),
-        Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Err(_) => Err(io::Error::last_os_error()),
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::secret::{Secret, SecretError, VARIABLE};
 use super::wire::{self, Challenge, FRAME, HEAD, Hello, MOST_FACTS, Reply, Request, Wrong};
 use crate::probe::{ProbeError, Site};
 use crate::record::HostSummary;
+use crate::sys::nonce::random;
 
 /// A peer that says nothing for so long is gone.
 pub const IDLE: Duration = Duration::from_secs(3);
@@ -96,7 +97,7 @@ impl Line {
 
     /// Both ends say what they are.
     fn hello(&self, secret: Option<&Secret>) -> Result<(Nonce, Challenge), LineError> {
-        let own = key::random().map_err(LineError::Nonce)?;
+        let own = random().map_err(LineError::Nonce)?;
         self.write(&Hello { nonce: own }.encode())?;
         let mut challenge = [0; Challenge::LEN];
         let (head, rest) = challenge.split_at_mut(HEAD);
