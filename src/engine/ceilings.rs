@@ -100,8 +100,7 @@ fn running(work: impl FnOnce()) -> u64 {
     let (queued, begin) = (queue.nanos(), monotonic_nanos());
     work();
     let took = monotonic_nanos() - begin;
-    let queued = queue.nanos().zip(queued).map_or(0, |(after, before)| after.saturating_sub(before));
-    took.saturating_sub(queued)
+    took.saturating_sub(queue.since(queued).unwrap_or(0))
 }
 
 /// Bytes per second of a thread for each bench, until the slowest has ended; 0 where threads cannot start.

@@ -235,7 +235,7 @@ fn work(shared: &Shared, lane: u32) -> Done {
         work.add_syscalls(1);
     }
     let end = monotonic_nanos();
-    let queued = queue.nanos().zip(queued).map(|(after, before)| after.saturating_sub(before));
+    let queued = queue.since(queued);
     let mut usage = Usage::thread().unwrap_or_default() - before;
     match open.helper_nanos() {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),

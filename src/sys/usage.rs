@@ -102,6 +102,11 @@ impl RunQueue {
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
         run_delay(str::from_utf8(text.get(..length)?).ok()?)
     }
+
+    /// Nanoseconds since it was read the last time.
+    pub fn since(&self, before: Option<u64>) -> Option<u64> {
+        Some(self.nanos()?.saturating_sub(before?))
+    }
 }
 
 /// `time on the CPU, time on the queue, time slices`
