@@ -109,7 +109,6 @@ impl Curves {
 struct Wanted<'a> {
     metric: Metric,
     title: &'static str,
-    about: &'static str,
     units: &'static [Unit],
     value: &'a dyn Fn(&CellResult) -> Option<Span>,
     again: bool,
@@ -126,12 +125,12 @@ fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<us
         let latency = result.latency?;
         latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(drawable)
     };
-    let wanted = |metric, title, about, units, value, again| Wanted { metric, title, about, units, value, again };
+    let wanted = |metric, title, units, value, again| Wanted { metric, title, units, value, again };
     let (bytes, moves) = (look.unit.units(), some(&rate));
-    let throughput = wanted(Metric::Throughput, "Throughput", "", bytes, &rate, counts);
-    let all_calls = wanted(Metric::Operations, "Calls per second", "", PER_SECOND, &calls, moves && !counts);
-    let bare_calls = wanted(Metric::Operations, "Calls per second", "", PER_SECOND, &bare, false);
-    let times = wanted(Metric::Latency, "Latency of one operation", "p50, the line up to p99", TIME, &latency, false);
+    let throughput = wanted(Metric::Throughput, "Throughput", bytes, &rate, counts);
+    let all_calls = wanted(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
+    let bare_calls = wanted(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
+    let times = wanted(Metric::Latency, "Latency of one operation", TIME, &latency, false);
     // What moves no bytes has a figure of its own and takes none from the others.
     let order: Vec<&Wanted> = match (counts, moves && some(&bare)) {
         (true, _) => vec![&all_calls, &throughput, &times],
@@ -178,7 +177,7 @@ impl Wanted<'_> {
         Some(Figure {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
-            about: if self.metric == Metric::Latency { self.about } else { about(points()) },
+            about: if self.metric == Metric::Latency { "p50, the line up to p99" } else { about(points()) },
             units: self.units,
             across: across(axis, &places),
             scale,
