@@ -121,10 +121,10 @@ mod tests {
     use std::fs::File;
     use std::sync::atomic::AtomicBool;
 
-    use super::super::order::Share;
-    use super::super::work::{Assignment, Published, Work};
-    use super::super::{BACKENDS, drive, testing};
     use super::*;
+    use crate::backend::order::Share;
+    use crate::backend::work::{Assignment, Published, Work};
+    use crate::backend::{BACKENDS, drive, testing};
     use crate::plan::{Choice, Job, Op};
     use crate::sys::held::Held;
 
