@@ -138,7 +138,7 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
         _ => first.clone(),
     };
     let header = Some(header).filter(|_| !damage.mended).and_then(|header| replaced(std::str::from_utf8(&header).ok()?, id, name));
-    // What was made good from its copy or its parts is written anew.
+    // A damaged header was restored from its copy or its parts: that one is written.
     let header = header.map_or_else(|| made_good(&session, id, name), Ok)?;
     let mut to = BufWriter::new(to);
     let failed = |e| SessionError::io("copy", from, e);
@@ -147,7 +147,7 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
         to.write_all(&first).map_err(failed)?;
     }
     while let Some(bytes) = load::next(&mut lines, from)? {
-        // Lines that are written anew: the header, wherever it stands, and its copy.
+        // The header and its copy are written already, wherever they stand here.
         let header = bytes.starts_with(b"{\"iotui\":");
         let bytes = [bytes, b"\n"].concat();
         if !header && damage.bad.binary_search(&lines.number).is_err() {

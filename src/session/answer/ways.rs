@@ -28,7 +28,7 @@ pub fn calls(results: &[CellResult]) -> Option<String> {
     sentences(results, base, &others, &[least])
 }
 
-/// How other programs do beside the first way of iotui's own, at the smallest and the largest block.
+/// Other programs against the first of iotui's backends, at the smallest and the largest block.
 pub fn peers(results: &[CellResult]) -> Option<String> {
     let base = results.iter().map(|result| &result.cell.backend).find(|backend| !backend.peer)?;
     let others = backends(results.iter().map(|result| &result.cell).filter(|job| job.backend.peer), base);
