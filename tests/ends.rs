@@ -150,8 +150,16 @@ fn one_signal_is_enough_when_the_run_is_over() {
     assert_eq!(run.end(SOON).expect("it goes on").code(), Some(143));
 }
 
-/// What it printed, and how it ended.
-fn ended(mut run: std::process::Child) -> Output {
+/// What it printed and how it ended, though this call of it never returns; `None` where no call can be made to hang.
+fn hanging(command: &mut Command, call: libc::c_long) -> Option<Output> {
+    kernel::hang(command, call);
+    let mut run = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(run) => run,
+        Err(error) => {
+            skip(&format!("no call can be made to hang here: {error}"));
+            return None;
+        }
+    };
     let begin = Instant::now();
     while run.try_wait().unwrap().is_none() {
         if begin.elapsed() > LONG {
@@ -160,18 +168,14 @@ fn ended(mut run: std::process::Child) -> Output {
         }
         std::thread::yield_now();
     }
-    run.wait_with_output().unwrap()
+    Some(run.wait_with_output().unwrap())
 }
 
 #[test]
 fn the_budget_ends_what_hangs_while_the_file_is_made() {
     let home = Home::new();
     let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
-    kernel::hang(&mut command, libc::SYS_fdatasync);
-    let Ok(child) = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
-        return skip("no call can be made to hang here");
-    };
-    let ran = ended(child);
+    let Some(ran) = hanging(&mut command, libc::SYS_fdatasync) else { return };
     assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
     assert!(told(&ran).contains("the budget ended while the file was being filled: a system call has not returned for"), "{}", told(&ran));
     assert!(home.names().is_empty(), "{:?}", home.names());
@@ -183,11 +187,7 @@ fn the_budget_ends_what_hangs_before_there_is_a_plan() {
     let home = Home::new();
     home.file("data.bin", 8192);
     let mut command = home.std("--batch data.bin -b read,copy-range -s 4k --budget 200ms --no-save");
-    kernel::hang(&mut command, libc::SYS_copy_file_range);
-    let Ok(child) = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
-        return skip("no call can be made to hang here");
-    };
-    let ran = ended(child);
+    let Some(ran) = hanging(&mut command, libc::SYS_copy_file_range) else { return };
     assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
     assert!(told(&ran).contains("the budget ended while the plan was being made: a system call has not returned for"), "{}", told(&ran));
 }
