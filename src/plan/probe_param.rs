@@ -104,9 +104,8 @@ pub fn put(sets: &mut Vec<ProbeSet>, set: ProbeSet) {
 
 /// The values for a parameter of a probe; what is said of this probe goes before what is said of all.
 pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
-    let mut of = sets.iter().filter(|set| set.name == name && set.is_of(id)).collect::<Vec<_>>();
-    of.sort_by_key(|set| set.probe.is_none());
-    of.first().map(|set| set.values.values.clone())
+    let of = sets.iter().filter(|set| set.name == name && set.is_of(id));
+    of.min_by_key(|set| set.probe.is_none()).map(|set| set.values.values.clone())
 }
 
 /// Holds what was said against the probes that are chosen.
