@@ -101,6 +101,6 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     }
     let presets = config::presets();
     let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;
-    let (color, ascii, save) = (run.out.color, run.out.ascii, !run.no_save);
-    shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, presets })
+    let (color, ascii, shown, save) = (run.out.color, run.out.ascii, run.out.shown, !run.no_save);
+    shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, shown, presets })
 }

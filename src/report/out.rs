@@ -47,11 +47,11 @@ pub struct Out {
 /// How figures are shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Shown {
-    /// Unit of throughput in tables, pages and pictures: auto, MiB/s, GiB/s .., MB/s, GB/s ..; machine formats keep B/s
+    /// Unit of throughput on the screen, in tables, pages and pictures: auto, MiB/s, GiB/s .., MB/s, GB/s ..; machine formats keep B/s
     #[arg(long, value_name = "UNIT", default_value = "auto", help_heading = HEADING)]
     pub unit: Rates,
 
-    /// Scale of the values in pages and pictures
+    /// Scale of the values on the screen, in pages and pictures
     #[arg(long, value_name = "SCALE", default_value = "auto", help_heading = HEADING)]
     pub scale: Spread,
 }

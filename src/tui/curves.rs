@@ -7,7 +7,7 @@ use super::theme::{Look, Role};
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Severity;
 use crate::session::{self, Axis, Bounds, CellResult, SummaryOf};
-use crate::units::{self, column::Unit};
+use crate::units::{self, Rates, column::Unit};
 
 /// What a curve shows of its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,9 +107,9 @@ impl Metric {
     }
 
     /// A value with its unit: `2.71 GiB/s`.
-    pub fn show(self, value: f64) -> String {
+    pub fn show(self, value: f64, rates: Rates) -> String {
         match self {
-            Metric::Throughput => units::show_rate(value),
+            Metric::Throughput => rates.show(value),
             Metric::Operations | Metric::SystemCalls => format!("{}/s", units::show_count(value)),
             Metric::Latency => units::show_nanos(value),
             Metric::Cpu => format!("{} ns/B", units::column::figure(value)),
@@ -117,13 +117,23 @@ impl Metric {
     }
 
     /// The units of a column of values.
-    pub fn units(self) -> &'static [Unit] {
+    pub fn units(self, rates: Rates) -> &'static [Unit] {
         match self {
-            Metric::Throughput => units::column::RATE,
+            Metric::Throughput => rates.units(),
             Metric::Operations | Metric::SystemCalls => units::column::PER_SECOND,
             Metric::Latency => units::column::TIME,
             Metric::Cpu => &[(1.0, "ns/B")],
         }
+    }
+
+    /// Those whose axis of values begins as the other one than usual: latencies are usually spread logarithmically.
+    pub fn turned(look: &Look) -> Vec<Metric> {
+        Metric::ALL.iter().copied().filter(|metric| look.begins_log(metric.usually_log()) != metric.usually_log()).collect()
+    }
+
+    /// Whether its axis is logarithmic where nobody turned it.
+    pub fn usually_log(self) -> bool {
+        self == Metric::Latency
     }
 
     /// Whether more is better.

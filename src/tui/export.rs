@@ -11,9 +11,8 @@ use super::keys::Key;
 use super::model::Model;
 use super::msg::Effect;
 use super::popup::{Popup, Then};
-use super::theme::Glyphs;
 use super::update::edit;
-use crate::report::{COMPARISONS, FORMATS};
+use crate::report::{COMPARISONS, FORMATS, Look};
 use crate::session::{Session, clean_text};
 use crate::units::text::shown;
 
@@ -39,7 +38,7 @@ pub struct Export {
     /// As it was typed.
     pub path: String,
     pub anonymous: bool,
-    pub ascii: bool,
+    pub look: Look,
     /// Over a file that is there.
     pub replace: bool,
 }
@@ -135,14 +134,14 @@ impl Form {
     }
 
     /// What Enter asks for.
-    fn ask(&mut self, number: u64, ascii: bool) -> Option<Effect> {
+    fn ask(&mut self, number: u64, look: Look) -> Option<Effect> {
         let path = self.path.value().trim().to_string();
         if path.is_empty() {
             self.error = Some("write the name of a file".into());
             return None;
         }
         let format = self.choice()?.id;
-        let export = Export { number, what: self.what.clone(), format, path, anonymous: self.anonymous, ascii, replace: false };
+        let export = Export { number, what: self.what.clone(), format, path, anonymous: self.anonymous, look, replace: false };
         (self.asked, self.writing, self.error) = (Some(export.clone()), true, None);
         Some(Effect::Export(Box::new(export)))
     }
@@ -160,13 +159,13 @@ fn file_name(name: &str) -> String {
 
 /// A key in the form.
 pub fn pressed(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Effect> {
-    let (number, ascii) = (model.exports + 1, model.look.glyphs == Glyphs::Ascii);
+    let (number, look) = (model.exports + 1, model.look.report());
     let Some(Popup::Export(form)) = model.popups.last_mut() else { return Vec::new() };
     let last = form.choices.len().saturating_sub(1);
     match (key.code, form.focus) {
         (KeyCode::Enter, _) if form.writing => {}
         (KeyCode::Enter, _) => {
-            let effect = form.ask(number, ascii);
+            let effect = form.ask(number, look);
             model.exports = number;
             return effect.into_iter().collect();
         }

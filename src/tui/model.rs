@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::compare::Compare;
+use super::curves::Metric;
 use super::host::HostScreen;
 use super::lab::Lab;
 use super::live::Live;
@@ -15,6 +16,7 @@ use super::theme::Look;
 use super::toast::Toasts;
 use crate::plan::{Preset, Presets};
 use crate::record::Warning;
+use crate::report::Spread;
 
 /// The screens, in the order of their keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,7 +90,10 @@ pub struct Model {
 
 impl Model {
     pub fn new(look: Look, presets: Vec<Preset>, setup: Setup) -> Model {
-        let log = setup.log_y;
+        let mut turned = Metric::turned(&look);
+        if look.scale == Spread::Auto && setup.log_y {
+            turned.push(Metric::Throughput);
+        }
         let lab = Lab::new(presets.iter().find(|preset| preset.id == Presets::LAB).unwrap_or(&setup.preset).clone());
         Model {
             screen: Screen::Setup,
@@ -99,10 +104,10 @@ impl Model {
             toasts: Toasts::default(),
             presets,
             setup,
-            live: Live::default(),
-            results: Results::begun(log),
+            live: Live::begun(look.begins_log(false)),
+            results: Results::begun(turned, look.unit),
             sessions: Sessions::default(),
-            compare: Compare::default(),
+            compare: Compare::begun(Metric::turned(&look)),
             lab,
             host: HostScreen::default(),
             exports: 0,

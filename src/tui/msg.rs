@@ -17,6 +17,7 @@ use crate::engine::Proposed;
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
 use crate::record::{Event, Warning};
+use crate::report::Look;
 use crate::session::{Listed, Samples};
 
 /// A message to the model.
@@ -137,10 +138,10 @@ pub enum Effect {
     Propose(Box<Question>),
     Sessions,
     Preview(String),
-    /// Sessions against the first of them; `ascii`: shown in ASCII characters only.
+    /// Sessions against the first of them; shown as `look` says.
     Compare {
         ids: Vec<String>,
-        ascii: bool,
+        look: Look,
     },
     Import(String),
     Export(Box<Export>),

@@ -31,10 +31,14 @@ pub struct Stage {
 
 impl Stage {
     pub fn new() -> Stage {
+        Stage::looking(Look { colours: Colours::Sixteen, ..Look::default() })
+    }
+
+    /// On a terminal that looks like this.
+    pub fn looking(look: Look) -> Stage {
         let presets = Presets::built_in();
         let quick = presets.get("quick").unwrap().clone();
         let setup = Setup::new(Some("/data/ubuntu.iso".into()), None, quick, Settings::default());
-        let look = Look { colours: Colours::Sixteen, ..Look::default() };
         let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
         model.lab = lab::tests::lab();
         Stage { model, now: Duration::ZERO, effects: Vec::new() }

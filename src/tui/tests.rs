@@ -127,7 +127,12 @@ fn answer() -> impl Strategy<Value = Msg> {
 fn look() -> impl Strategy<Value = Look> {
     let colours = prop::sample::select(vec![Colours::None, Colours::Sixteen, Colours::TwoFiftySix, Colours::True]);
     let glyphs = prop::sample::select(vec![Glyphs::Unicode, Glyphs::Ascii]);
-    (0..THEMES.len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| Look { theme: &THEMES[theme], colours, glyphs })
+    (0..THEMES.len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| Look {
+        theme: &THEMES[theme],
+        colours,
+        glyphs,
+        ..Look::default()
+    })
 }
 
 fn any_message() -> impl Strategy<Value = Msg> {

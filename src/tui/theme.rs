@@ -3,6 +3,9 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
+use crate::report::{self, Spread};
+use crate::units::Rates;
+
 /// What a piece of the screen is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -112,16 +115,20 @@ pub static THEMES: &[Theme] = &[
 ];
 
 /// How the screen looks on this terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     pub theme: &'static Theme,
     pub colours: Colours,
     pub glyphs: Glyphs,
+    /// The unit of throughput.
+    pub unit: Rates,
+    /// How values are spread along an axis, until it is turned.
+    pub scale: Spread,
 }
 
 impl Default for Look {
     fn default() -> Look {
-        Look { theme: &THEMES[0], colours: Colours::Sixteen, glyphs: Glyphs::Unicode }
+        Look { theme: &THEMES[0], colours: Colours::Sixteen, glyphs: Glyphs::Unicode, unit: Rates::default(), scale: Spread::Auto }
     }
 }
 
@@ -154,6 +161,20 @@ impl Look {
             }
             _ => Style::new().add_modifier(Modifier::REVERSED),
         }
+    }
+
+    /// Whether the axis of values begins logarithmic, where it would be so by itself or not.
+    pub fn begins_log(&self, usual: bool) -> bool {
+        match self.scale {
+            Spread::Auto => usual,
+            Spread::Linear => false,
+            Spread::Log => true,
+        }
+    }
+
+    /// How a report looks that is read beside this screen: without colours.
+    pub fn report(&self) -> report::Look {
+        report::Look { ascii: self.glyphs == Glyphs::Ascii, unit: self.unit, scale: self.scale, ..report::Look::default() }
     }
 
     /// The colour of the series with this index; they come round after eight.
@@ -258,7 +279,7 @@ mod tests {
                 (Colours::TwoFiftySix, (|c| !matches!(c, Color::Rgb(..))) as fn(Color) -> bool),
                 (Colours::Sixteen, |c| !matches!(c, Color::Rgb(..) | Color::Indexed(_))),
             ] {
-                let look = Look { theme, colours, glyphs: Glyphs::Unicode };
+                let look = Look { theme, colours, ..Look::default() };
                 for index in 0..8 {
                     assert!(look.series(index).fg.is_none_or(fits), "{} {index}", theme.id);
                 }

@@ -2,7 +2,7 @@
 
 use super::curves::Metric;
 use super::plot::{Axis, Scale};
-use crate::units::column;
+use crate::units::{Rates, column, ticks};
 
 /// How the values of a metric are written along an axis.
 #[derive(Debug, Clone, Copy)]
@@ -11,51 +11,73 @@ pub struct Values {
     log: bool,
     factor: f64,
     unit: &'static str,
+    rates: Rates,
 }
 
 impl Values {
-    /// For values up to `largest`; `log`: on a logarithmic axis, where each tick keeps its own unit.
-    pub fn of(metric: Metric, log: bool, largest: f64) -> Values {
-        let (factor, unit) = column::unit([largest], metric.units());
-        Values { metric, log, factor, unit }
+    /// For these values; `log`: on a logarithmic axis.
+    pub fn of(metric: Metric, log: bool, rates: Rates, values: impl IntoIterator<Item = f64>) -> Values {
+        let shown = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
+        let (low, high) = shown.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
+        // An axis from 0 is read at its top, a logarithmic one all along.
+        let read = if log { [low, high] } else { [high; 2] };
+        let (factor, unit) = column::unit(read, metric.units(rates));
+        Values { metric, log, factor, unit, rates }
+    }
+
+    /// Decades of a time or a rate of calls are round in every unit: there each tick has its own.
+    fn own(&self) -> bool {
+        self.log && self.metric != Metric::Throughput
     }
 
     pub fn tick(&self, y: f64) -> String {
-        if self.log { brief(&self.metric.show(y)) } else { trimmed(&column::figure(y / self.factor)) }
+        match self.own() {
+            true => brief(&self.metric.show(y, self.rates)),
+            false => ticks::label(y / self.factor),
+        }
     }
 
     /// The axis; `tick` is [`Values::tick`] of this.
     pub fn axis<'a>(&self, tick: &'a dyn Fn(f64) -> String) -> Axis<'a> {
-        match (self.log, self.metric) {
-            (true, Metric::Throughput) => Axis::new(Scale::Log2, tick),
-            (true, _) => Axis::new(Scale::Log10, tick),
-            (false, Metric::Throughput) => Axis::new(Scale::Linear, tick).binary().title(self.unit),
-            (false, _) => Axis::new(Scale::Linear, tick).title(self.unit),
+        let scale = if self.log { Scale::Log10 } else { Scale::Linear };
+        match self.own() {
+            true => Axis::new(scale, tick),
+            false => Axis::new(scale, tick).round_in(self.factor).title(self.unit),
         }
     }
 }
 
-/// Without decimals that are 0.
-fn trimmed(number: &str) -> String {
-    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number.into() }
-}
-
-/// `512 MiB/s`, `1 GiB/s`: the number without decimals that are 0.
+/// `5 µs`, `100 k/s`: the number without decimals that are 0.
 fn brief(shown: &str) -> String {
-    match shown.split_once(' ') {
-        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
-        None => trimmed(shown),
-    }
+    let (number, unit) = shown.split_once(' ').map_or((shown, ""), |(number, unit)| (number, unit));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}").trim_end().into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const GIB: f64 = 1_073_741_824.0;
+
+    fn ticks(metric: Metric, log: bool, unit: &str, values: &[f64], at: &[f64]) -> Vec<String> {
+        let of = Values::of(metric, log, unit.parse().unwrap(), values.iter().copied());
+        at.iter().map(|y| of.tick(*y)).collect()
+    }
+
     #[test]
-    fn a_linear_axis_says_its_unit_once_and_a_logarithmic_one_at_each_tick() {
-        let gib = f64::from(1 << 30);
-        assert_eq!([0.0, 2.5 * gib, 8.0 * gib].map(|y| Values::of(Metric::Throughput, false, 9.0 * gib).tick(y)), ["0", "2.5", "8"]);
-        assert_eq!(Values::of(Metric::Throughput, true, 9.0 * gib).tick(0.5 * gib), "512 MiB/s");
+    fn an_axis_says_its_unit_once() {
+        let ends = [0.5 * GIB, 9.0 * GIB];
+        assert_eq!(ticks(Metric::Throughput, false, "auto", &ends, &[0.0, 2.5 * GIB, 8.0 * GIB]), ["0", "2.5", "8"]);
+        assert_eq!(ticks(Metric::Throughput, true, "auto", &ends, &[0.5 * GIB, 2.0 * GIB]), ["0.5", "2"]);
+        assert_eq!(ticks(Metric::Throughput, false, "MB/s", &ends, &[0.0, 5e9]), ["0", "5,000"]);
+        // Down to what is read at all.
+        assert_eq!(ticks(Metric::Throughput, true, "auto", &[GIB / 1024.0, 9.0 * GIB], &[GIB / 512.0, 2.0 * GIB]), ["2", "2,048"]);
+    }
+
+    #[test]
+    fn decades_of_times_and_calls_have_their_own() {
+        assert_eq!(ticks(Metric::Latency, true, "auto", &[1e3, 5e6], &[5e3, 1e6]), ["5 µs", "1 ms"]);
+        assert_eq!(ticks(Metric::Operations, true, "MB/s", &[1e3, 5e6], &[1e5]), ["100 k/s"]);
     }
 }

@@ -59,9 +59,9 @@ pub enum Row {
 }
 
 impl Compared {
-    /// From what was asked for and what became of it; `ascii`: only ASCII characters.
+    /// From what was asked for and what became of it; shown as `look` says.
     /// `kept`: what kept runs show of how much the machine differs by itself.
-    pub fn of(loaded: Vec<(String, Result<Shown, String>)>, kept: &Kept, ascii: bool) -> Compared {
+    pub fn of(loaded: Vec<(String, Result<Shown, String>)>, kept: &Kept, look: &Look) -> Compared {
         let asked = loaded.iter().map(|(id, _)| id.clone()).collect();
         let (mut laid, mut ids, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for (id, result) in loaded {
@@ -75,7 +75,7 @@ impl Compared {
         }
         let sessions: Vec<&Session> = laid.iter().map(|shown| &shown.session).collect();
         let comparison = compare_with(&sessions, kept);
-        let sheets = comparison.iter().flat_map(|of| &of.others).map(|versus| Sheet::of(versus, ascii)).collect();
+        let sheets = comparison.iter().flat_map(|of| &of.others).map(|versus| Sheet::of(versus, look)).collect();
         Compared { asked, laid, ids, lost, comparison, sheets }
     }
 
@@ -101,13 +101,13 @@ impl Compared {
 }
 
 impl Sheet {
-    fn of(versus: &Versus, ascii: bool) -> Sheet {
+    fn of(versus: &Versus, look: &Look) -> Sheet {
         let jobs: Vec<&Job> = versus.cells.iter().map(|pair| &pair.cell).collect();
         let (order, breaks) = axes::order_of(&jobs);
         let pairs: Vec<&Pair> = order.iter().map(|at| &versus.cells[*at]).collect();
         let columns = |width| {
             // Without cells there are no titles either.
-            let look = Look { width, ascii, ..Look::default() };
+            let look = Look { width, ..*look };
             let made = if pairs.is_empty() { Vec::new() } else { compared_columns(&pairs, &versus.side.letter, &look) };
             made.into_iter().map(sized).collect()
         };

@@ -52,6 +52,11 @@ pub struct Compare {
 }
 
 impl Compare {
+    /// Before anything is compared; `turned`: metrics whose axis is the other one than usual.
+    pub fn begun(turned: Vec<Metric>) -> Compare {
+        Compare { turned, ..Compare::default() }
+    }
+
     /// Sessions are being loaded or compared.
     pub fn awaited(&self) -> bool {
         self.got.as_ref().is_none_or(|got| got.asked != self.asked)
@@ -59,6 +64,6 @@ impl Compare {
 
     /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
     fn log(&self) -> bool {
-        (self.overlay.metric == Metric::Latency) != self.turned.contains(&self.overlay.metric)
+        self.overlay.metric.usually_log() != self.turned.contains(&self.overlay.metric)
     }
 }

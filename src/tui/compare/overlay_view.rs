@@ -106,7 +106,7 @@ fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
 /// Marker, session, value.
 fn one(look: &Look, compared: &Compared, overlay: &Overlay, at: usize, x: Option<f64>, width: usize) -> Line<'static> {
     let line = &overlay.lines[at];
-    let value = overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value));
+    let value = overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value, look.unit));
     let room = width.saturating_sub(8 + pane::width(&value));
     let name = pane::fit(compared.name(line.session), room);
     let pad = " ".repeat(room.saturating_sub(pane::width(&name)));

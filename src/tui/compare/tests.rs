@@ -7,6 +7,7 @@ use super::super::shown::Shown;
 use super::super::testing::{self, Stage};
 use super::super::theme::{Colours, Glyphs};
 use super::{Compare, Compared};
+use crate::report::Look;
 use crate::session::{Kept, Session};
 
 /// The usual session under another id and name, each of its trials changed.
@@ -32,7 +33,7 @@ fn three() -> [Session; 3] {
 
 fn compared(sessions: &[Session], ascii: bool) -> Compared {
     let loaded = |session: &Session| (session.id.clone(), Ok(Shown::of(session.clone(), None)));
-    Compared::of(sessions.iter().map(loaded).collect(), &Kept::default(), ascii)
+    Compared::of(sessions.iter().map(loaded).collect(), &Kept::default(), &Look { ascii, ..Look::default() })
 }
 
 /// On Compare, with these sessions.
@@ -49,7 +50,7 @@ fn compare(stage: &Stage) -> &Compare {
 }
 
 fn asks(ids: &[&str]) -> [Effect; 1] {
-    [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), ascii: false }]
+    [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), look: Look::default() }]
 }
 
 #[test]
@@ -156,12 +157,12 @@ fn sessions_that_cannot_be_loaded_are_told() {
     assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
     let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
     let [a, b] = [before, after].map(|session| (session.id.clone(), Ok(Shown::of(session, None))));
-    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone.clone(), a.clone(), b], &Kept::default(), false))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone.clone(), a.clone(), b], &Kept::default(), &Look::default()))));
     let picture = stage.picture(80, 24);
     assert!(picture.contains("gone: no session 'gone'") && picture.contains("B against A"), "{picture}");
     super::begin(&mut stage.model, vec!["gone".into(), "a".into()]);
     stage.take();
-    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone, a], &Kept::default(), false))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone, a], &Kept::default(), &Look::default()))));
     let picture = stage.picture(80, 24);
     assert!(picture.contains("There is nothing to compare") && picture.contains("no session 'gone'"), "{picture}");
     assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);
@@ -177,7 +178,7 @@ fn ascii_and_no_colour_are_kept_to() {
     let sessions = three();
     let ids = sessions.iter().map(|session| session.id.clone()).collect();
     super::begin(&mut stage.model, ids);
-    assert!(matches!(&stage.take()[..], [] | [Effect::Compare { ascii: true, .. }]));
+    assert!(matches!(&stage.take()[..], [] | [Effect::Compare { look: Look { ascii: true, .. }, .. }]));
     stage.tell(Msg::Compared(Box::new(compared(&sessions, true))));
     for keys in ["", "< >", "v", "ve"] {
         stage.keys(keys);

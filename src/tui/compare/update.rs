@@ -6,7 +6,6 @@ use super::super::model::{Model, Screen};
 use super::super::msg::Effect;
 use super::super::popup::Popup;
 use super::super::results::metric_of;
-use super::super::theme::Glyphs;
 use super::super::update::go;
 use super::super::view as screen;
 use super::{Compare, Compared, View, view};
@@ -22,7 +21,7 @@ pub fn begin(model: &mut Model, asked: Vec<String>) -> Vec<Effect> {
 }
 
 fn ask(model: &Model) -> Vec<Effect> {
-    vec![Effect::Compare { ids: model.compare.asked.clone(), ascii: model.look.glyphs == Glyphs::Ascii }]
+    vec![Effect::Compare { ids: model.compare.asked.clone(), look: model.look.report() }]
 }
 
 /// The comparison that was asked for; one that is not awaited any more is late.
@@ -48,7 +47,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Table => turn(compare, View::Chart),
         Action::Toggle => turn(compare, View::Words),
         Action::Baseline => return rebase(model),
-        Action::Copy => return copied(got).map(Effect::Copy).into_iter().collect(),
+        Action::Copy => return copied(got, &model.look.report()).map(Effect::Copy).into_iter().collect(),
         Action::Export => {
             let form = Form::comparison(got.asked.clone(), &format!("{} against {}", got.name(compare.other + 1), got.name(0)));
             model.popups.push(Popup::Export(Box::new(form)));
@@ -142,9 +141,9 @@ fn opened(compare: &Compare) -> Option<String> {
 }
 
 /// The whole comparison as text.
-fn copied(got: &Compared) -> Option<String> {
+fn copied(got: &Compared, look: &report::Look) -> Option<String> {
     let comparison = got.comparison.as_ref().filter(|of| !of.others.is_empty())?;
-    Some(report::comparison_text(comparison, &report::Look::default()))
+    Some(report::comparison_text(comparison, look))
 }
 
 /// Whether an action does something now.

@@ -53,6 +53,11 @@ pub struct Live {
 }
 
 impl Live {
+    /// Before anything ran; `log`: the curve has a logarithmic axis.
+    pub fn begun(log: bool) -> Live {
+        Live { log, ..Live::default() }
+    }
+
     pub fn running(&self) -> bool {
         self.run.is_some()
     }

@@ -13,6 +13,7 @@ use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
 use crate::session::{Axis, Bounds, moves_data};
 use crate::tui::curves::{self, Curve, Expected, Metric};
+use crate::units::Rates;
 
 /// The last trial, with what only a whole trial tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,7 +167,7 @@ impl Picture {
     }
 
     pub fn metric(&self) -> Metric {
-        if self.measure() == Measure::Bytes { Metric::Throughput } else { Metric::Operations }
+        self.measure().metric()
     }
 
     /// What the results will be held against is known.
@@ -277,8 +278,8 @@ impl Picture {
     }
 
     /// Time went on, or another window is shown.
-    pub fn settle(&mut self, zoom: Zoom) {
+    pub fn settle(&mut self, zoom: Zoom, rates: Rates) {
         let measure = self.measure();
-        self.axes.settle(&self.series, measure, zoom, self.now);
+        self.axes.settle(&self.series, measure, zoom, self.now, rates);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::record::Sample;
 use crate::stats::merge_neighbours;
+use crate::tui::curves::Metric;
 
 /// At most so many slices are kept.
 pub const MOST: usize = 2400;
@@ -37,6 +38,17 @@ pub enum Measure {
     Bytes,
     Operations,
     SystemCalls,
+}
+
+impl Measure {
+    /// What it is per second.
+    pub fn metric(self) -> Metric {
+        match self {
+            Measure::Bytes => Metric::Throughput,
+            Measure::Operations => Metric::Operations,
+            Measure::SystemCalls => Metric::SystemCalls,
+        }
+    }
 }
 
 impl Slice {

@@ -14,6 +14,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::shown::Shown;
 use crate::tui::update;
+use crate::units::Rates;
 
 /// A plan is about to run.
 pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
@@ -96,11 +97,12 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
 
 /// Time goes on.
 pub fn ticked(model: &mut Model) -> Vec<Effect> {
+    let unit = model.look.unit;
     let Live { run, zoom, .. } = &mut model.live;
     let Some(run) = run else { return Vec::new() };
     run.picture.now = run.clock.seconds(model.now);
     run.refresh(model.now);
-    run.picture.settle(*zoom);
+    run.picture.settle(*zoom, unit);
     title(run).into_iter().collect()
 }
 
@@ -119,15 +121,16 @@ fn title(run: &mut Run) -> Option<Effect> {
 }
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+    let unit = model.look.unit;
     match action {
         Action::Pause => return pause(model).into_iter().collect(),
         Action::Skip => return skip(model).into_iter().collect(),
         Action::Stop if model.running() => return update::run::stop(model),
         Action::Freeze => freeze(model),
         Action::LogAxis => model.live.log = !model.live.log,
-        Action::ZoomIn => zoom(&mut model.live, Zoom::closer),
-        Action::ZoomOut => zoom(&mut model.live, Zoom::wider),
-        Action::ZoomReset => zoom(&mut model.live, |_| Zoom::ALL),
+        Action::ZoomIn => zoom(&mut model.live, unit, Zoom::closer),
+        Action::ZoomOut => zoom(&mut model.live, unit, Zoom::wider),
+        Action::ZoomReset => zoom(&mut model.live, unit, |_| Zoom::ALL),
         _ => {}
     }
     Vec::new()
@@ -164,12 +167,12 @@ fn freeze(model: &mut Model) {
     };
 }
 
-fn zoom(live: &mut Live, change: impl Fn(Zoom) -> Zoom) {
+fn zoom(live: &mut Live, unit: Rates, change: impl Fn(Zoom) -> Zoom) {
     live.zoom = change(live.zoom);
     let pictures = live.run.iter_mut().map(|run| &mut run.picture).chain(live.frozen.iter_mut().map(|f| &mut f.0)).chain(&mut live.over);
     for picture in pictures {
         // Another window, another picture: nothing to be kept from jumping.
         picture.axes = Default::default();
-        picture.settle(live.zoom);
+        picture.settle(live.zoom, unit);
     }
 }

@@ -1,6 +1,9 @@
 //! The window of time that is shown, and vertical axes that do not jump.
 
 use super::series::{Measure, Series};
+use crate::tui::plot::round_end;
+use crate::units::Rates;
+use crate::units::column::Unit;
 
 /// How much of the run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +60,11 @@ fn round_time(seconds: f64) -> f64 {
 }
 
 /// The upper end of an axis: goes up at once, and down only after a while.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sticky {
     pub top: f64,
+    /// In which it is round.
+    pub unit: Unit,
     /// Since when much less would do, seconds of the run.
     roomy: Option<f64>,
 }
@@ -67,13 +72,21 @@ pub struct Sticky {
 /// So long less must do before the axis shrinks, seconds.
 const PATIENCE: f64 = 3.0;
 
+impl Default for Sticky {
+    fn default() -> Sticky {
+        Sticky { top: 0.0, unit: (1.0, ""), roomy: None }
+    }
+}
+
 impl Sticky {
-    pub fn settle(&mut self, peak: f64, now: f64, binary: bool) {
-        let wanted = round_up(peak * 1.04, binary);
+    /// Fits it to the largest value in sight; round in one of these units.
+    pub fn settle(&mut self, peak: f64, now: f64, units: &[Unit]) {
+        let unit = unit(peak * 1.04, units);
+        let wanted = if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };
         let roomy = wanted < self.top * 0.65;
         let waited = roomy && now - *self.roomy.get_or_insert(now) >= PATIENCE;
         if peak > self.top || waited {
-            self.top = wanted;
+            (self.top, self.unit) = (wanted, unit);
         }
         if waited || !roomy {
             self.roomy = None;
@@ -81,16 +94,9 @@ impl Sticky {
     }
 }
 
-/// A round value not below this one: quarters of a power of two, or what is round in tens.
-fn round_up(value: f64, binary: bool) -> f64 {
-    if !(value.is_finite() && value > 0.0) {
-        return 0.0;
-    }
-    let (steps, power): (&[f64], f64) = match binary {
-        true => (&[1.0, 1.25, 1.5, 1.75, 2.0], value.log2().floor().exp2()),
-        false => (&[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0], 10f64.powf(value.log10().floor())),
-    };
-    steps.iter().map(|step| step * power).find(|round| *round >= value).unwrap_or(value)
+/// The largest unit of which there are one and a half.
+fn unit(top: f64, units: &[Unit]) -> Unit {
+    units.iter().rev().find(|unit| top >= unit.0 * 1.5).or(units.first()).copied().unwrap_or((1.0, ""))
 }
 
 /// The axes of the two charts over time.
@@ -102,16 +108,19 @@ pub struct Axes {
 
 impl Axes {
     /// Fits them to what the window shows.
-    pub fn settle(&mut self, series: &Series, above: Measure, zoom: Zoom, now: f64) {
+    pub fn settle(&mut self, series: &Series, above: Measure, zoom: Zoom, now: f64, rates: Rates) {
         let from = zoom.ends(now).0;
-        self.above.settle(series.peak(from, above), now, above == Measure::Bytes);
-        self.below.settle(series.peak(from, Measure::SystemCalls), now, false);
+        self.above.settle(series.peak(from, above), now, above.metric().units(rates));
+        self.below.settle(series.peak(from, Measure::SystemCalls), now, Measure::SystemCalls.metric().units(rates));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::str::FromStr;
+
     use super::*;
+    use crate::units::column::{PER_SECOND, RATE};
 
     #[test]
     fn windows_go_from_ten_seconds_to_all() {
@@ -138,22 +147,34 @@ mod tests {
     #[test]
     fn an_axis_grows_at_once_and_shrinks_after_a_while() {
         let mut axis = Sticky::default();
-        axis.settle(90.0, 0.0, false);
+        axis.settle(90.0, 0.0, PER_SECOND);
         assert_eq!(axis.top, 100.0);
-        axis.settle(99.0, 0.1, false);
+        axis.settle(99.0, 0.1, PER_SECOND);
         assert_eq!(axis.top, 100.0);
-        axis.settle(130.0, 0.2, false);
+        axis.settle(130.0, 0.2, PER_SECOND);
         assert_eq!(axis.top, 150.0);
         for now in [1.0, 2.0, 3.9] {
-            axis.settle(20.0, now, false);
+            axis.settle(20.0, now, PER_SECOND);
             assert_eq!(axis.top, 150.0);
         }
-        axis.settle(20.0, 4.1, false);
+        axis.settle(20.0, 4.1, PER_SECOND);
         assert_eq!(axis.top, 25.0);
         // Nothing in sight: it stays for a while, then it is empty.
-        axis.settle(0.0, 5.0, false);
+        axis.settle(0.0, 5.0, PER_SECOND);
         assert_eq!(axis.top, 25.0);
-        axis.settle(f64::NAN, 9.0, false);
+        axis.settle(f64::NAN, 9.0, PER_SECOND);
         assert_eq!(axis.top, 0.0);
+    }
+
+    #[test]
+    fn an_axis_is_round_in_the_unit_it_is_written_in() {
+        let settled = |peak: f64, units: &[Unit]| {
+            let mut axis = Sticky::default();
+            axis.settle(peak, 0.0, units);
+            (axis.top / axis.unit.0, axis.unit.1)
+        };
+        assert_eq!(settled(2.6e9, RATE), (3.0, "GiB/s"));
+        assert_eq!(settled(1.4 * 1_073_741_824.0, RATE), (1500.0, "MiB/s"));
+        assert_eq!(settled(2.6e9, Rates::from_str("MB/s").unwrap().units()), (3000.0, "MB/s"));
     }
 }

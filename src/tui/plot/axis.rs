@@ -46,8 +46,6 @@ pub enum Step {
     /// 1, 2, 5, 10 ..
     #[default]
     Decimal,
-    /// 1, 2, 4, 8 ..: round in KiB, MiB, GiB.
-    Binary,
     /// Seconds: 1, 2, 5, 10, 15, 30, 60 ..
     Time,
 }
@@ -64,6 +62,8 @@ pub struct Axis<'a> {
     /// "" for none.
     pub title: &'a str,
     pub step: Step,
+    /// The unit in which steps are round: 1048576 for bytes in MiB.
+    pub unit: f64,
     /// A fitted linear axis does not need to begin at 0.
     pub loose: bool,
 }
@@ -71,7 +71,7 @@ pub struct Axis<'a> {
 impl<'a> Axis<'a> {
     /// An axis fitted to the data.
     pub fn new(scale: Scale, show: &'a dyn Fn(f64) -> String) -> Axis<'a> {
-        Axis { scale, min: None, max: None, show, title: "", step: Step::Decimal, loose: false }
+        Axis { scale, min: None, max: None, show, title: "", step: Step::Decimal, unit: 1.0, loose: false }
     }
 
     pub fn title(self, title: &'a str) -> Axis<'a> {
@@ -83,9 +83,9 @@ impl<'a> Axis<'a> {
         Axis { min: Some(min), max: Some(max), ..self }
     }
 
-    /// Ticks that are round in binary units.
-    pub fn binary(self) -> Axis<'a> {
-        Axis { step: Step::Binary, ..self }
+    /// Ticks that are round in a unit of so many.
+    pub fn round_in(self, unit: f64) -> Axis<'a> {
+        Axis { unit, ..self }
     }
 
     /// Ticks that are round in seconds, minutes and hours; values in seconds.
@@ -97,15 +97,24 @@ impl<'a> Axis<'a> {
     pub fn loose(self) -> Axis<'a> {
         Axis { loose: true, ..self }
     }
+
+    /// The smallest step that is round on this axis and not smaller than `least`.
+    pub(super) fn step(&self, least: f64) -> f64 {
+        self.step.at_least(least / self.unit) * self.unit
+    }
+
+    /// A round end of the axis that holds `value` (> 0), at most a third above it.
+    pub(super) fn end_above(&self, value: f64) -> f64 {
+        round_end(value, self.unit)
+    }
 }
 
 impl Step {
     /// The smallest round step that is not smaller than `least`.
-    pub(super) fn at_least(self, least: f64) -> f64 {
+    fn at_least(self, least: f64) -> f64 {
         const SECONDS: [f64; 15] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 21600.0];
         let enough = least * (1.0 - 1e-9);
         match self {
-            Step::Binary => least.log2().floor().exp2() * if least.log2().floor().exp2() >= enough { 1.0 } else { 2.0 },
             Step::Time if least > 0.5 => match SECONDS.iter().find(|s| **s >= enough) {
                 Some(step) => *step,
                 None => (least / 86400.0).ceil() * 86400.0,
@@ -113,23 +122,15 @@ impl Step {
             _ => crate::units::ticks::step(least).unwrap_or(least),
         }
     }
-
-    /// A round end of an axis that holds `value` (> 0), at most a third above it.
-    pub(super) fn end_above(self, value: f64) -> f64 {
-        match self {
-            Step::Binary => round_up(value, &[1.0, 1.25, 1.5, 1.75, 2.0], 2.0),
-            _ => round_up(value, &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0], 10.0),
-        }
-    }
 }
 
-/// The smallest of `steps` times a power of `base` that is not smaller than `value`.
-fn round_up(value: f64, steps: &[f64], base: f64) -> f64 {
-    let exponent = if base == 2.0 { value.log2() } else { value.log10() }.floor();
-    let power = base.powf(exponent);
+/// The end of an axis that holds `value` (> 0): round in a unit of so many, at most a third above it.
+pub fn round_end(value: f64, unit: f64) -> f64 {
+    const STEPS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+    let power = 10f64.powf((value / unit).log10().floor()) * unit;
     let enough = value * (1.0 - 1e-9);
     // Where the power underflows or is infinite no step fits: the value itself is as round as it gets.
-    steps.iter().map(|step| step * power).find(|end| *end >= enough && end.is_finite()).unwrap_or(value)
+    STEPS.iter().map(|step| step * power).find(|end| *end >= enough && end.is_finite()).unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -138,20 +139,20 @@ mod tests {
 
     #[test]
     fn steps_are_round() {
-        let step = |step: Step, least| step.at_least(least);
-        assert_eq!([step(Step::Decimal, 1.0), step(Step::Decimal, 3.0), step(Step::Decimal, 70.0)], [1.0, 5.0, 100.0]);
-        assert_eq!([step(Step::Binary, 1.0), step(Step::Binary, 3.0), step(Step::Binary, 0.3)], [1.0, 4.0, 0.5]);
-        assert_eq!([step(Step::Time, 11.0), step(Step::Time, 40.0), step(Step::Time, 100_000.0)], [15.0, 60.0, 172_800.0]);
+        let axis = Axis::new(Scale::Linear, &|_| String::new());
+        assert_eq!([1.0, 3.0, 70.0].map(|least| axis.step(least)), [1.0, 5.0, 100.0]);
+        assert_eq!([1.0, 3000.0, 3e6].map(|least| axis.round_in(1024.0).step(least) / 1024.0), [0.001, 5.0, 5000.0]);
+        assert_eq!([11.0, 40.0, 100_000.0].map(|least| axis.time().step(least)), [15.0, 60.0, 172_800.0]);
     }
 
     #[test]
     fn ends_are_close_above() {
         for value in [1e-300, 1e-9, 0.7, 1.0, 1.01, 9.99, 1e9, 1e299] {
-            for step in [Step::Decimal, Step::Binary, Step::Time] {
-                let end = step.end_above(value);
-                assert!(end >= value * 0.999 && end <= value * 1.34, "{step:?} {value} {end}");
+            for unit in [1.0, 1e3, 1_048_576.0] {
+                let end = round_end(value, unit);
+                assert!(end >= value * 0.999 && end <= value * 1.34, "{unit} {value} {end}");
             }
         }
-        assert_eq!(Step::Decimal.end_above(5e-324), 5e-324);
+        assert_eq!(round_end(5e-324, 1.0), 5e-324);
     }
 }

@@ -103,11 +103,15 @@ impl Frame {
         };
         let labels = |values: &[f64]| -> Vec<(u16, String)> { values.iter().map(|v| (row(*v), (axis.show)(*v))).collect() };
         let most = usize::from(height).div_ceil(2).clamp(2, 6);
-        let values = ticks(&self.y, axis.step, most, &mut |values| {
+        let values = ticks(&self.y, axis, most, &mut |values| {
             labels(values).windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
         });
         let mut rows = labels(&values);
         rows.dedup_by(|a, b| a.0 == b.0);
+        // Where the title has no row above, the highest tick says the unit.
+        if let Some((_, text)) = rows.last_mut().filter(|_| !self.titled && !axis.title.is_empty()) {
+            *text = format!("{text} {}", axis.title);
+        }
         rows
     }
 
@@ -119,7 +123,7 @@ impl Frame {
         let gap = if self.below { 2 } else { 3 };
         let apart = |pair: &[Label]| pair[0].end() + gap <= pair[1].start && pair[0].text != pair[1].text;
         let most = usize::from(self.plot.width / 3).max(2);
-        let values = ticks_between_ends(&self.x, axis.step, most, &mut |values| place(values).windows(2).all(apart));
+        let values = ticks_between_ends(&self.x, axis, most, &mut |values| place(values).windows(2).all(apart));
         let mut labels = place(&values);
         if !labels.windows(2).all(apart) {
             // Not even two fit: the last one is the better known.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::axis::{Axis, Scale, Step};
+use super::axis::{Axis, Scale};
 use super::canvas::put;
 use super::range::Range;
 use super::ticks::ticks;
@@ -128,7 +128,7 @@ impl<'a> Histogram<'a> {
         };
         let apart = |pair: &[(u16, String)]| pair[0].0 + pair[0].1.width() as u16 + 2 <= pair[1].0;
         let most = usize::from(area.width / 3);
-        let values = ticks(range, Step::Decimal, most, &mut |values| place(values).windows(2).all(apart));
+        let values = ticks(range, &self.x, most, &mut |values| place(values).windows(2).all(apart));
         let mut labels = place(&values);
         if !labels.windows(2).all(apart) {
             labels.truncate(1);

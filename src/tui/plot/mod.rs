@@ -16,7 +16,7 @@ mod range;
 mod ticks;
 mod track;
 
-pub use axis::{Axis, Scale, Step};
+pub use axis::{Axis, Scale, Step, round_end};
 pub use bars::{Bar, Bars, Part};
 pub use chart::{Chart, Draw, Point, Rule, Series};
 pub use histogram::Histogram;

@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
-use crate::tui::theme::{Colours, Glyphs, Look, THEMES};
+use crate::tui::theme::{Glyphs, Look};
 
 pub(super) fn ascii() -> Look {
-    Look { theme: &THEMES[0], colours: Colours::Sixteen, glyphs: Glyphs::Ascii }
+    Look { glyphs: Glyphs::Ascii, ..Look::default() }
 }
 
 /// What is drawn, as lines without the blanks at their ends.

@@ -22,15 +22,19 @@ fn point() -> impl Strategy<Value = Point> {
     (value(), value(), value(), value()).prop_map(|(x, y, low, high)| Point { x, y, low, high })
 }
 
-fn axis(settings: (usize, Option<f64>, Option<f64>, usize, bool), show: &dyn Fn(f64) -> String) -> Axis<'_> {
-    let (scale, min, max, step, loose) = settings;
+fn axis(settings: AxisSettings, show: &dyn Fn(f64) -> String) -> Axis<'_> {
+    let (scale, min, max, (time, unit), loose) = settings;
     let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
-    let step = [Step::Decimal, Step::Binary, Step::Time][step];
-    Axis { scale, min, max, show, title: "title", step, loose }
+    let step = if time { Step::Time } else { Step::Decimal };
+    Axis { scale, min, max, show, title: "title", step, unit, loose }
 }
 
-fn axis_settings() -> impl Strategy<Value = (usize, Option<f64>, Option<f64>, usize, bool)> {
-    (0..3usize, prop::option::of(value()), prop::option::of(value()), 0..3usize, any::<bool>())
+/// Scale, ends, whether in seconds and the unit, whether loose.
+type AxisSettings = (usize, Option<f64>, Option<f64>, (bool, f64), bool);
+
+fn axis_settings() -> impl Strategy<Value = AxisSettings> {
+    let unit = prop::sample::select(vec![1.0, 1e3, 1_048_576.0, 1e12]);
+    (0..3usize, prop::option::of(value()), prop::option::of(value()), (any::<bool>(), unit), any::<bool>())
 }
 
 /// Draws into a part of a buffer full of `#` and looks for what changed around that part.

@@ -52,11 +52,11 @@ pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
     };
     let (lo, hi) = match (axis.scale, axis.loose) {
         (Scale::Linear, false) => {
-            let beyond = |end: f64| if end > 0.0 { axis.step.end_above(end * 1.02) } else { 0.0 };
+            let beyond = |end: f64| if end > 0.0 { axis.end_above(end * 1.02) } else { 0.0 };
             (-beyond(-lo), beyond(hi))
         }
         (Scale::Linear, true) if hi > lo => {
-            let (room, fine) = ((hi - lo) * 0.04, axis.step.at_least((hi - lo) / 10.0));
+            let (room, fine) = ((hi - lo) * 0.04, axis.step((hi - lo) / 10.0));
             let low = ((lo - room) / fine).floor() * fine;
             (if lo >= 0.0 { low.max(0.0) } else { low }, ((hi + room) / fine).ceil() * fine)
         }
@@ -119,7 +119,7 @@ mod tests {
         let axis = Axis::new(Scale::Linear, &text);
         assert_eq!(fit_y(&axis, Some((3.0, 9.0))).ends(), (0.0, 10.0));
         assert_eq!(fit_y(&axis, Some((-3.0, 9.0))).ends(), (-4.0, 10.0));
-        assert_eq!(fit_y(&axis.binary(), Some((3.0, 9.0))).ends(), (0.0, 10.0));
+        assert_eq!(fit_y(&axis.round_in(1024.0), Some((3.0, 9000.0))).ends(), (0.0, 10_240.0));
         assert_eq!(fit_x(&axis, Some((-30.0, 0.0))).ends(), (-30.0, 0.0));
         assert_eq!(fit_y(&axis.loose(), Some((103.0, 109.0))).ends(), (102.0, 110.0));
         assert_eq!(fit_y(&axis, None).ends(), (0.0, 1.0));
@@ -138,11 +138,11 @@ mod tests {
     proptest! {
         #[test]
         fn any_data_make_a_range(
-            data: Option<(f64, f64)>, min: Option<f64>, max: Option<f64>, loose: bool, scale in 0..3usize, step in 0..3usize,
+            data: Option<(f64, f64)>, min: Option<f64>, max: Option<f64>, loose: bool, scale in 0..3usize, unit in prop::sample::select(vec![1.0, 1e3, 1_048_576.0]), time: bool,
         ) {
             let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
-            let step = [super::super::Step::Decimal, super::super::Step::Binary, super::super::Step::Time][step];
-            let axis = Axis { min, max, loose, step, ..Axis::new(scale, &text) };
+            let step = if time { super::super::Step::Time } else { super::super::Step::Decimal };
+            let axis = Axis { min, max, loose, step, unit, ..Axis::new(scale, &text) };
             let data = data.and_then(|(a, b)| extremes(scale, [a, b].into_iter()));
             for range in [fit_x(&axis, data), fit_y(&axis, data)] {
                 prop_assert!(range.lo < range.hi && (range.hi - range.lo).is_finite(), "{:?}", range);

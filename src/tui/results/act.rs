@@ -25,14 +25,15 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         model.results.plot(metric);
         return Vec::new();
     }
+    let log = model.results.log(Metric::Throughput);
     match model.results.open {
         Some(open) => in_cell(model, open, action),
         None if model.results.table.on => in_table(model, action),
         None => in_chart(&mut model.results, action),
     }
-    let log = model.results.log(Metric::Throughput);
-    if log != model.setup.log_y {
-        model.setup.log_y = log;
+    let turned = model.results.log(Metric::Throughput);
+    if turned != log {
+        model.setup.log_y = turned;
         return vec![setup::remember(model)];
     }
     Vec::new()

@@ -76,7 +76,7 @@ fn own(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
         label: format!("{} {}", look.marker(curve.index), curve.name),
         value,
         style: if curve.cache == Cache::Cold { style.add_modifier(Modifier::DIM) } else { style },
-        figure: if value.is_nan() { "off".into() } else { data.metric.show(value) },
+        figure: if value.is_nan() { "off".into() } else { data.metric.show(value, look.unit) },
     }
 }
 
@@ -85,18 +85,18 @@ fn picked(data: &Data) -> impl Iterator<Item = &Picked> {
     data.shown.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
 }
 
-fn row(data: &Data, label: &str, value: f64, style: Style) -> Row {
-    Row { label: format!("  {label}"), value, style, figure: data.metric.show(value) }
+fn row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -> Row {
+    Row { label: format!("  {label}"), value, style, figure: data.metric.show(value, look.unit) }
 }
 
 /// What the way that was picked is held against.
 fn bounds(look: &Look, data: &Data) -> Vec<Row> {
     let bounds = picked(data).filter_map(|picked| picked.ceiling.as_ref());
-    bounds.map(|ceiling| row(data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))).collect()
+    bounds.map(|ceiling| row(look, data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))).collect()
 }
 
 /// The ways that were tried and not picked, the fastest first.
 fn tried(look: &Look, data: &Data) -> Vec<Row> {
     let others = picked(data).flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
-    others.map(|tried| row(data, &(way_of(&tried.cell) + &state_of(&tried.cell)), tried.throughput, look.style(Role::Dim))).collect()
+    others.map(|tried| row(look, data, &(way_of(&tried.cell) + &state_of(&tried.cell)), tried.throughput, look.style(Role::Dim))).collect()
 }

@@ -92,9 +92,8 @@ pub fn with_chart<R>(look: &Look, results: &Results, data: &Data, area: Rect, th
     let name = |x: f64| data.axis.tick(x);
     let x = Axis::new(Scale::along(data.axis), &name).between(ends.0, ends.1);
     let log = results.log(data.metric);
-    let inside = |p: &&Point| p.y.is_finite() && (ends.0..=ends.1).contains(&p.x);
-    let largest = series.iter().flat_map(|s| s.points).filter(inside).map(|p| p.y).fold(0.0, f64::max);
-    let values = Values::of(data.metric, log, largest);
+    let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
+    let values = Values::of(data.metric, log, look.unit, inside.map(|p| p.y));
     let tick = |y: f64| values.tick(y);
     let y = values.axis(&tick);
     let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(true).cursor(results.x());

@@ -7,7 +7,7 @@ use super::state::Results;
 use crate::report::table::origin;
 use crate::report::{Look, table};
 use crate::session::CellResult;
-use crate::units;
+use crate::units::{self, Rates};
 
 /// Of an opened cell and of the chart one result, of the table all of it; the answer where there is no result.
 pub fn text(results: &Results) -> String {
@@ -17,7 +17,7 @@ pub fn text(results: &Results) -> String {
     }
     let at = results.open.map(|open| open.result).or_else(|| results.under_cursor());
     match at.and_then(|at| data.results().get(at)) {
-        Some(result) => format!("{}; {}", one(result), conditions(data)),
+        Some(result) => format!("{}; {}", one(result, data.unit), conditions(data)),
         None => data.shown.answer.text.clone(),
     }
 }
@@ -26,12 +26,12 @@ pub fn text(results: &Results) -> String {
 fn whole(data: &Data) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
-    let _ = (table::FORMAT.write)(&data.shown.session, &Look::default(), &mut bytes);
+    let _ = (table::FORMAT.write)(&data.shown.session, &Look { unit: data.unit, ..Look::default() }, &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs, from cache 100 %`.
-fn one(result: &CellResult) -> String {
+fn one(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
     let trials = match result.counted().len() {
         1 => "1 trial".to_string(),
@@ -40,10 +40,11 @@ fn one(result: &CellResult) -> String {
     for metric in [Metric::Throughput, Metric::Operations] {
         let Some((median, low, high, _)) = metric.of(result) else { continue };
         let first = parts.is_empty();
+        let show = |value| metric.show(value, unit);
         parts.push(match (low.is_nan(), first) {
-            (false, true) => format!("{} ({} to {}, 95 % of {trials})", metric.show(median), metric.show(low), metric.show(high)),
-            (true, true) => format!("{} (median of {trials})", metric.show(median)),
-            _ => metric.show(median),
+            (false, true) => format!("{} ({} to {}, 95 % of {trials})", show(median), show(low), show(high)),
+            (true, true) => format!("{} (median of {trials})", show(median)),
+            _ => show(median),
         });
     }
     if let Some(latency) = &result.latency {

@@ -4,11 +4,13 @@ use super::super::curves::{self, Curve, Expected, Metric};
 use super::super::plot::Point;
 use super::super::shown::Shown;
 use super::columns::{self, Sheet};
+use super::measured;
 use crate::record::{Latency, Severity};
 use crate::report::Look;
 use crate::report::table::{Extra, extras};
 use crate::session::{Axis, Bounds, CellResult};
 use crate::stats::reduce;
+use crate::units::Rates;
 
 /// A curve as the chart takes it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Drawn {
 #[derive(Debug)]
 pub struct Data {
     pub shown: Shown,
+    /// Of throughput.
+    pub unit: Rates,
     pub axis: Axis,
     /// What else the cells can be drawn over, the most useful first.
     pub axes: Vec<Axis>,
@@ -53,18 +57,19 @@ pub struct Data {
 }
 
 impl Data {
-    pub fn new(shown: Shown, metric: Metric) -> Data {
+    pub fn new(shown: Shown, metric: Metric, unit: Rates) -> Data {
         let axes = Axis::choices(shown.results.iter().map(|result| &result.cell));
         let axis = axes.first().copied().unwrap_or(Axis::Block);
         let same_xor = same_xor(&shown.results);
-        let extras = extras(&shown.session, &shown.results.iter().collect::<Vec<_>>(), &Look::default());
-        let sheet = Sheet::of(&shown);
+        let extras = extras(&shown.session, &shown.results.iter().collect::<Vec<_>>(), &Look { unit, ..Look::default() });
+        let sheet = Sheet::of(&shown, unit);
         let cells = cells(&shown);
         let hues = columns::hues(&shown.results);
         let common = curves::common(&shown.results, axis);
         let ceilings = Bounds::of(&shown.session).lines().into_iter().map(|(name, rate)| (name.to_string(), rate)).collect();
         let mut data = Data {
             shown,
+            unit,
             axis,
             axes,
             same_xor,
@@ -158,7 +163,7 @@ fn cells(shown: &Shown) -> Vec<usize> {
 
 /// What all of at least two cells have.
 fn same_xor(results: &[CellResult]) -> Option<String> {
-    let mut found = results.iter().filter_map(columns::xor);
+    let mut found = results.iter().filter_map(measured::xor);
     let (first, mut rest) = (found.next()?, found.peekable());
     rest.peek()?;
     rest.all(|other| other == first).then_some(first)

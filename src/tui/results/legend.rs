@@ -10,9 +10,10 @@ use super::super::curves::{Curve, CurvePoint, Expected, Metric};
 use super::super::theme::{Look, Role};
 use super::super::view::{pane, popup};
 use super::cell;
-use super::columns::{ids, percent};
+use super::columns::ids;
 use super::data::Data;
 use super::layout::Parts;
+use super::measured::percent;
 use super::state::Results;
 use super::view::{select, words};
 use crate::report::table::origin;
@@ -101,7 +102,7 @@ impl Readout {
         let more = data.metric.more_is_better();
         let best = on.filter_map(at).reduce(|a, b| if (a > b) == more { a } else { b });
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
-        let (factor, unit) = column::unit(all.iter().flatten().copied(), data.metric.units());
+        let (factor, unit) = column::unit(all.iter().flatten().copied(), data.metric.units(data.unit));
         let texts = column::aligned(&all, factor);
         let values = shown.iter().map(|curve| curve.index).zip(texts).collect();
         Readout { x, factor, unit, best, values }

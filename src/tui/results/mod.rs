@@ -2,7 +2,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what is shown, made once per session and metric | [`data`], [`columns`] |
+//! | what is shown, made once per session and metric | [`data`], [`columns`], [`measured`] |
 //! | what is copied of it | [`copy`] |
 //! | what is read of it when a cell is opened | [`course`] |
 //! | what is under the cursor, and what keys change of it | [`state`], [`act`], [`mouse`] |
@@ -20,6 +20,7 @@ mod course;
 mod data;
 mod layout;
 mod legend;
+mod measured;
 mod mouse;
 mod state;
 mod table;

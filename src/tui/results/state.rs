@@ -8,6 +8,7 @@ use super::super::curves::{Curve, CurvePoint, Expected, Metric};
 use super::super::shown::Shown;
 use super::course::Courses;
 use super::data::Data;
+use crate::units::Rates;
 
 /// The chart's part.
 #[derive(Debug, Default)]
@@ -50,6 +51,8 @@ pub struct Open {
 
 #[derive(Debug, Default)]
 pub struct Results {
+    /// Of throughput.
+    unit: Rates,
     pub data: Option<Data>,
     pub chart: ChartState,
     pub table: TableState,
@@ -58,16 +61,15 @@ pub struct Results {
 }
 
 impl Results {
-    /// Before anything is shown; `log`: throughput is plotted on a logarithmic axis.
-    pub fn begun(log: bool) -> Results {
-        let turned = if log { vec![Metric::Throughput] } else { Vec::new() };
-        Results { chart: ChartState { turned, ..ChartState::default() }, ..Results::default() }
+    /// Before anything is shown; `turned`: metrics whose axis is the other one than usual.
+    pub fn begun(turned: Vec<Metric>, unit: Rates) -> Results {
+        Results { unit, chart: ChartState { turned, ..ChartState::default() }, ..Results::default() }
     }
 
     /// Shows a session; metric, mean and table or chart stay as they were chosen.
     pub fn show(&mut self, shown: Shown) {
         let metric = self.data.as_ref().map_or_else(Metric::default, |data| data.metric);
-        let data = Data::new(shown, metric);
+        let data = Data::new(shown, metric, self.unit);
         let turned = std::mem::take(&mut self.chart.turned);
         self.chart = ChartState { turned, mean: self.chart.mean, ..ChartState::default() };
         self.table = TableState { on: self.table.on, rows: data.sheet.rows("", None), ..TableState::default() };
@@ -162,7 +164,7 @@ impl Results {
 
     /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
     pub fn log(&self, metric: Metric) -> bool {
-        (metric == Metric::Latency) != self.chart.turned.contains(&metric)
+        metric.usually_log() != self.chart.turned.contains(&metric)
     }
 
     pub fn turn_axis(&mut self) {

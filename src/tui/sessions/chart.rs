@@ -47,8 +47,7 @@ pub fn draw(look: &Look, Axes { along: axis, metric, log }: Axes, drawn: &[Drawn
             emphasis: one.emphasis,
         })
         .collect();
-    let largest = all.iter().flatten().map(|point| point.y).filter(|y| y.is_finite()).fold(0.0, f64::max);
-    let values = Values::of(metric, log, largest);
+    let values = Values::of(metric, log, look.unit, all.iter().flatten().map(|point| point.y));
     let (show_x, show_y) = (|x: f64| axis.short(x), |y: f64| values.tick(y));
     let x = plot::Axis::new(Scale::along(axis), &show_x);
     Chart::new(look, x, values.axis(&show_y), &series).cursor(cursor).render(area, buf);

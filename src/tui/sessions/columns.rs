@@ -8,7 +8,6 @@ use super::super::view::{pane, popup};
 use super::list::{Sessions, Sort, called, cells, when};
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
-use crate::units;
 
 /// Columns for mark and border of a row.
 const HEAD: usize = 3;
@@ -121,7 +120,7 @@ impl Columns {
 
 /// The peak with its unit dimmed.
 fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
-    let text = listed.best.map_or("-".into(), units::show_rate);
+    let text = listed.best.map_or("-".into(), |rate| look.unit.show(rate));
     let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
     // Units stand below each other whatever their length.
     let unit = format!("{unit:<5}");

@@ -25,7 +25,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         return;
     };
     let loaded = sessions.preview.as_ref().filter(|preview| preview.id == listed.id).map(|preview| &preview.result);
-    let best = loaded.and_then(|result| result.as_ref().ok()).map_or(String::new(), |shown| best(shown));
+    let best = loaded.and_then(|result| result.as_ref().ok()).map_or(String::new(), |shown| best(look, shown));
     let inner = pane::frame(look, called(listed), &best, false, area, buf);
     let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
     match loaded {
@@ -44,11 +44,11 @@ fn words(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
 }
 
 /// The highest median.
-fn best(shown: &Shown) -> String {
+fn best(look: &Look, shown: &Shown) -> String {
     let Some(best) = &shown.answer.best else { return String::new() };
     match (&best.throughput, &best.operations) {
-        (Some(rate), _) => format!("best {}", Metric::Throughput.show(rate.summary.median)),
-        (None, Some(rate)) => format!("best {}", Metric::Operations.show(rate.summary.median)),
+        (Some(rate), _) => format!("best {}", Metric::Throughput.show(rate.summary.median, look.unit)),
+        (None, Some(rate)) => format!("best {}", Metric::Operations.show(rate.summary.median, look.unit)),
         (None, None) => String::new(),
     }
 }

@@ -194,7 +194,8 @@ fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
 
 #[test]
 fn marks_and_what_is_compared() {
-    let compares = |ids: &[&str]| [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), ascii: false }];
+    let compares =
+        |ids: &[&str]| [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), look: crate::report::Look::default() }];
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
     assert_eq!(play.keys("c"), []);

@@ -112,7 +112,7 @@ impl Hands for Shell {
             }
             Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
-            Effect::Compare { ids, ascii } => self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, ascii)))),
+            Effect::Compare { ids, look } => self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look)))),
             Effect::Import(path) => self.look_up(move || share::import(&path)),
             Effect::Export(export) => self.look_up(move || Msg::Exported { number: export.number, result: share::export(&export) }),
             Effect::Lab { file, dir, remote, sets } => {

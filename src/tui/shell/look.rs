@@ -2,17 +2,18 @@
 
 use super::super::theme::{Colours, Glyphs, Look, THEMES, Theme};
 use crate::plan::{Unknown, nearest};
-use crate::report::{When, ascii_only};
+use crate::report::{Shown, When, ascii_only};
 
 /// The look for these options in an environment.
-pub fn look(theme: &'static Theme, when: When, ascii: bool, env: &dyn Fn(&str) -> Option<String>) -> Look {
+pub fn look(theme: &'static Theme, when: When, ascii: bool, shown: Shown, env: &dyn Fn(&str) -> Option<String>) -> Look {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     let colours = match when {
         When::Never => Colours::None,
         When::Auto if set("NO_COLOR").is_some() || set("TERM").is_none_or(|term| term == "dumb") => Colours::None,
         _ => depth(&set),
     };
-    Look { theme, colours, glyphs: if ascii || ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode } }
+    let glyphs = if ascii || ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
+    Look { theme, colours, glyphs, unit: shown.unit, scale: shown.scale }
 }
 
 fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
@@ -36,7 +37,7 @@ mod tests {
 
     fn of(when: When, ascii: bool, vars: &[(&str, &str)]) -> (Colours, Glyphs) {
         let env = |name: &str| vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string());
-        let look = look(&THEMES[0], when, ascii, &env);
+        let look = look(&THEMES[0], when, ascii, Shown::default(), &env);
         (look.colours, look.glyphs)
     }
 

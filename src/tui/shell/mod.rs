@@ -32,7 +32,7 @@ use super::setup::Setup;
 use super::theme::THEMES;
 use super::update::go;
 use crate::plan::{Op, Preset, Presets, Settings};
-use crate::report::{When, say};
+use crate::report::{Shown, When, say};
 use crate::session::clean_text;
 
 /// The options of the full screen.
@@ -59,6 +59,8 @@ pub struct Asked {
     pub save: bool,
     pub color: When,
     pub ascii: bool,
+    /// The unit of throughput and the scale of plots.
+    pub shown: Shown,
     pub presets: Presets,
 }
 
@@ -83,12 +85,12 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
 }
 
 fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
-    let Asked { file, dir, preset, settings, color, ascii, presets, .. } = asked;
+    let Asked { file, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
     let remembered = Remembered::load();
     let chosen = args.theme.as_deref().map(theme).transpose()?;
     let kept = remembered.theme.as_deref().and_then(|name| theme(name).ok());
     let env = |name: &str| std::env::var(name).ok();
-    let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, &env);
+    let look = look(chosen.or(kept).unwrap_or(&THEMES[0]), color, ascii, shown, &env);
     // What was said on the command line stands alone; else what was chosen the last time goes on.
     let fresh = preset.is_none() && settings == Settings::default();
     let base = match preset {

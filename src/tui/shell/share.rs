@@ -30,11 +30,11 @@ pub fn import(text: &str) -> Msg {
 }
 
 /// Sessions against the first of them.
-pub fn compare(ids: &[String], ascii: bool) -> Compared {
+pub fn compare(ids: &[String], look: &Look) -> Compared {
     let loaded: Vec<_> = ids.iter().map(|id| (id.clone(), look_up::open(id))).collect();
     let sessions: Vec<&Session> = loaded.iter().filter_map(|(_, shown)| Some(&shown.as_ref().ok()?.session)).collect();
     let kept = kept(&sessions);
-    Compared::of(loaded, &kept, ascii)
+    Compared::of(loaded, &kept, look)
 }
 
 /// What kept runs show of how much the machine differs by itself.
@@ -64,7 +64,7 @@ impl From<String> for Why {
 }
 
 fn write(export: &Export, path: &Path) -> Result<(), Why> {
-    let look = Look { ascii: export.ascii, ..Look::default() };
+    let look = export.look;
     let own = |session: Session| if export.anonymous { anonymous(&session) } else { session };
     let load = |id: &String| look_up::load(id).map(own);
     let session = match &export.what {

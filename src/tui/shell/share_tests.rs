@@ -11,7 +11,7 @@ fn shown(path: &Path, format: &'static str) -> Export {
         format,
         path: path.to_str().unwrap().into(),
         anonymous: false,
-        ascii: false,
+        look: Look::default(),
         replace: false,
     }
 }

@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 
 use super::Scene;
 use super::text::{frame, span};
-use crate::tui::curves::{Curve, Metric};
+use crate::tui::curves::Curve;
 use crate::tui::plot::{Axis, Bar, Bars, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
+use crate::tui::values::Values;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let picture = scene.picture;
@@ -39,20 +40,17 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let rules: Vec<Rule> = picture.ceilings.iter().map(rule).collect();
     let metric = picture.metric();
     let place = |value: f64| picture.axis.short(value);
-    let amount = |value: f64| short(metric, value);
-    let mut y = Axis::new(if scene.log { Scale::Log10 } else { Scale::Linear }, &amount);
-    if metric == Metric::Throughput {
-        y = y.binary();
-    }
+    let values = Values::of(metric, scene.log, scene.look.unit, points.iter().flatten().map(|point| point.y));
+    let amount = |value: f64| values.tick(value);
     let x = Axis::new(Scale::along(picture.axis), &place).between(low, high);
-    Chart::new(scene.look, x, y, &series).rules(&rules).bands(true).names(true).render(area, buf);
+    Chart::new(scene.look, x, values.axis(&amount), &series).rules(&rules).bands(true).names(true).render(area, buf);
 }
 
 /// Where nothing varies along an axis: a bar per curve.
 fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let metric = scene.picture.metric();
     let value = |curve: &Curve| curve.points.first().map_or(f64::NAN, |point| point.y);
-    let figures: Vec<String> = scene.picture.curves.iter().map(|curve| metric.show(value(curve))).collect();
+    let figures: Vec<String> = scene.picture.curves.iter().map(|curve| metric.show(value(curve), scene.look.unit)).collect();
     let bars: Vec<Bar> = scene
         .picture
         .curves
@@ -61,16 +59,4 @@ fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
         .map(|(curve, figure)| Bar::new(&curve.name, value(curve), scene.look.series(curve.hue), figure))
         .collect();
     Bars::new(scene.look, &bars).render(area, buf);
-}
-
-/// A tick: the value with its unit as short as it goes.
-fn short(metric: Metric, value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let text = metric.show(value);
-    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
-    let unit = unit.trim_end_matches("/s").trim_end_matches("iB");
-    format!("{number}{}{unit}", if unit.is_empty() { "" } else { " " })
 }

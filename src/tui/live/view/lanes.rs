@@ -28,7 +28,8 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let top = rates.iter().copied().fold(0.0, f64::max);
     let cell = picture.cell().or(picture.last.as_ref().map(|last| last.cell)).unwrap_or(0);
     let style = if picture.recent.fresh { look.series(picture.hue(cell)) } else { look.style(Role::Border) };
-    let texts: Vec<(String, String)> = rates.iter().enumerate().map(|(n, rate)| (n.to_string(), measure.show(*rate))).collect();
+    let show = |rate: f64| measure.metric().show(rate, look.unit);
+    let texts: Vec<(String, String)> = rates.iter().enumerate().map(|(n, rate)| (n.to_string(), show(*rate))).collect();
     let places = Layout::horizontal(vec![Constraint::Fill(1); columns]).spacing(2).split(inner);
     for (column, place) in places.iter().enumerate() {
         let range = (column * height).min(shown)..((column + 1) * height).min(shown);
@@ -43,7 +44,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     {
         let rest = &rates[shown..];
         let (low, high) = rest.iter().fold((f64::INFINITY, 0.0), |(low, high), rate| (rate.min(low), rate.max(high)));
-        let text = format!("{} more: {} to {}", rest.len(), measure.show(low), measure.show(high));
+        let text = format!("{} more: {} to {}", rest.len(), show(low), show(high));
         buf.set_stringn(place.x, place.bottom() - 1, text, usize::from(place.width), look.style(Role::Dim));
     }
 }

@@ -13,7 +13,6 @@ use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::picture::Last;
 use crate::tui::live::run::{Step, Suspended};
-use crate::tui::live::series::Measure;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
@@ -180,10 +179,7 @@ impl Rows<'_> {
     fn head(&mut self, last: &Last, buf: &mut Buffer) {
         let (look, picture) = (self.scene.look, self.scene.picture);
         let label = picture.job(last.cell).map(Job::label).unwrap_or_default();
-        let rate = match picture.measure() {
-            Measure::Bytes => units::show_rate(last.rate),
-            other => other.show(last.rate),
-        };
+        let rate = picture.metric().show(last.rate, look.unit);
         let room = usize::from(self.area.width.min(READABLE)).saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
         let label = pane::fit(&label, room);
         let gap = " ".repeat(room + 1 - pane::width(&label).min(room));

@@ -5,15 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 
 use super::Scene;
-use super::text::{figure, frame, plain, span};
+use super::text::{figure, frame, span};
 use crate::record::LaneSample;
 use crate::tui::live::series::{Measure, Slice};
 use crate::tui::plot::{Axis, Chart, Point, Scale, Series};
 use crate::tui::theme::Role;
-use crate::units;
-
-/// Rows from which a chart shows the title of its axis.
-const TITLED: u16 = 9;
+use crate::units::ticks;
 
 impl Measure {
     fn title(self) -> &'static str {
@@ -29,13 +26,6 @@ impl Measure {
             Measure::Bytes => |lane| lane.bytes,
             Measure::Operations => |lane| lane.ops,
             Measure::SystemCalls => |lane| lane.syscalls,
-        }
-    }
-
-    pub fn show(self, value: f64) -> String {
-        match self {
-            Measure::Bytes => units::show_rate(value),
-            Measure::Operations | Measure::SystemCalls => format!("{}/s", units::show_count(value.round())),
         }
     }
 }
@@ -58,15 +48,11 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
         })
         .collect();
     let sticky = if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
-    let unit = unit(sticky.top, measure);
     let time = |at: f64| clock(at, slides);
-    // Where the axis has no room for its title, its ticks name the unit.
-    let prefix = if inner.height < TITLED { unit.1.trim_end_matches("/s").trim_end_matches("iB") } else { "" };
-    let amount = |value: f64| if value == 0.0 { "0".into() } else { format!("{} {prefix}", plain(value / unit.0)).trim_end().to_string() };
-    let mut y = Axis::new(Scale::Linear, &amount).title(unit.1).between(0.0, if sticky.top > 0.0 { sticky.top } else { 1.0 });
-    if measure == Measure::Bytes {
-        y = y.binary();
-    }
+    let (factor, unit) = sticky.unit;
+    let amount = |value: f64| ticks::label(value / factor);
+    let top = if sticky.top > 0.0 { sticky.top } else { 1.0 };
+    let y = Axis::new(Scale::Linear, &amount).round_in(factor).title(unit).between(0.0, top);
     let x = Axis::new(Scale::Linear, &time).between(from - zero, to - zero).time();
     Chart::new(scene.look, x, y, &series).render(inner, buf);
 }
@@ -89,7 +75,7 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
         if !parts.is_empty() {
             parts.push(span(scene.look, Role::Dim, scene.look.glyph(" · ", " - ")));
         }
-        parts.extend(figure(scene.look, &measure.show(rate), picture.recent.fresh));
+        parts.extend(figure(scene.look, &measure.metric().show(rate, scene.look.unit), picture.recent.fresh));
     }
     parts
 }
@@ -117,12 +103,6 @@ fn lines(slices: &[Slice], measure: Measure, (zero, from): (f64, f64), hues: usi
         before = Some(slice);
     }
     lines
-}
-
-/// The unit in which the axis is labelled.
-fn unit(top: f64, measure: Measure) -> units::column::Unit {
-    let units = if measure == Measure::Bytes { units::column::RATE } else { units::column::PER_SECOND };
-    units.iter().rev().find(|unit| top >= unit.0 * 1.5).or(units.first()).copied().unwrap_or((1.0, ""))
 }
 
 /// A place on the axis of time: since the start, or before now.

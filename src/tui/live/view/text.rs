@@ -8,7 +8,6 @@ use ratatui::widgets::Widget;
 
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 use crate::tui::view::pane;
-use crate::units;
 
 /// A number with its unit, `2.71 GiB/s`: the number bright, or dim where it is not of now.
 pub fn figure(look: &Look, text: &str, bright: bool) -> Vec<Span<'static>> {
@@ -37,12 +36,6 @@ pub fn frame(look: &Look, title: &str, right: Vec<Span<'static>>, area: Rect, bu
         line.render(Rect::new(start, area.y, width as u16, 1), buf);
     }
     inner
-}
-
-/// Three digits without zeros behind the point: a tick.
-pub fn plain(value: f64) -> String {
-    let text = units::three_digits(value);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
 /// Shares of a whole, end to end; without colours each has a sign of its own.

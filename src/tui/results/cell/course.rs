@@ -19,10 +19,10 @@ pub fn sections<'a>(s: Sight<'a>, course: Option<&'a Course>, height: u16) -> Ve
         metric => metric,
     };
     let points = points(metric, course);
-    let (factor, unit) = column::unit(points.iter().map(|point| point.y).filter(|y| y.is_finite()), metric.units());
+    let (factor, unit) = column::unit(points.iter().map(|point| point.y).filter(|y| y.is_finite()), metric.units(s.look.unit));
     vec![
         Section::Lines(vec![s.heading(&format!("Within the trials, one after another, {unit}"))]),
-        Section::Picture { height, draw: Box::new(move |area, buf| draw(s, metric, &points, factor, area, buf)) },
+        Section::Picture { height, draw: Box::new(move |area, buf| draw(s, &points, factor, area, buf)) },
     ]
 }
 
@@ -51,7 +51,7 @@ fn points(metric: Metric, course: &Course) -> Vec<Point> {
     points
 }
 
-fn draw(s: Sight, metric: Metric, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
+fn draw(s: Sight, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
     let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
     let series = Series { style: s.look.series(hue), ..Series::new(s.look, 0, "", points).draw(Draw::Step) };
     let show = |value: f64| column::figure(value / factor);
@@ -61,8 +61,7 @@ fn draw(s: Sight, metric: Metric, points: &[Point], factor: f64, area: Rect, buf
     };
     let end = points.last().map_or(1.0, |point| point.x).max(1e-3);
     let x = Axis::new(Scale::Linear, &time).between(0.0, end).time();
-    let y = Axis::new(Scale::Linear, &show);
-    let y = if metric == Metric::Throughput { y.binary() } else { y };
+    let y = Axis::new(Scale::Linear, &show).round_in(factor);
     Chart::new(s.look, x, y, &[series]).render(area, buf);
 }
 

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::super::super::curves::Metric;
 use super::super::super::theme::Role;
 use super::super::super::view::popup;
-use super::super::columns;
+use super::super::measured;
 use super::stack::Section;
 use super::{Sight, lines};
 use crate::experiment::MEASURE;
@@ -46,7 +46,7 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
     let half = known.first().and_then(|(_, _, summary)| summary.half_width());
     let sure = match half {
         Some(half) => {
-            format!("{trials} trials; low to high is the 95 % interval of the median, ±{} %", super::super::columns::percent(half * 100.0))
+            format!("{trials} trials; low to high is the 95 % interval of the median, ±{} %", measured::percent(half * 100.0))
         }
         None if trials == 1 => "1 trial: no interval".into(),
         None => format!("{trials} trials: under 5 there is no interval"),
@@ -59,9 +59,9 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
 /// Where the figure changed over time: each level with its trials.
 fn levels(s: Sight) -> Vec<Line<'static>> {
     let Some(change) = &s.result.level_change else { return Vec::new() };
-    let units = if change.unit == "B/s" { Metric::Throughput.units() } else { Metric::Operations.units() };
+    let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
     let line = |level: &Stretch| {
-        let (factor, unit) = column::unit([level.summary.median], units);
+        let (factor, unit) = column::unit([level.summary.median], metric.units(s.look.unit));
         let trials = format!("trials {}-{}", level.first_trial + 1, level.last_trial + 1);
         let times = format!("{} to {}", units::show_nanos(level.began as f64), units::show_nanos(level.ended as f64));
         s.pair(&trials, format!("{} {unit}, {times}", column::figure(level.summary.median / factor)))
@@ -73,7 +73,7 @@ fn levels(s: Sight) -> Vec<Line<'static>> {
 
 /// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
 pub fn trial(s: Sight) -> Vec<Section<'static>> {
-    let Some(work) = columns::work(s.result, s.data.shown.session.plan.experiment == MEASURE) else { return Vec::new() };
+    let Some(work) = measured::work(s.result, s.data.shown.session.plan.experiment == MEASURE) else { return Vec::new() };
     let block = units::show_bytes(s.result.cell.block);
     let mut all = vec![s.heading("One trial"), s.pair("count", work.operations().to_string())];
     if work.bytes > 0.0 {
@@ -81,7 +81,7 @@ pub fn trial(s: Sight) -> Vec<Section<'static>> {
         all.push(s.pair("size", format!("{} ({} {sign} {block})", units::show_bytes(work.bytes as u64), work.operations())));
     }
     all.push(s.pair("time", units::show_nanos(work.nanos)));
-    if let Some(xor) = columns::xor(s.result) {
+    if let Some(xor) = measured::xor(s.result) {
         let same = s.data.same_xor.as_ref().is_some_and(|same| *same == xor);
         all.push(s.pair("XOR", if same { format!("{xor}, as every other cell's") } else { xor }));
     }
@@ -109,7 +109,7 @@ pub fn limit(s: Sight) -> Vec<Section<'static>> {
 }
 
 fn row(s: Sight, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
-    let (factor, unit) = column::unit([summary.median], metric.units());
+    let (factor, unit) = column::unit([summary.median], metric.units(s.look.unit));
     let figure = |value: Option<f64>| format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)));
     let rest = [summary.low, summary.high, Some(summary.mean), Some(summary.stddev), Some(summary.min), Some(summary.max)];
     let rest: String = rest.into_iter().take(count - 1).map(figure).collect();
@@ -149,7 +149,7 @@ pub fn processor(s: Sight) -> Vec<Section<'static>> {
     let system = middle(&|t| share(t.system_nanos, t)).unwrap_or(0.0);
     let mut all = vec![s.heading("Cost of a trial"), s.pair("processor", format!("{user:.0} % user, {system:.0} % system, of one CPU"))];
     if let Some((per_byte, ..)) = Metric::Cpu.of(s.result) {
-        all.push(s.pair("per byte", format!("{} of CPU time", Metric::Cpu.show(per_byte))));
+        all.push(s.pair("per byte", format!("{} of CPU time", Metric::Cpu.show(per_byte, s.look.unit))));
     }
     if let Some(calls) = middle(&|t| t.syscalls.get().filter(|_| t.ops > 0).map(|calls| calls as f64 / t.ops as f64)) {
         all.push(s.pair("system calls", format!("{} per operation", column::figure(calls))));

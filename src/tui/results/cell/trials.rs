@@ -46,7 +46,7 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
         sections.push(Section::Picture { height, draw: Box::new(move |area, buf| dots(s, metric, &outliers, area, buf)) });
     }
     let values: Vec<Option<f64>> = trials.iter().map(|trial| Some(value(metric, trial))).collect();
-    let (factor, unit) = column::unit(values.iter().flatten().copied(), metric.units());
+    let (factor, unit) = column::unit(values.iter().flatten().copied(), metric.units(s.look.unit));
     let texts = column::aligned(&values, factor);
     let wide = texts.first().map_or(0, String::len).max(unit.chars().count());
     let title = format!("{:>5}  {unit:>wide$}  {:>9}  {:>9}  {:>9}", "round", "moved", "time", "device");
@@ -90,10 +90,10 @@ fn dots(s: Sight, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
         dot(&odd, s.look.style(Role::Misleading), '!'),
     ];
     let values = trials.iter().map(|trial| value(metric, trial)).filter(|value| value.is_finite());
-    let (factor, unit) = column::unit(values, metric.units());
+    let (factor, unit) = column::unit(values, metric.units(s.look.unit));
     let show = |value: f64| column::figure(value / factor);
     let number = |at: f64| format!("{at:.0}");
-    let y = Axis::new(Scale::Linear, &show).loose().title(unit);
+    let y = Axis::new(Scale::Linear, &show).loose().round_in(factor).title(unit);
     let x = Axis::new(Scale::Linear, &number).between(0.5, trials.len() as f64 + 0.5);
     let middle = metric.of(s.result).map_or(f64::NAN, |(median, ..)| median);
     let rules = [Rule { at: middle, label: "median", style: s.look.style(Role::Rule) }];

@@ -10,10 +10,13 @@ use super::super::msg::{Effect, Msg};
 use super::super::popup::{Popup, Purpose};
 use super::super::shown::Shown;
 use super::super::testing::{self, Stage};
+use super::super::theme::Look;
 use super::state::Results;
 use crate::plan::{Cache, Skipped};
 use crate::record::{Severity, Warning};
+use crate::report::Spread;
 use crate::session::testing as sessions;
+use crate::units::Rates;
 
 fn stage_of(shown: Shown) -> Stage {
     let mut stage = Stage::new();
@@ -222,7 +225,26 @@ fn the_axis_of_throughput_is_remembered() {
     let effects = stage.keys("L").take();
     assert!(matches!(&effects[..], [Effect::Remember(kept)] if kept.log_y), "{effects:?}");
     assert!(stage.keys("iL").take().is_empty());
-    assert!(Results::begun(true).log(Metric::Throughput) && !Results::begun(true).log(Metric::Operations));
+    let begun = Results::begun(vec![Metric::Throughput], Rates::default());
+    assert!(begun.log(Metric::Throughput) && !begun.log(Metric::Operations));
+}
+
+#[test]
+fn the_unit_and_the_scale_that_were_asked_for_are_everywhere() {
+    let look = Look { unit: "MB/s".parse().unwrap(), scale: Spread::Log, ..Look::default() };
+    let mut stage = Stage::looking(look);
+    stage.tell(Msg::Resize(120, 40)).tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    for (screen, keys) in [("chart", ""), ("table", "v"), ("cell", "<enter>")] {
+        let picture = stage.keys(keys).picture(120, 40);
+        // The sentences choose their own.
+        let figures: String = picture.lines().take_while(|line| !line.contains("─ Answer")).collect();
+        assert!(figures.contains("MB/s") && !figures.contains("iB/s"), "{screen}\n{picture}");
+    }
+    assert!(results(&stage).log(Metric::Operations) && results(&stage).log(Metric::Latency));
+    let linear = Stage::looking(Look { scale: Spread::Linear, ..look });
+    assert!(Metric::ALL.iter().all(|metric| !results(&linear).log(*metric)));
+    // What was turned by an option is not remembered as turned by a key.
+    assert!(stage.take().iter().all(|effect| !matches!(effect, Effect::Remember(kept) if kept.log_y)));
 }
 
 #[test]
@@ -303,7 +325,7 @@ fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
     let titles = |trials: Option<u32>| {
         let mut session = testing::session();
         session.plan.trials = trials;
-        let sheet = super::columns::Sheet::of(&Shown::of(session, None));
+        let sheet = super::columns::Sheet::of(&Shown::of(session, None), Rates::default());
         let all = |fit: Vec<usize>| fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>();
         (all(sheet.fit(1000)), all(sheet.fit(100)))
     };
