@@ -95,15 +95,21 @@ impl Bounds {
 }
 
 /// The next power of two to try. Steps that are sure to be too short are jumped over: to a quarter of what the last
-/// step says would do, since first operations are often the slowest and sometimes the fastest.
+/// step says would do, since first operations are often the slowest and sometimes the fastest. Each step is prepared as a
+/// trial is, which may take longer than it does itself.
 fn next(count: u64, nanos: u64, low: u64) -> u64 {
     let double = count.saturating_mul(2).min(1 << 62);
-    if nanos < 20_000 {
-        return double;
+    if nanos < UNSURE {
+        // Sixteen times as many take less than a quarter of the trial time, where that is no very short one.
+        let more = (low / 4 / UNSURE).clamp(2, 16).next_power_of_two();
+        return count.saturating_mul(more).min(1 << 62);
     }
     let quarter = (u128::from(count) * u128::from(low) / u128::from(nanos) / 4).min(1 << 62) as u64;
     double.max(if quarter.is_power_of_two() { quarter } else { quarter.next_power_of_two() / 2 })
 }
+
+/// A step shorter than this says nothing of how long a longer one takes, nanoseconds: threads begin at different times.
+const UNSURE: u64 = 20_000;
 
 /// A cold trial never wraps around: its second pass would be warm; nor does a buffered write: its second pass would
 /// overwrite what no device has seen, and a file that grows is empty before each.

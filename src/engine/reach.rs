@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::schedule::by_state;
 use crate::experiment::{FIRST_ROUND, LEVELS, PEER_START, SHORTEST};
-use crate::plan::{Cache, Job, Op, Plan};
+use crate::plan::{Cache, CpuCache, Job, Op, Plan};
 use crate::units::show_wait;
 
 /// What an ordinary disk and memory give, bytes per second: whoever has a faster disk is told too little.
@@ -13,6 +13,14 @@ const MEMORY: f64 = 3e9;
 /// What an operation costs, nanoseconds.
 const CALL: f64 = 400.0;
 const MAPPING: f64 = 3_000.0;
+
+/// Steps of a calibration: each is prepared as a trial is.
+const STEPS: f64 = 8.0;
+/// What is read to warm a file that is cached already, and to push out what the CPU caches hold, with an L3 of 32 MiB: bytes.
+const WARMED: f64 = 64.0 * 1_048_576.0;
+const PUSHED: f64 = 128.0 * 1_048_576.0;
+/// Each line of a cached file is flushed twice, 5 ns each: bytes per second.
+const FLUSHING: f64 = 64.0 / 10e-9;
 
 /// What of a plan its first round has no time for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,14 +112,26 @@ fn seconds(job: &Job, plan: &Plan) -> f64 {
     start
         + match job.count {
             // Calibration and trial do one operation at least.
-            None => (time * FIRST_ROUND).max(2.0 * each),
+            None => (time * FIRST_ROUND).max(2.0 * each) + STEPS * preparing(job),
             Some(count) => {
                 let count = if count == 0 { job.blocks() } else { count };
                 let whole = count as f64 * each / f64::from(job.threads.max(1)).min(2.0);
                 // The run that warms it up is cut at the trial time.
-                whole + whole.min(time)
+                whole + whole.min(time) + 2.0 * preparing(job)
             }
         }
+}
+
+/// Seconds in which the caches are brought into the state of a trial.
+fn preparing(job: &Job) -> f64 {
+    let (warm, span) = (job.cache == Cache::Warm, job.span as f64);
+    let warming = if warm { span.min(WARMED) / MEMORY } else { 0.0 };
+    let flushing = match job.cpu_cache {
+        CpuCache::Keep => 0.0,
+        CpuCache::Flush if warm && !job.direct => span / FLUSHING,
+        CpuCache::Flush => PUSHED / MEMORY,
+    };
+    warming + flushing
 }
 
 #[cfg(test)]
@@ -156,11 +176,25 @@ mod tests {
         let mut asked = plan(cells, 60);
         asked.trial_time = crate::plan::TrialTime::of(Duration::from_secs(5));
         let told = missed(&asked).unwrap();
-        assert_eq!((told.cells.len(), told.needs.as_secs()), (25, 462));
+        assert_eq!((told.cells.len(), told.needs.as_secs()), (25, 467));
         asked.fitted = true;
         assert_eq!(missed(&asked), None);
         // However short the trials get.
         asked.budget = Duration::from_millis(20);
         assert!(missed(&asked).unwrap().cells.len() > 14);
+    }
+
+    #[test]
+    fn preparations_that_alone_take_longer_than_the_budget_are_told() {
+        let job = |at: u64, cache| Job { block: 1 << at, span: 1 << 29, cache, cpu_cache: CpuCache::Flush, count: None, ..testing::job() };
+        let cells = [Cache::Cold, Cache::Warm].map(|cache| (0..28).map(move |at| job(at, cache))).into_iter().flatten().collect();
+        let mut fitted = plan(cells, 20);
+        fitted.fitted = true;
+        let told = missed(&fitted).unwrap();
+        assert!((10..50).contains(&told.cells.len()), "{told:?}");
+        // A cold file needs no reading; its caches are pushed out.
+        assert!((20..60).contains(&told.needs.as_secs()), "{told:?}");
+        fitted.budget = told.needs + Duration::from_secs(1);
+        assert_eq!(missed(&fitted), None);
     }
 }

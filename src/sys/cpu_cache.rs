@@ -95,7 +95,7 @@ fn pushed(cache: u64, free: u64) -> u64 {
 }
 
 /// Bytes of the largest cache of the first CPU; 32 MiB where it is not told. At most 256 MiB: a virtual machine may be told of the whole host's.
-fn last_cache() -> u64 {
+pub fn last_cache() -> u64 {
     let size = |index| {
         let text = text::line(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size"))?;
         units::parse_bytes(text.trim()).ok()
