@@ -8,7 +8,7 @@ use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;
 use crate::sys::memory_group::MemoryGroup;
-use crate::units::show_bytes;
+use crate::units::{short_bytes, show_bytes};
 
 pub(super) struct FileCache;
 
@@ -23,7 +23,9 @@ static INFO: ProbeInfo = ProbeInfo {
           groups of its own, a child reads inside one of 128 MiB, more than fits, so the edge is seen without touching the rest. \
           Elsewhere it reads at most 256 MiB and a quarter of what is free, ends early where memory gets scarce, and the value is what \
           the cache holds at least. With a size the value is the time of 4 KiB when a file of that size is read again: up to the size of \
-          the cache they are copied from memory, beyond it they come from the device, and the curve has a step there.",
+          the cache they are copied from memory, beyond it they come from the device, and the curve has a step there. The edge of the \
+          whole machine is found with sizes on both sides of its free memory, as --set file-cache.bytes=8g,16g,24g,32g: files of more \
+          than 1 GiB are read outside of any group, and push out what the machine keeps of other files.",
     makes_files: true,
     params: &[ProbeParam {
         name: "bytes",
@@ -44,17 +46,25 @@ const LEAST: u64 = 1 << 20;
 /// Sizes of files that are read a second time: some that the group holds, some that it does not.
 const SIZES: &[u64] = &[16 << 20, 32 << 20, 64 << 20, 96 << 20, 128 << 20, 192 << 20];
 /// No file of a cell is larger.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = 1 << 40;
+/// A larger file is there to find the edge of the machine, not that of a group.
+const GROUPED: u64 = 1 << 30;
 /// What the kernel reads ahead at once, usually.
 const REQUEST: u64 = 128 << 10;
 /// Nanoseconds of 4 KiB that are cached, read by long requests.
 const CACHED: (f64, f64) = (100.0, 1500.0);
 
-/// The control group's memory where there can be one, and the size of the file.
+/// The control group's memory where there can be one, and the size of the file. Where a size beyond all groups was chosen, that is it.
 fn bounds(site: &Site, group: bool) -> (Option<u64>, u64) {
     let page = page_size();
-    let limit = group.then_some(GROUP).filter(|limit| limit / 4 * 5 <= site.memory);
-    (limit, limit.map_or(BOUND.min(site.memory), |limit| limit / 4 * 5) / page * page)
+    let chosen = site.chosen(&INFO, "bytes").into_iter().flatten().max().filter(|bytes| *bytes > GROUPED);
+    let limit = group.then_some(GROUP).filter(|limit| chosen.is_none() && limit / 4 * 5 <= site.memory);
+    (limit, chosen.unwrap_or_else(|| limit.map_or(BOUND.min(site.memory), |limit| limit / 4 * 5)) / page * page)
+}
+
+/// The control group's memory for a file of that size.
+fn limit(site: &Site, group: bool, bytes: u64) -> Option<u64> {
+    bounds(site, group).0.filter(|_| bytes <= GROUPED)
 }
 
 impl Probe for FileCache {
@@ -82,15 +92,18 @@ impl Probe for FileCache {
         if bytes < LEAST {
             return Err(format!("a quarter of what is free is {} of memory only", show_bytes(site.memory)));
         }
-        let beyond = |why| format!("{why}; the preset larger-than-memory reads files beyond it, where the disk has room");
-        site.has_memory(bytes).map_err(beyond).and_then(|()| has_room(site, bytes))
+        // Reading takes no memory from programs, but the cache from other files: more than a little is read where that was asked for.
+        let beyond = |why| format!("{why}; --set file-cache.bytes={} reads it all the same", short_bytes(bytes));
+        let asked = site.chosen(&INFO, "bytes").is_some();
+        let fits = if asked { Ok(()) } else { site.has_memory(bytes).map_err(beyond) };
+        fits.and_then(|()| has_room(site, bytes))
     }
 
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
         let group = MemoryGroup::possible().is_ok();
         match what(cell)? {
             None => Some(size(site, group)),
-            Some(bytes) => Some(again(bytes, bounds(site, group).0, site)),
+            Some(bytes) => Some(again(bytes, limit(site, group, bytes), site)),
         }
     }
 
@@ -99,7 +112,9 @@ impl Probe for FileCache {
         self.check(cell, site).map_err(ProbeError::Missing)?;
         let value = if asked.is_some() { Value::Again } else { Value::Cached };
         let bytes = |group| asked.unwrap_or(bounds(site, group).1);
-        Ok(Box::new(Twice::open(value, bounds(site, true).0, bytes, site)?))
+        let why = if bytes(false) > GROUPED { "it is larger than 1 GiB" } else { "there is too little memory for one" };
+        let limit = limit(site, true, bytes(true)).ok_or(why);
+        Ok(Box::new(Twice::open(value, limit, bytes, site)?))
     }
 }
 
@@ -119,8 +134,8 @@ fn size(site: &Site, group: bool) -> Estimate {
     let (low, high, reason) = match limit {
         Some(limit) => (limit / 2, limit, format!("all that a control group of {} leaves for files", show_bytes(limit))),
         None => {
-            let reason = "all free memory may hold files".to_string();
-            (bytes, free.max(bytes), format!("{reason}, {}; {} of it are tried", show_bytes(free), show_bytes(bytes)))
+            let reason = format!("all free memory may hold files, {}; {} are tried", show_bytes(free), show_bytes(bytes));
+            (bytes.min(free / 4 * 3), free.min(bytes), reason)
         }
     };
     Estimate { low: low as f64, high: high as f64, reason }
@@ -130,16 +145,14 @@ fn size(site: &Site, group: bool) -> Estimate {
 fn again(bytes: u64, limit: Option<u64>, site: &Site) -> Estimate {
     let (device, file) = (device(site), show_bytes(bytes));
     let device_page = (device.byte.0 * PAGE as f64, device.byte.1 * PAGE as f64 + device.request.1 * PAGE as f64 / REQUEST as f64);
-    let (low, high, reason) = match limit {
-        Some(limit) if bytes > limit => (
-            device_page.0,
-            device_page.1,
-            format!("a control group of {} cannot hold {file}: from the device, {}", show_bytes(limit), device.why),
-        ),
-        // The kernel keeps some of the group's memory for itself.
-        Some(limit) if bytes > limit / 4 * 3 => {
-            (CACHED.0, device_page.1, format!("{file} are at the edge of a control group of {}", show_bytes(limit)))
-        }
+    let (holds, whose) = match limit {
+        Some(limit) => (limit, format!("a control group of {}", show_bytes(limit))),
+        None => (site.memory.saturating_mul(4), format!("free memory of {}", show_bytes(site.memory.saturating_mul(4)))),
+    };
+    let (low, high, reason) = match bytes {
+        _ if bytes > holds => (device_page.0, device_page.1, format!("{whose} cannot hold {file}: from the device, {}", device.why)),
+        // The kernel keeps some of the memory for itself.
+        _ if bytes > holds / 4 * 3 => (CACHED.0, device_page.1, format!("{file} are at the edge of {whose}")),
         _ => (CACHED.0, CACHED.1, format!("{file} stay cached: 4 KiB copied out of the page cache, and their share of a system call")),
     };
     Estimate { low, high: high.max(low), reason }
@@ -164,8 +177,21 @@ mod tests {
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(FileCache.check(&ProbeCell::new("file-cache", []), &with(LEAST - 1)).unwrap_err().contains("a quarter"));
-        let large = ProbeCell::new("file-cache", [("bytes", MOST.into())]);
-        assert!(FileCache.check(&large, &with(MOST - 1)).unwrap_err().contains("larger-than-memory"));
+        let large = ProbeCell::new("file-cache", [("bytes", GROUPED.into())]);
+        let refused = FileCache.check(&large, &with(GROUPED - 1)).unwrap_err();
+        assert!(refused.contains("--set file-cache.bytes=1g"), "{refused}");
+        let chosen = with(GROUPED - 1).choosing(Some(&["file-cache.bytes=1g".parse().unwrap()]));
+        assert!(FileCache.check(&large, &chosen).is_ok_and(|()| true) || !has_room(&chosen, GROUPED).is_ok_and(|()| true));
+    }
+
+    #[test]
+    fn sizes_beyond_all_groups_look_for_the_edge_of_the_machine() {
+        let site = with(2 << 30).choosing(Some(&["file-cache.bytes=64m,4g,32g".parse().unwrap()]));
+        assert_eq!(bounds(&site, true), (None, 32 << 30));
+        let [within, edge, beyond] = [4u64 << 30, 7 << 30, 32 << 30].map(|bytes| again(bytes, limit(&site, true, bytes), &site));
+        assert!(within.reason.contains("stay cached") && edge.reason.contains("at the edge of free memory of 8"), "{within:?} {edge:?}");
+        assert!(beyond.reason.contains("free memory of 8 GiB cannot hold 32 GiB"), "{beyond:?}");
+        assert_eq!(size(&site, false).high, (8u64 << 30) as f64);
     }
 
     #[test]
@@ -175,7 +201,7 @@ mod tests {
         assert!(holds.reason.contains("stay cached") && (holds.low, holds.high) == CACHED, "{holds:?}");
         assert!(edge.reason.contains("at the edge") && edge.low == holds.low && edge.high == beyond.high, "{edge:?}");
         assert!(beyond.reason.contains("cannot hold 192 MiB") && beyond.high > holds.high, "{beyond:?}");
-        // Nothing bounds it: all of it stays.
+        // No group bounds it: all of it stays.
         assert_eq!(again(192 << 20, None, &site).high, holds.high);
     }
 }

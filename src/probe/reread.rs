@@ -6,6 +6,7 @@ use super::files::{cold, filled, ground};
 use super::reader::{Part, Reader};
 use super::{Gauge, ProbeError, Site, Took};
 use crate::record::{Severity, Warning};
+use crate::sys::allowance::free_memory;
 use crate::sys::fd::page_size;
 use crate::sys::memory::Memory;
 use crate::sys::memory_group::MemoryGroup;
@@ -41,6 +42,8 @@ pub(super) struct Twice {
     file: Scratch,
     bytes: u64,
     value: Value,
+    /// The machine's free memory, where no group bounds it and it is more than that.
+    beyond: Option<u64>,
     seen: Option<Seen>,
     site: Site,
 }
@@ -56,18 +59,21 @@ struct Seen {
 
 impl Twice {
     /// Makes the file, so large as `bytes` says of a group that there is or is not.
-    pub fn open(value: Value, limit: Option<u64>, bytes: impl Fn(bool) -> u64, site: &Site) -> Result<Twice, ProbeError> {
-        let group = limit.ok_or_else(|| "there is too little memory for one".to_string()).and_then(MemoryGroup::create);
+    /// `limit`: memory of the group, or why there is to be none.
+    pub fn open(value: Value, limit: Result<u64, &str>, bytes: impl Fn(bool) -> u64, site: &Site) -> Result<Twice, ProbeError> {
+        let group = limit.map_err(String::from).and_then(MemoryGroup::create);
+        let limit = limit.ok();
         let bytes = bytes(group.is_ok());
+        let beyond = free_memory().filter(|free| group.is_err() && bytes > *free);
         let file = filled(site, bytes, 1)?;
         let joined = group.as_ref().ok().map(|group| group.processes.as_raw_fd());
         let reader = Reader::fork(file.file(), READ, joined, site)?;
-        Ok(Twice { reader, group, limit, file, bytes, value, seen: None, site: site.clone() })
+        Ok(Twice { reader, group, limit, file, bytes, value, beyond, seen: None, site: site.clone() })
     }
 
     /// The file up to `bytes`, piece by piece; ends where memory gets scarce, and says so.
     fn read(&mut self, bytes: u64) -> Result<(Part, bool), ProbeError> {
-        let guard = Guard::new(self.group.is_ok());
+        let guard = Guard::new(self.group.is_ok() || self.beyond.is_some());
         let (mut all, mut scarce) = (Part::default(), false);
         while all.bytes < bytes {
             scarce = guard.is_scarce();
@@ -102,14 +108,14 @@ impl Twice {
 struct Guard {
     /// Bytes that must stay available.
     floor: u64,
-    /// Not where a control group of ours makes its own pressure.
+    /// Not where the file alone makes it: beyond a control group of ours, or beyond free memory.
     pressure: Option<u64>,
 }
 
 impl Guard {
-    fn new(own_group: bool) -> Guard {
+    fn new(own_pressure: bool) -> Guard {
         let floor = Memory::now().map_or(0, |memory| memory.available / 2);
-        Guard { floor, pressure: if own_group { None } else { memory_pressure() } }
+        Guard { floor, pressure: if own_pressure { None } else { memory_pressure() } }
     }
 
     fn is_scarce(&self) -> bool {
@@ -123,7 +129,7 @@ impl Gauge for Twice {
     fn run(&mut self, _: u64) -> Result<Took, ProbeError> {
         let mut best = self.once()?;
         for _ in 1..TRIES {
-            if self.group.is_ok() || best.scarce || (best.cached == self.bytes && best.second.device_bytes == 0) {
+            if self.group.is_ok() || self.beyond.is_some() || best.scarce || (best.cached == self.bytes && best.second.device_bytes == 0) {
                 break;
             }
             let next = self.once()?;
@@ -141,10 +147,11 @@ impl Gauge for Twice {
 
     fn evidence(&self) -> Vec<String> {
         let Some(seen) = self.seen else { return Vec::new() };
-        let bounds = match (&self.group, self.limit) {
-            (Ok(_), Some(limit)) => format!("inside a control group of {}", show_bytes(limit)),
-            (Err(why), _) if self.value == Value::Again => format!("bounded by no control group ({why}): all free memory may hold it"),
-            (Err(why), _) => format!("at least, as no control group bounds it ({why}) and only {} were tried", show_bytes(self.bytes)),
+        let bounds = match (&self.group, self.limit, self.beyond) {
+            (_, _, Some(free)) => format!("more than {} of free memory can hold", show_bytes(free)),
+            (Ok(_), Some(limit), _) => format!("inside a control group of {}", show_bytes(limit)),
+            (Err(why), ..) if self.value == Value::Again => format!("bounded by no control group ({why}): all free memory may hold it"),
+            (Err(why), ..) => format!("at least, as no control group bounds it ({why}) and only {} were tried", show_bytes(self.bytes)),
             _ => "in bounds".into(),
         };
         let each = |part: Part| show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / PAGE as f64));
@@ -165,7 +172,9 @@ impl Gauge for Twice {
     fn warnings(&self) -> Vec<Warning> {
         let scarce = self.seen.filter(|seen| seen.scarce).map(|_| "memory got scarce before the file ended".to_string());
         let tried = |why: &String| format!("{} were tried, and no control group bounds it: {why}", show_bytes(self.bytes));
-        let bounded = self.group.as_ref().err().filter(|_| self.value == Value::Cached).map(tried);
+        // Where not all of it stayed, the edge was reached.
+        let whole = self.seen.is_some_and(|seen| seen.cached >= self.bytes);
+        let bounded = self.group.as_ref().err().filter(|_| self.value == Value::Cached && whole).map(tried);
         let evidence = scarce.or(bounded);
         let warning = |evidence| Warning {
             id: "at-least".into(),

@@ -132,6 +132,7 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Compare]), "", "go to the pane before"),
     bind(Action::Preset, &["p"], On(&[Setup, Lab]), "preset", "choose a preset"),
     bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
+    bind(Action::Edit, &["i"], On(&[Lab]), "values", "type the values of the probe's parameters: sizes, strides, processes .."),
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
     bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
     bind(Action::Operations, &["o"], On(&[Results, Compare]), "", "plot operations per second"),

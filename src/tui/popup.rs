@@ -18,6 +18,8 @@ pub enum Purpose {
     Import,
     /// A setting of Setup, by the name of its option.
     Setting(&'static str),
+    /// The values of this probe's parameters.
+    Values(&'static str),
 }
 
 /// What follows a yes.

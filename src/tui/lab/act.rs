@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::state::{Lab, Pane};
-use super::{marks, running, view};
+use super::{marks, running, values, view};
 use crate::plan::Group;
 use crate::tui::cursor::moved;
 use crate::tui::export::{Form, What};
@@ -27,6 +27,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             model.popups.push(Popup::Marks { cursor: 0 });
             return vec![Effect::Sessions];
         }
+        Action::Edit => values::ask(model),
         Action::Copy => return copy(model),
         Action::Export | Action::SaveAs | Action::Mark => of_session(model, action),
         Action::NextPane => focus(&mut model.lab, 1),
@@ -173,6 +174,7 @@ pub fn offered(model: &Model, action: Action) -> bool {
         Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
         Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
         Action::Compare => marks::any(lab),
+        Action::Edit => !running(model) && lab.probe().and_then(|id| lab.info(id)).is_some_and(|info| !info.params.is_empty()),
         _ => true,
     }
 }

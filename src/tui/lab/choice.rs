@@ -32,6 +32,14 @@ impl Choice {
         self.said.clone().or(&self.preset.settings).sets
     }
 
+    /// These values for the parameters of a probe, in place of what was said of it alone.
+    pub fn put_values(&mut self, info: &ProbeInfo, said: Vec<ProbeSet>) {
+        let mut sets = self.sets().unwrap_or_default();
+        sets.retain(|set| set.probe.as_deref() != Some(info.id));
+        sets.extend(said);
+        self.said.sets = Some(sets).filter(|sets| !sets.is_empty());
+    }
+
     pub fn is_on(&self, id: &str) -> bool {
         self.on.contains(id)
     }

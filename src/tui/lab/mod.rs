@@ -19,6 +19,7 @@ mod scale;
 mod sheet;
 mod state;
 mod told;
+mod values;
 mod view;
 
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use marks::{chosen, rows as mark_rows};
 pub use mouse::clicked;
 pub use state::Lab;
 pub use told::{begin, listed, renamed, show, ticked, told};
+pub use values::choose as choose_values;
 pub use view::{draw, sign};
 
 use tui_input::Input;

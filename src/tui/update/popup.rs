@@ -153,6 +153,7 @@ fn entered(model: &mut Model) -> Vec<Effect> {
         popup::Purpose::Rename { id } => sessions::rename(id, &text),
         popup::Purpose::Import => sessions::import(&text),
         popup::Purpose::Setting(name) => setup::set_text(model, name, &text),
+        popup::Purpose::Values(probe) => lab::choose_values(model, probe, &text),
     };
     match done {
         Ok(effects) => {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{opened, plan, session, stage, trial};
-use crate::plan::Settings;
+use crate::plan::{Settings, preset};
 use crate::record::{Event, Grounds, Phase, Progress};
-use crate::tui::lab::state::Pane;
+use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Screen;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
@@ -253,4 +253,33 @@ fn what_is_shown_is_exported_named_and_marked() {
     assert!(stage.model.lab.data.title.starts_with("minex, "), "{}", stage.model.lab.data.title);
     stage.keys("m");
     assert_eq!(stage.model.sessions.marks, [session().id]);
+}
+
+#[test]
+fn values_of_a_probe_are_typed_held_against_it_and_measured() {
+    let mut stage = stage();
+    stage.model.lab = Lab::new(preset("lab").unwrap());
+    stage.keys("5i");
+    assert!(said(&stage).contains("put the cursor on a probe"), "{}", said(&stage));
+    let item = stage.model.lab.sheet.item_of("contention").unwrap();
+    stage.model.lab.go_to_item(item);
+    stage.keys("i");
+    let picture = stage.picture(80, 24);
+    assert!(picture.contains("Values of contention") && picture.contains("processes 1 to"), "{picture}");
+    stage.keys("processes=0<enter>");
+    assert!(stage.picture(80, 24).contains("contention takes processes from 1 to"), "{}", stage.picture(80, 24));
+    stage.keys("<ctrl-u>procesess=2<enter>");
+    assert!(stage.picture(80, 24).contains("did you mean processes?"), "{}", stage.picture(80, 24));
+    stage.take();
+    stage.keys("<ctrl-u>processes=1..3+1<enter>");
+    assert!(stage.model.popups.is_empty());
+    let asked = stage.take().into_iter().find_map(|effect| if let Effect::Lab { sets, .. } = effect { sets } else { None });
+    assert_eq!(asked.unwrap().iter().map(ToString::to_string).collect::<Vec<_>>(), ["contention.processes=1..3+1"]);
+    stage.keys("r");
+    assert!(question(&mut stage).settings.argv().join(" ").ends_with("--set contention.processes=1..3+1"));
+    // What was chosen can be changed, and given back.
+    stage.keys("i");
+    assert!(stage.picture(80, 24).contains("processes=1..3+1"));
+    stage.keys("<ctrl-u><enter>r");
+    assert_eq!(question(&mut stage).settings.sets, None);
 }
