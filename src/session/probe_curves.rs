@@ -11,7 +11,7 @@ const FIRST: [&str; 2] = ["bytes", "threads"];
 /// One curve of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeCurve {
-    /// What its cells share and others do not: `stride 64`; empty where there is nothing to share.
+    /// What its cells share and others do not: `stride 64`; empty where it is the only one and has nothing to share.
     pub name: String,
     /// Indexes into the results, ascending along the axis.
     pub results: Vec<usize>,
@@ -44,9 +44,11 @@ impl ProbeCurves {
                 None => curves.push((rest, vec![at])),
             }
         }
+        let alone = curves.len() == 1;
         let curve = |(rest, mut own): (ProbeCell, Vec<usize>)| {
             own.sort_by_key(|at| number(&results[*at].cell, &axis));
-            ProbeCurve { name: rest.words().join(", "), results: own }
+            let name = if rest.params.is_empty() && !alone { bare(probe).into() } else { rest.words().join(", ") };
+            ProbeCurve { name, results: own }
         };
         let curves = curves.into_iter().map(curve).collect();
         let info = PROBES.iter().map(|probe| probe.info()).find(|info| info.id == probe);
@@ -58,6 +60,11 @@ impl ProbeCurves {
     pub fn at(&self, cell: &ProbeCell) -> f64 {
         number(cell, &self.axis).unwrap_or(0) as f64
     }
+}
+
+/// What cells without a parameter are called beside those that have one.
+fn bare(probe: &str) -> &'static str {
+    if probe == "latency" { "random order" } else { "usual" }
 }
 
 /// The number that varies: a size, threads, else the first.

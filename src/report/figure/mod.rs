@@ -95,6 +95,14 @@ pub struct Panel {
     pub expected: Vec<Estimated>,
 }
 
+impl Panel {
+    /// How strong the band of each curve is, 0 to 1: all of them over each other still let the curves be seen.
+    pub fn haze(&self) -> f64 {
+        let bands = self.curves.iter().filter(|curve| curve.points.iter().any(|point| point.expected.is_some())).count();
+        0.28 / bands.max(2) as f64
+    }
+}
+
 pub struct Curve {
     /// Index into the keys of the group.
     pub key: usize,

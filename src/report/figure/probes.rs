@@ -93,6 +93,9 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         panel.curves.push(Curve { key: keys.len() - 1, points });
     }
     let reporters = add_marks(&mut panels, keys.len(), results);
+    // A name only where something has to be told from it.
+    let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
+    unnamed.for_each(|key| key.name = "this run".into());
     keys.extend(reporters.iter().enumerate().map(|(at, name)| Key { name: format!("reported: {name}"), look: at + 1, line: Line::Marks }));
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let spans: Vec<Span> =

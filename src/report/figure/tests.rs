@@ -106,3 +106,78 @@ fn probes_have_curves_with_what_was_expected_and_bars_for_the_rest() {
     let probes = session::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
     assert_eq!(bars + 8, probes);
 }
+
+/// Cells of the latency of memory at eight sizes, by stride; `None`: in random order.
+fn with_latency(session: &mut Session, strides: &[Option<u64>]) {
+    for stride in strides {
+        for bytes in (12..20).map(|n| 1u64 << n) {
+            let mut plan = session.plan.clone();
+            let params = [("bytes", Some(bytes)), ("stride", *stride)];
+            plan.probes.push(ProbeCell::new("latency", params.into_iter().filter_map(|(name, value)| Some((name, value?.into())))));
+            session.plan = plan;
+            let cell = session.plan.probes.len() as u32 - 1;
+            let estimate = Some(Estimate { low: 1.0, high: 2.0, reason: "L1".into() });
+            session.probe_findings.push(ProbeFindings { estimate, ..ProbeFindings::default() });
+            session.probe_trials.push(ProbeTrial { cell, round: 1, value: 1.5, unit: Value::Nanos, cycles: None, short: false });
+        }
+    }
+}
+
+fn latency(session: &Session) -> Group {
+    drawn(session).into_iter().find(|group| group.title == "Memory latency by size").unwrap()
+}
+
+#[test]
+fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_none() {
+    let mut session = sample::lab();
+    with_latency(&mut session, &[None]);
+    let alone = latency(&session);
+    // It stands beside what a report gives for the same sizes.
+    assert_eq!(alone.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["this run", "reported: xeon-os"]);
+    let strides: Vec<Option<u64>> = std::iter::once(None).chain((4..11).map(|n| Some(1 << n))).collect();
+    let mut session = sample::lab();
+    with_latency(&mut session, &strides);
+    let all = latency(&session);
+    let names: Vec<&str> = all.keys.iter().map(|key| key.name.as_str()).collect();
+    assert!(names.len() >= 8 && names[..2] == ["random order", "stride 16"], "{names:?}");
+    let haze = |group: &Group| group.figures[0].panels[0].haze();
+    assert!(haze(&alone) > haze(&all) && haze(&all) * 8.0 < 0.3, "{} {}", haze(&alone), haze(&all));
+}
+
+#[test]
+fn a_caption_says_what_is_drawn_and_no_more() {
+    let span = |low, high| Point { at: 1.0, span: (low, 2.0, high), expected: None, wrong: false, of: 0 };
+    let expected = |point: Point| Point { expected: Some((1.0, 3.0)), ..point };
+    let caption = |points: &[Point]| about(points.iter());
+    assert_eq!(caption(&[span(2.0, 2.0)]), "median");
+    assert_eq!(caption(&[span(2.0, 2.0), span(1.9, 2.1)]), "median and 95 % interval");
+    assert_eq!(caption(&[expected(span(2.0, 2.0))]), "median; shaded: what was expected");
+    assert_eq!(caption(&[expected(span(1.9, 2.1))]), "median and 95 % interval; shaded: what was expected");
+}
+
+#[test]
+fn counts_on_one_axis_are_all_decimal_or_all_binary() {
+    let labels = |counts: &[u64]| {
+        let cells = counts.iter().map(|count| Job { count: Some(*count), ..sample::job("read", 1, Cache::Warm) }).collect();
+        let all = drawn(&measured(cells));
+        let across = &all[0].figures[0].across;
+        counts.iter().map(|count| (across.show)(*count as f64)).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(&[1 << 10, 1 << 20, 8 << 20]), ["1,024", "1 Mi", "8 Mi"]);
+    let mixed = labels(&[1 << 20, 10_000_000]);
+    assert!(mixed.iter().all(|label| !label.contains('i')), "{mixed:?}");
+}
+
+#[test]
+fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
+    let page = |look: &Look| {
+        let mut svg = Vec::new();
+        (crate::report::format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
+        String::from_utf8(svg).unwrap()
+    };
+    // A bar is a polygon in the colour of the first curve.
+    let bars = |text: &str| text.lines().filter(|line| line.starts_with("<polygon") && line.contains("fill-opacity=\"0.85\"")).count();
+    let [linear, log] = [Spread::Linear, Spread::Log].map(|scale| page(&Look { scale, ..Look::default() }));
+    assert!(bars(&linear) > 0, "{linear}");
+    assert_eq!(bars(&log), 0, "{log}");
+}

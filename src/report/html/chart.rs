@@ -21,6 +21,8 @@ impl Twice {
 /// Where the values of a series were expected: a closed shape.
 pub struct Band {
     pub points: Vec<(f64, Twice)>,
+    /// How strong it is, 0 to 1.
+    pub haze: f64,
 }
 
 /// The scale that a press turns to.
@@ -181,7 +183,7 @@ impl Series<'_> {
         writeln!(out, "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">", self.line.class())?;
         let stretched = "<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">";
         if let Some(band) = &self.band {
-            writeln!(out, "{stretched}<polygon {}/></svg>", joined(&band.points))?;
+            writeln!(out, "{stretched}<polygon opacity=\"{:.3}\" {}/></svg>", band.haze, joined(&band.points))?;
         }
         if self.joined && self.dots.len() > 1 {
             let points: Vec<(f64, Twice)> = self.dots.iter().map(|dot| (dot.x, dot.y)).collect();

@@ -206,6 +206,7 @@ impl<'a> Drawn<'a> {
         let known: Vec<(f64, f64, f64)> =
             curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.across(p.at), low, high))).collect();
         let band = (known.len() > 1 && key.line != Line::Marks).then(|| Band {
+            haze: self.panel.haze(),
             points: known.iter().map(|(x, low, _)| (*x, up(*low))).chain(known.iter().rev().map(|(x, _, high)| (*x, up(*high)))).collect(),
         });
         Series {

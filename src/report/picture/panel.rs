@@ -33,7 +33,7 @@ impl Drawn<'_> {
     pub fn draw(&self, scene: &mut Scene) {
         self.grid(scene);
         for curve in &self.panel.curves {
-            self.band(scene, curve);
+            self.band(scene, curve, self.panel.haze());
         }
         self.expected(scene);
         for curve in &self.panel.curves {
@@ -70,20 +70,20 @@ impl Drawn<'_> {
     }
 
     /// Where the values were expected.
-    fn band(&self, scene: &mut Scene, curve: &Curve) {
+    fn band(&self, scene: &mut Scene, curve: &Curve, haze: f64) {
         let known: Vec<(f64, f64, f64)> =
             curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.x(p.at), self.y(low), self.y(high)))).collect();
         let ink = Ink::Color(self.keys[curve.key].color());
         match known.as_slice() {
             [] => {}
-            [(x, low, high)] => scene.line(vec![(*x, *low), (*x, *high)], Stroke::new(ink, 8.0).opacity(0.16)),
+            [(x, low, high)] => scene.line(vec![(*x, *low), (*x, *high)], Stroke::new(ink, 8.0).opacity(haze)),
             known => {
                 // An estimate of one value is a line.
                 let thin =
                     |(x, low, high): &(f64, f64, f64)| if low - high < 1.5 { (*x, low + 0.75, low - 0.75) } else { (*x, *low, *high) };
                 let known: Vec<(f64, f64, f64)> = known.iter().map(thin).collect();
                 let low = known.iter().map(|(x, low, _)| (*x, *low));
-                scene.area(low.chain(known.iter().rev().map(|(x, _, high)| (*x, *high))).collect(), ink, 0.14);
+                scene.area(low.chain(known.iter().rev().map(|(x, _, high)| (*x, *high))).collect(), ink, haze);
             }
         }
     }
