@@ -4,11 +4,14 @@
 
 mod common;
 
+use std::ffi::CString;
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -244,6 +247,79 @@ fn what_kills_leave_is_found_named_and_removed() {
         }
         eprintln!("{kind}: {} kills left {left}", rounds());
         assert!(left > 0 || !kind.contains("--probe"), "{kind}: nothing was left that could be found");
+    }
+}
+
+/// A control group of memory that is handed over, as systemd does it; removed when dropped.
+struct Delegated(PathBuf);
+
+impl Delegated {
+    /// `None` where none can be made: it takes root and groups of the first version, one within another.
+    fn make() -> Option<Delegated> {
+        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let own = groups.lines().find_map(|line| line.split_once(":memory:"))?.1;
+        let parent = Path::new("/sys/fs/cgroup/memory").join(own.trim_start_matches('/'));
+        let dir = parent.join(format!("test-of-iotui-{}", std::process::id()));
+        fs::create_dir(&dir).ok()?;
+        let made = Delegated(dir);
+        let path = CString::new(made.0.as_os_str().as_encoded_bytes()).ok()?;
+        // SAFETY: texts that end with a zero, and a value of one byte.
+        let marked = unsafe { libc::setxattr(path.as_ptr(), c"trusted.delegate".as_ptr(), c"1".as_ptr().cast(), 1, 0) };
+        let nested = fs::read_to_string(made.0.join("memory.use_hierarchy")).is_ok_and(|on| on.trim() == "1");
+        (marked == 0 && nested).then_some(made)
+    }
+
+    /// The process that this starts is in it.
+    fn hold(&self, command: &mut Command) {
+        let processes = fs::OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).unwrap();
+        // SAFETY: one write(2) to an open file.
+        unsafe { command.pre_exec(move || (&processes).write_all(b"0")) };
+    }
+
+    /// Groups of iotui's own.
+    fn left(&self) -> Vec<String> {
+        common::names(&self.0).into_iter().filter(|name| name.starts_with("iotui-")).collect()
+    }
+}
+
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
+    let (home, group) = (Home::new(), Delegated::make());
+    let Some(group) = group.filter(|_| home.on_disk()) else { return common::skip("no control group can be handed over here") };
+    let probe = |trials: u32| {
+        let line =
+            format!("--batch --dir . --probe file-cache --set file-cache.bytes=1m --trials {trials} --budget 1m --no-save -o next.txt");
+        let mut command = home.std(&line);
+        group.hold(&mut command);
+        Run::start(command.stderr(Stdio::piped()))
+    };
+    for round in 0..rounds().min(3) {
+        let mut run = probe(100_000);
+        let begin = Instant::now();
+        while group.left().is_empty() && begin.elapsed() < LONG {
+            std::thread::yield_now();
+        }
+        wait_a_moment(round, Duration::from_millis(50));
+        run.signal(Signal::SIGKILL);
+        end(&mut run);
+        let before = group.left();
+        // The process that read for it finds out that it is alone, and ends.
+        let alive = |name: &String| fs::read_to_string(group.0.join(name).join("cgroup.procs")).is_ok_and(|all| !all.is_empty());
+        while before.iter().any(alive) && begin.elapsed() < LONG {
+            std::thread::yield_now();
+        }
+        let mut run = probe(1);
+        assert!(end(&mut run).success());
+        // Its lines are wrapped.
+        let told = fs::read_to_string(home.path("next.txt")).unwrap().split_whitespace().collect::<String>();
+        assert!(before.iter().all(|name| told.contains(name.as_str())), "{before:?}: {told}");
+        assert!(group.left().is_empty(), "{:?}", group.left());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{ProbeInfo, Range, RangeOf, SettingError, nearest};
+use super::{Param, ProbeCell, ProbeInfo, Range, RangeOf, SettingError, nearest};
 use crate::units::short_bytes;
 
 /// A parameter of a probe that `--set` takes; its name is that in the cells.
@@ -108,6 +108,30 @@ pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
     of.min_by_key(|set| set.probe.is_none()).map(|set| set.values.values.clone())
 }
 
+/// The values of a plan's own cells, as if each had been said of its probe: a plan that is run again knows nothing else of them.
+pub fn sets_of(cells: &[ProbeCell]) -> Vec<ProbeSet> {
+    let mut sets: Vec<ProbeSet> = Vec::new();
+    for cell in cells {
+        for (name, value) in &cell.params {
+            let Param::Number(value) = value else { continue };
+            let own = sets.iter_mut().find(|set| set.name == *name && set.probe.as_deref() == Some(&cell.probe));
+            match own {
+                Some(set) if set.values.values.contains(value) => {}
+                Some(set) => {
+                    set.values.values.push(*value);
+                    set.values.text += &format!(",{value}");
+                }
+                None => sets.push(ProbeSet {
+                    probe: Some(cell.probe.clone()),
+                    name: name.clone(),
+                    values: Range { text: value.to_string(), values: vec![*value] },
+                }),
+            }
+        }
+    }
+    sets
+}
+
 /// Holds what was said against the probes that are chosen.
 ///
 /// # Errors
@@ -157,6 +181,15 @@ mod tests {
         assert_eq!(set_values(&sets, "latency", "bytes"), Some(vec![4096]));
         assert_eq!(set_values(&sets, "pipe", "bytes"), Some(vec![8192]));
         assert_eq!(set_values(&sets, "latency", "stride"), None);
+    }
+
+    #[test]
+    fn the_values_of_a_plan_are_those_of_its_cells() {
+        let cells = [("latency", 8192u64), ("pipe", 4096), ("latency", 4096), ("latency", 8192)]
+            .map(|(probe, bytes)| ProbeCell::new(probe, [("bytes", bytes.into()), ("pinned", true.into())]));
+        let sets = sets_of(&cells);
+        assert_eq!(sets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["latency.bytes=8192,4096", "pipe.bytes=4096"]);
+        assert_eq!(set_values(&sets, "latency", "bytes"), Some(vec![8192, 4096]));
     }
 
     #[test]

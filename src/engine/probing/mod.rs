@@ -14,7 +14,7 @@ use super::place::local_dir;
 use super::progress::Pace;
 use super::schedule::shuffled;
 use super::{Control, Sink};
-use crate::plan::{Plan, ProbeCell, Remote, TargetSpec};
+use crate::plan::{Plan, ProbeCell, Remote, TargetSpec, sets_of};
 use crate::probe::{self, Costs, Probe, Site};
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit};
 use crate::sys::scratch;
@@ -67,7 +67,8 @@ pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: 
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     control.watched.doing("the probes were being made ready");
-    let mut run = Run { plan, control, sink, site: site(&plan.target, plan.remote.as_ref()), cells: Vec::new(), pace };
+    let site = site(&plan.target, plan.remote.as_ref()).choosing(Some(&sets_of(&plan.probes)));
+    let mut run = Run { plan, control, sink, site, cells: Vec::new(), pace };
     run.make_cells();
     run.sweep();
     let end = run.rounds(rounds);
