@@ -69,8 +69,7 @@ pub fn draw(lines: &Lines, area: Rect, buf: &mut Buffer) {
     for (row, text) in lines.answer.iter().take(room).enumerate() {
         // The last line that there is room for says that more follows.
         let cut = row + 1 == room && lines.answer.len() > room;
-        let most = usize::from(area.width);
-        let shown = if cut { pane::fit(&format!("{text}{}", " ".repeat(most)), pane::width(text).min(most - 2) + 2) } else { text.clone() };
+        let shown = if cut { pane::fit_more(text, area.width.into()) } else { text.clone() };
         pane::line(Line::styled(shown, lines.text), row as u16, area, buf);
     }
 }

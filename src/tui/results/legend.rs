@@ -76,7 +76,7 @@ const GAP: u16 = 2;
 fn line(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
     let mut at = area.x;
     for (column, (text, style)) in columns.iter().zip(cells) {
-        let text = pane::fit(text, column.width);
+        let text = pane::fit(text, column.width.min(area.right().saturating_sub(at).into()));
         let indent = if column.right { column.width.saturating_sub(pane::width(&text)) } else { 0 };
         let place = Rect::new(at + indent as u16, area.y, area.right().saturating_sub(at + indent as u16), 1).intersection(area);
         Span::styled(text, *style).render(place, buf);

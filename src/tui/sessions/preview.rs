@@ -83,7 +83,7 @@ fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buff
     let cut = answer.len() > usize::from(answer_rows);
     let mut answer: Vec<String> = answer.into_iter().take(answer_rows.into()).collect();
     if let Some(end) = answer.last_mut().filter(|_| cut) {
-        *end = pane::fit(end, width.saturating_sub(2)) + look.glyph(" …", " ..");
+        *end = pane::fit_more(end, width);
     }
     lines(answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(), last, buf);
 }
