@@ -115,7 +115,7 @@ pub fn fit_words(text: &str, most: usize) -> String {
 
 /// A line after which more would follow: whole words, and a mark.
 pub fn fit_more(text: &str, most: usize) -> String {
-    fit_words(&format!("{text} {}", "x".repeat(most)), most)
+    if width(text) < most { format!("{}…", text.trim_end_matches([' ', ',', ':', ';'])) } else { fit_words(&format!("{text} x"), most) }
 }
 
 /// Parts joined by `dot`: the last ones go where there is no room, then words.
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(fit_words("one two, three", 10), "one two…");
         assert_eq!(fit_words("a verylongword", 10), "a verylon…");
         assert_eq!(fit_words("short", 5), "short");
-        assert_eq!([fit_more("one two", 20), fit_more("one two, three", 14), fit_more("one", 4)], ["one two…", "one two…", "one…"]);
+        assert_eq!([fit_more("one two,", 20), fit_more("one two, six", 12), fit_more("one", 4)], ["one two…", "one two…", "one…"]);
         assert_eq!(fit_parts("enter run · y copy · d all of it", " · ", 20), "enter run · y copy");
         assert_eq!(fit_parts("enter run it now · y copy", " · ", 12), "enter run…");
         assert_eq!(fit_last_parts("ext4 · 400 MiB · big.iso", " · ", 16), "big.iso");
