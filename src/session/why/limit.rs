@@ -78,14 +78,21 @@ const BEYOND: f64 = 1.15;
 /// What the device gave at most in this session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Device {
-    reads: f64,
-    writes: f64,
+    reads: Peak,
+    writes: Peak,
     /// Bytes per second at which several block sizes are held, reads and writes.
     held: [Option<f64>; 2],
     /// Cells that it gave to, reads and writes.
     cells: [usize; 2],
     /// What the same jobs reach with the data in memory, bytes per second.
     memory: HashMap<Job, f64>,
+}
+
+/// The most that any cell got from a device, bytes per second, and the low end of its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Peak {
+    rate: f64,
+    low: f64,
 }
 
 /// The job whatever state the page cache is in.
@@ -103,7 +110,9 @@ impl Device {
     pub fn of(results: &[CellResult]) -> Device {
         let cells =
             |op: Op| results.iter().filter(move |r| r.cell.op == op && moves_data(&r.cell) && from_device(r.source) && r.wrong().is_none());
-        let peak = |op| cells(op).filter_map(throughput).fold(0.0, f64::max);
+        let ends =
+            |r: &CellResult| r.throughput.map(|of| Peak { rate: of.summary.median, low: of.summary.low.unwrap_or(of.summary.median) });
+        let peak = |op| cells(op).filter_map(ends).max_by(|a, b| a.rate.total_cmp(&b.rate)).unwrap_or_default();
         let held = |op| held(&cells(op).collect::<Vec<_>>());
         let memory = results.iter().filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
         let memory = memory.filter_map(|r| Some((in_any_state(&r.cell), throughput(r)?))).collect();
@@ -112,7 +121,7 @@ impl Device {
         Device { reads, writes, held: ops.map(held), cells: ops.map(|op| cells(op).count()), memory }
     }
 
-    fn peak(&self, op: Op) -> f64 {
+    fn peak(&self, op: Op) -> Peak {
         if op == Op::Write { self.writes } else { self.reads }
     }
 }
@@ -238,7 +247,8 @@ impl<'a> Cell<'a> {
 
     fn of_device(&self, device: &Device, bounds: &Bounds) -> Option<Limited> {
         let (rate, job) = (throughput(self.result)?, &self.result.cell);
-        let peak = device.peak(job.op);
+        let Peak { rate: peak, low: surely } = device.peak(job.op);
+        let most = self.result.throughput.and_then(|of| of.summary.high).unwrap_or(rate);
         let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
         if let Some(held) = device.held[usize::from(job.op == Op::Write)].filter(|held| (rate / held - 1.0).abs() <= AGREE) {
             return Limited::new(
@@ -266,13 +276,18 @@ impl<'a> Cell<'a> {
             return Limited::new(Limit::OneCpu, why);
         }
         let others = device.cells[usize::from(job.op == Op::Write)] > 1;
-        let best = rate >= BEST * peak && others;
+        let best = most >= BEST * surely && others;
         if self.busy >= MOST && !best {
             let why = format!("busy for {} of the time, longer than it waited for the device", show_share(self.busy));
             return Limited::new(Limit::OneCpu, why);
         }
-        if best {
+        if best && rate >= BEST * peak {
             return Limited::new(Limit::Device, format!("{}, the most that it gave to any cell", show_rate(rate)));
+        }
+        if best {
+            let why =
+                format!("{}; these trials cannot tell it from {}, the most that it gave to any cell", show_rate(rate), show_rate(peak));
+            return Limited::new(Limit::Device, why);
         }
         if !others {
             let why = format!("{}, and the CPU was busy for only {} of the time", show_rate(rate), show_share(self.busy));

@@ -145,6 +145,21 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
     assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
 }
 
+/// 30 % less than another cell, of trials that scatter by more or by less than that.
+#[test]
+fn a_device_gave_less_only_where_the_intervals_say_so() {
+    let told = |spread: f64| {
+        let direct = |block: u64, rate: f64| {
+            let job = Job { direct: true, ..job("pread", block, Cache::AsIs) };
+            cell(job, Op1 { nanos: block as f64 / rate * SECOND, ..DISK }, spread)
+        };
+        let why = why(&[direct(1 << 20, 0.7e9), direct(2 << 20, 1e9)], &bounds());
+        why.limits[0].clone().unwrap().text
+    };
+    assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
+    assert_eq!(told(0.6), "device: 667 MiB/s; these trials cannot tell it from 952 MiB/s, the most that it gave to any cell");
+}
+
 /// A read of 1 B takes part of a microsecond: no device answers so fast, the blocks were read ahead.
 #[test]
 fn what_is_read_ahead_is_not_one_operation_at_a_time() {
