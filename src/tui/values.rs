@@ -19,9 +19,8 @@ impl Values {
     pub fn of(metric: Metric, log: bool, rates: Rates, values: impl IntoIterator<Item = f64>) -> Values {
         let shown = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (low, high) = shown.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
-        // An axis from 0 is read at its top, a logarithmic one all along.
-        let read = if log { [low, high] } else { [high; 2] };
-        let (factor, unit) = column::unit(read, metric.units(rates));
+        let units = metric.units(rates);
+        let (factor, unit) = if log { column::unit([low, high], units) } else { column::whole(high, units) };
         Values { metric, log, factor, unit, rates }
     }
 
@@ -70,6 +69,7 @@ mod tests {
         let ends = [0.5 * GIB, 9.0 * GIB];
         assert_eq!(ticks(Metric::Throughput, false, "auto", &ends, &[0.0, 2.5 * GIB, 8.0 * GIB]), ["0", "2.5", "8"]);
         assert_eq!(ticks(Metric::Throughput, true, "auto", &ends, &[0.5 * GIB, 2.0 * GIB]), ["0.5", "2"]);
+        assert_eq!(ticks(Metric::Operations, false, "auto", &[112_000.0], &[50_000.0]), ["50"]);
         assert_eq!(ticks(Metric::Throughput, false, "MB/s", &ends, &[0.0, 5e9]), ["0", "5,000"]);
         // Down to what is read at all.
         assert_eq!(ticks(Metric::Throughput, true, "auto", &[GIB / 1024.0, 9.0 * GIB], &[GIB / 512.0, 2.0 * GIB]), ["2", "2,048"]);

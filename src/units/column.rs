@@ -25,6 +25,11 @@ pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
     best
 }
 
+/// The largest unit of which `value` is at least one: for a figure that stands alone, or the top of an axis from 0.
+pub fn whole(value: f64, units: &[Unit]) -> Unit {
+    units.iter().rfind(|unit| value >= unit.0).or(units.first()).copied().unwrap_or((1.0, ""))
+}
+
 /// Three digits; two below 0.1; an exponent where it would be very long.
 pub fn figure(value: f64) -> String {
     let size = value.abs();
@@ -87,6 +92,13 @@ mod tests {
         assert_eq!(of(&[0.001, 30_000.0]), "MiB/s", "six digits are read more easily than eight");
         assert_eq!(of(&[]), "B/s");
         assert_eq!(of(&[0.0, f64::NAN]), "B/s");
+    }
+
+    #[test]
+    fn a_figure_that_stands_alone_is_at_least_one() {
+        let of = |value| whole(value, PER_SECOND).1;
+        assert_eq!([of(112_000.0), of(1e6), of(0.5), of(0.0), of(f64::NAN)], ["k/s", "M/s", "/s", "/s", "/s"]);
+        assert_eq!((whole(5.0, &[(1e6, "MB/s")]), whole(5.0, &[])), ((1e6, "MB/s"), (1.0, "")));
     }
 
     #[test]

@@ -58,9 +58,7 @@ impl Scale {
 
     /// From 0.
     fn linear(high: f64, units: &[Unit]) -> Scale {
-        // The largest of which there is a whole one.
-        let largest = units.iter().rfind(|unit| high >= unit.0).or(units.first());
-        let (factor, unit) = largest.copied().unwrap_or((1.0, ""));
+        let (factor, unit) = column::whole(high, units);
         let end = ticks::end(high / factor, UP - 1);
         let ticks = ticks::linear(0.0, end, UP).into_iter().map(|tick| (tick * factor, ticks::label(tick))).collect();
         Scale { low: 0.0, high: end * factor, log: false, unit, ticks, minor: Vec::new() }

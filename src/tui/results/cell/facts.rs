@@ -61,7 +61,7 @@ fn levels(s: Sight) -> Vec<Line<'static>> {
     let Some(change) = &s.result.level_change else { return Vec::new() };
     let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
     let line = |level: &Stretch| {
-        let (factor, unit) = column::unit([level.summary.median], metric.units(s.look.unit));
+        let (factor, unit) = column::whole(level.summary.median, metric.units(s.look.unit));
         let trials = format!("trials {}-{}", level.first_trial + 1, level.last_trial + 1);
         let times = format!("{} to {}", units::show_nanos(level.began as f64), units::show_nanos(level.ended as f64));
         s.pair(&trials, format!("{} {unit}, {times}", column::figure(level.summary.median / factor)))
@@ -109,7 +109,7 @@ pub fn limit(s: Sight) -> Vec<Section<'static>> {
 }
 
 fn row(s: Sight, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
-    let (factor, unit) = column::unit([summary.median], metric.units(s.look.unit));
+    let (factor, unit) = column::whole(summary.median, metric.units(s.look.unit));
     let figure = |value: Option<f64>| format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)));
     let rest = [summary.low, summary.high, Some(summary.mean), Some(summary.stddev), Some(summary.min), Some(summary.max)];
     let rest: String = rest.into_iter().take(count - 1).map(figure).collect();
