@@ -9,6 +9,7 @@ use super::known::{Known, has_only, number};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
+use crate::sys::buffer::Aligned;
 use crate::sys::disk::{DiskStats, device_of};
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
@@ -84,14 +85,14 @@ impl Probe for Fsync {
         let (call, bytes) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         unpin(site);
         let file = filled(site, FILE, bytes)?;
-        let data = vec![0xa5; bytes as usize];
+        let data = Aligned::filled(bytes as usize, 0xa5).map_err(ProbeError::of("memory for the data"))?;
         Ok(Box::new(Syncs { only_data: call.what, data, at: 0, file, done: 0, device_bytes: Some(0), site: site.clone() }))
     }
 }
 
 struct Syncs {
     only_data: bool,
-    data: Vec<u8>,
+    data: Aligned,
     /// Where the next write goes.
     at: u64,
     file: Scratch,

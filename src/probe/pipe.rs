@@ -9,6 +9,7 @@ use super::partner::{Place, Process};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
+use crate::sys::buffer::Aligned;
 
 pub(super) struct Pipe;
 
@@ -101,7 +102,8 @@ impl Probe for Pipe {
             }
         };
         let (back, answer) = pipe()?;
-        let mut buffer = vec![0u8; block];
+        let memory = |value| Aligned::filled(block, value).map_err(ProbeError::of("memory for a message"));
+        let (mut buffer, data) = (memory(0)?, memory(0x5a)?);
         let (reads, writes) = (from.as_raw_fd(), answer.as_raw_fd());
         let (not_mine, nor_mine) = (to.as_raw_fd(), back.as_raw_fd());
         let body = || {
@@ -116,7 +118,7 @@ impl Probe for Pipe {
         let partner = unsafe { Process::fork(place, site, body) }?;
         // A partner that is gone then shows as a broken pipe.
         drop((from, answer));
-        Ok(Box::new(Stream { to, back, data: vec![0x5a; block], site: site.clone(), _partner: partner }))
+        Ok(Box::new(Stream { to, back, data, site: site.clone(), _partner: partner }))
     }
 }
 
@@ -182,7 +184,7 @@ pub(super) fn all_written(to: RawFd, from: &[u8]) -> bool {
 struct Stream {
     to: OwnedFd,
     back: OwnedFd,
-    data: Vec<u8>,
+    data: Aligned,
     site: Site,
     _partner: Process,
 }

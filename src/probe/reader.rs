@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::partner::{Place, Process};
 use super::pipe::{all_read, all_written, interrupted};
 use super::{ProbeError, Site};
+use crate::sys::buffer::Aligned;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::threads::Affinity;
 
@@ -42,7 +43,7 @@ impl Reader {
         let (channel, far) = UnixStream::pair().map_err(ProbeError::of("socketpair"))?;
         channel.set_read_timeout(Some(TICK)).map_err(ProbeError::of("setsockopt"))?;
         let everywhere = Affinity::of(&site.cpus);
-        let mut buffer = vec![0u8; block];
+        let mut buffer = Aligned::filled(block, 0).map_err(ProbeError::of("memory to read into"))?;
         let (file, words, not_mine) = (file.as_raw_fd(), far.as_raw_fd(), channel.as_raw_fd());
         let body = || {
             // A refusal leaves it where its parent is.

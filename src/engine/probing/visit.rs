@@ -107,11 +107,12 @@ fn measure(ask: &Ask, site: &Site) -> Done {
         Some(count) => count,
         None => calibrate(&mut *gauge, site, ask.time)?,
     };
-    // A cell that is dear to make ready is measured several times before it is given up.
+    // A cell that is dear to make ready is measured several times before it is given up: for as long as that took, so that
+    // one whose batches are long themselves leaves the others their turn.
     let several = opened.as_nanos().div_ceil(ask.time.as_nanos().max(1)).clamp(1, ask.wanted.into());
     let before = Usage::thread().unwrap_or_default();
-    let mut batches = Vec::new();
-    for _ in 0..several {
+    let (begin, mut batches) = (Instant::now(), Vec::new());
+    while batches.is_empty() || (batches.len() as u128) < several && begin.elapsed() < opened {
         site.go_on()?;
         batches.push(gauge.run(count)?);
     }

@@ -116,9 +116,13 @@ fn a_known_count_is_not_calibrated_again() {
 
 #[test]
 fn what_is_dear_to_open_is_measured_several_times_and_never_too_often() {
-    let dear = Slow { opening: Duration::from_millis(22), ..slow() };
+    let dear = Slow { opening: Duration::from_millis(100), ..slow() };
     let found = done(&Ask { count: Some(1), ..ask(dear) }).batches.len();
     assert!((5..=11).contains(&found), "{found}");
+    // Batches that are dear themselves leave the others their turn.
+    let long = Slow { opening: Duration::from_millis(100), each: Duration::from_millis(40), ..slow() };
+    let found = done(&Ask { count: Some(1), ..ask(long) }).batches.len();
+    assert!((1..=3).contains(&found), "{found}");
     let dearer = Slow { opening: Duration::from_millis(100), ..slow() };
     assert_eq!(done(&Ask { count: Some(1), wanted: 4, ..ask(dearer) }).batches.len(), 4);
 }

@@ -11,6 +11,7 @@ use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::probe::known::{has_only, number};
 use crate::probe::{Gauge, Probe, ProbeError, Site, Took};
 use crate::record::{Estimate, HostSummary, Unit};
+use crate::sys::buffer::Aligned;
 
 pub(in crate::probe) struct Bandwidth;
 
@@ -107,7 +108,7 @@ impl Probe for Bandwidth {
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let (to, bytes, apart) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         let way = to.open(site.other_cpu().filter(|_| apart), site)?;
-        let mut message = vec![0; bytes as usize];
+        let mut message = Aligned::filled(bytes as usize, 0).map_err(ProbeError::of("memory for a message"))?;
         crate::sys::random::fill(bytes, 0, &mut message);
         let gauge = Messages { way, message };
         let (begin, mut sent) = (Instant::now(), 0);
@@ -123,7 +124,7 @@ impl Probe for Bandwidth {
 
 struct Messages {
     way: Way,
-    message: Vec<u8>,
+    message: Aligned,
 }
 
 impl Messages {
