@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
 
@@ -132,9 +132,14 @@ pub fn tmpfs_over(at: &Path) -> bool {
     mount("none", at, "tmpfs", 0, "size=1m").is_ok()
 }
 
-/// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`].
+/// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`]. A child that another test starts holds for a moment, until
+/// its exec, the files that are open for writing here.
 pub fn remount_read_only(at: &Path) {
-    mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "").unwrap();
+    let begin = Instant::now();
+    while let Err(error) = mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "") {
+        assert!(error.raw_os_error() == Some(libc::EBUSY) && begin.elapsed() < Duration::from_secs(30), "{error}");
+        std::thread::yield_now();
+    }
 }
 
 /// Makes it writable again.
