@@ -131,7 +131,10 @@ pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::R
     if buffer.is_empty() {
         buffer = super::buffer::zeroed(PIECE as usize)?;
     }
-    let mut from = uncached_from(residency_if_known(file, len, None)?, len, cpu_cache::last_cache());
+    let cache = cpu_cache::last_cache();
+    // A small file is read whole, whatever is cached of it.
+    let state = if len / 2 > cache { residency_if_known(file, len, None)? } else { None };
+    let mut from = uncached_from(state, len, cache);
     let mut pass = 0;
     loop {
         read_once(&own, from, len, &mut buffer, stop)?;

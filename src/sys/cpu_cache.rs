@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::hint::black_box;
 use std::io;
+use std::sync::LazyLock;
 
 use memmap2::{Advice, MmapOptions};
 
@@ -96,11 +97,15 @@ fn pushed(cache: u64, free: u64) -> u64 {
 
 /// Bytes of the largest cache of the first CPU; 32 MiB where it is not told. At most 256 MiB: a virtual machine may be told of the whole host's.
 pub fn last_cache() -> u64 {
-    let size = |index| {
-        let text = text::line(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size"))?;
-        units::parse_bytes(text.trim()).ok()
-    };
-    (0..8).filter_map(size).max().unwrap_or(32 << 20).clamp(8 << 20, 256 << 20)
+    // Asked before each part of a trial.
+    static SIZE: LazyLock<u64> = LazyLock::new(|| {
+        let size = |index| {
+            let text = text::line(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size"))?;
+            units::parse_bytes(text.trim()).ok()
+        };
+        (0..8).filter_map(size).max().unwrap_or(32 << 20).clamp(8 << 20, 256 << 20)
+    });
+    *SIZE
 }
 
 /// Addresses whose loads are timed: chains of lines by chance, each in a page of its own, whose first line is loaded before.
