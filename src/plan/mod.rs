@@ -27,7 +27,7 @@ pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};
 pub use probe::{Param, ProbeCell};
 pub use probe_info::{Group, ProbeInfo, named as named_probes};
-pub use probe_param::{ProbeParam, ProbeSet, check_sets, set_values, sets_of};
+pub use probe_param::{ProbeParam, ProbeSet, check_sets, set_of, set_values, sets_of};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
 pub use settings::{Backends, Setting, SettingError, Settings, TrialTime};

@@ -102,10 +102,14 @@ pub fn put(sets: &mut Vec<ProbeSet>, set: ProbeSet) {
     sets.push(set);
 }
 
-/// The values for a parameter of a probe; what is said of this probe goes before what is said of all.
+/// What is said of a parameter of a probe; of this probe alone goes before of all.
+pub fn set_of<'a>(sets: &'a [ProbeSet], id: &str, name: &str) -> Option<&'a ProbeSet> {
+    sets.iter().filter(|set| set.name == name && set.is_of(id)).min_by_key(|set| set.probe.is_none())
+}
+
+/// The values for a parameter of a probe, as [`set_of`] finds them.
 pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
-    let of = sets.iter().filter(|set| set.name == name && set.is_of(id));
-    of.min_by_key(|set| set.probe.is_none()).map(|set| set.values.values.clone())
+    set_of(sets, id, name).map(|set| set.values.values.clone())
 }
 
 /// The values of a plan's own cells, as if each had been said of its probe: a plan that is run again knows nothing else of them.

@@ -1,7 +1,7 @@
 //! The values of a probe's parameters, typed as `--set` takes them.
 
 use super::shown;
-use crate::plan::{ProbeInfo, ProbeSet, check_sets};
+use crate::plan::{ProbeSet, check_sets, set_of};
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
@@ -17,7 +17,9 @@ pub fn ask(model: &mut Model) {
     }
     let ranges: Vec<String> = info.params.iter().map(|param| format!("{} {}", param.name, param.range())).collect();
     let hint = format!("as {0}=FROM..TO or {0}=A,B; {1}; empty: the usual", info.params[0].name, ranges.join(", "));
-    let known: Vec<String> = own(&lab.choice.sets().unwrap_or_default(), info).map(|set| format!("{}={}", set.name, set.values)).collect();
+    let sets = lab.choice.sets().unwrap_or_default();
+    let said = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
+    let known: Vec<String> = said.map(|set| format!("{}={}", set.name, set.values)).collect();
     model.popups.push(Popup::line(format!("Values of {}", info.id), hint, known.join(" "), Purpose::Values(info.id)));
 }
 
@@ -33,12 +35,4 @@ pub fn choose(model: &mut Model, id: &str, text: &str) -> Result<Vec<Effect>, St
     model.lab.choice.put_values(info, said);
     model.lab.arrange();
     Ok(shown(model))
-}
-
-/// What was said of this probe, by its name or for all that have the parameter.
-fn own<'a>(sets: &'a [ProbeSet], info: &'a ProbeInfo) -> impl Iterator<Item = &'a ProbeSet> {
-    let decides = |set: &&ProbeSet| {
-        !sets.iter().any(|other| other.name == set.name && other.probe.is_some() && set.probe.is_none() && other.fits(info))
-    };
-    sets.iter().filter(|set| set.fits(info)).filter(decides)
 }
