@@ -9,11 +9,11 @@ use super::key::{self, PROOF, Side};
 use super::patient::{Lost, Patience, prepare};
 use super::server::Server;
 use super::wire::{Challenge, FRAME, Hello, MOST_ECHO, MOST_SINK, Reply, Request, Wrong};
+use crate::sys::buffer::Aligned;
 use crate::sys::nonce::random;
 
 /// Bytes that are read at once where they are thrown away.
 const SINK: usize = 256 << 10;
-const PAGE: usize = 4096;
 
 /// Why a connection was ended from this side.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ struct Client<'a> {
 
 impl Client<'_> {
     fn requests(mut self) -> Result<(), Ended> {
-        let mut sink: Vec<u8> = Vec::new();
+        let mut sink: Option<Aligned> = None;
         loop {
             let mut bytes = [0; FRAME];
             self.patience.read(self.stream, &mut bytes)?;
@@ -113,10 +113,11 @@ impl Client<'_> {
                 Request::Sink(count) => {
                     self.large(count, MOST_SINK)?;
                     self.spend(count)?;
-                    // From a page on: the kernel copies slowly to what begins 16 bytes after one, as what malloc gives does.
-                    sink.resize(SINK + PAGE, 0);
-                    let from = sink.as_ptr().align_offset(PAGE).min(PAGE);
-                    self.patience.skip(self.stream, count, &mut sink[from..from + SINK])?;
+                    let sink = match &mut sink {
+                        Some(sink) => sink,
+                        none => none.insert(Aligned::filled(SINK, 0).map_err(Lost::Failed)?),
+                    };
+                    self.patience.skip(self.stream, count, sink)?;
                     self.reply(Reply::Done(count))?;
                 }
                 Request::Echo(bytes) => {
