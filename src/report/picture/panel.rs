@@ -33,7 +33,7 @@ impl Drawn<'_> {
     pub fn draw(&self, scene: &mut Scene) {
         self.grid(scene);
         for curve in &self.panel.curves {
-            self.band(scene, curve, self.panel.haze());
+            self.band(scene, curve);
         }
         self.expected(scene);
         for curve in &self.panel.curves {
@@ -70,7 +70,8 @@ impl Drawn<'_> {
     }
 
     /// Where the values were expected.
-    fn band(&self, scene: &mut Scene, curve: &Curve, haze: f64) {
+    fn band(&self, scene: &mut Scene, curve: &Curve) {
+        let haze = self.panel.haze();
         let known: Vec<(f64, f64, f64)> =
             curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.x(p.at), self.y(low), self.y(high)))).collect();
         let ink = Ink::Color(self.keys[curve.key].color());

@@ -14,7 +14,6 @@ use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::shown::Shown;
 use crate::tui::update;
-use crate::units::Rates;
 
 /// A plan is about to run.
 pub fn begin(model: &mut Model, plan: &Arc<Plan>) {
@@ -121,16 +120,15 @@ fn title(run: &mut Run) -> Option<Effect> {
 }
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    let unit = model.look.unit;
     match action {
         Action::Pause => return pause(model).into_iter().collect(),
         Action::Skip => return skip(model).into_iter().collect(),
         Action::Stop if model.running() => return update::run::stop(model),
         Action::Freeze => freeze(model),
         Action::LogAxis => model.live.log = !model.live.log,
-        Action::ZoomIn => zoom(&mut model.live, unit, Zoom::closer),
-        Action::ZoomOut => zoom(&mut model.live, unit, Zoom::wider),
-        Action::ZoomReset => zoom(&mut model.live, unit, |_| Zoom::ALL),
+        Action::ZoomIn => zoom(model, Zoom::closer),
+        Action::ZoomOut => zoom(model, Zoom::wider),
+        Action::ZoomReset => zoom(model, |_| Zoom::ALL),
         _ => {}
     }
     Vec::new()
@@ -167,7 +165,8 @@ fn freeze(model: &mut Model) {
     };
 }
 
-fn zoom(live: &mut Live, unit: Rates, change: impl Fn(Zoom) -> Zoom) {
+fn zoom(model: &mut Model, change: impl Fn(Zoom) -> Zoom) {
+    let (unit, live) = (model.look.unit, &mut model.live);
     live.zoom = change(live.zoom);
     let pictures = live.run.iter_mut().map(|run| &mut run.picture).chain(live.frozen.iter_mut().map(|f| &mut f.0)).chain(&mut live.over);
     for picture in pictures {

@@ -3,7 +3,7 @@
 use super::series::{Measure, Series};
 use crate::tui::plot::round_end;
 use crate::units::Rates;
-use crate::units::column::Unit;
+use crate::units::column::{self, Unit};
 
 /// How much of the run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,8 @@ impl Default for Sticky {
 impl Sticky {
     /// Fits it to the largest value in sight; round in one of these units.
     pub fn settle(&mut self, peak: f64, now: f64, units: &[Unit]) {
-        let unit = unit(peak * 1.04, units);
+        // Below one and a half of a unit two digits say too little.
+        let unit = column::whole(peak * 1.04 / 1.5, units);
         let wanted = if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };
         let roomy = wanted < self.top * 0.65;
         let waited = roomy && now - *self.roomy.get_or_insert(now) >= PATIENCE;
@@ -92,11 +93,6 @@ impl Sticky {
             self.roomy = None;
         }
     }
-}
-
-/// The largest unit of which there are one and a half.
-fn unit(top: f64, units: &[Unit]) -> Unit {
-    units.iter().rev().find(|unit| top >= unit.0 * 1.5).or(units.first()).copied().unwrap_or((1.0, ""))
 }
 
 /// The axes of the two charts over time.

@@ -138,7 +138,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_data_make_a_range(
-            data: Option<(f64, f64)>, min: Option<f64>, max: Option<f64>, loose: bool, scale in 0..3usize, unit in prop::sample::select(vec![1.0, 1e3, 1_048_576.0]), time: bool,
+            data: Option<(f64, f64)>, min: Option<f64>, max: Option<f64>, loose: bool, scale in 0..3usize, time: bool,
+            unit in prop::sample::select(vec![1.0, 1e3, 1_048_576.0]),
         ) {
             let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
             let step = if time { super::super::Step::Time } else { super::super::Step::Decimal };

@@ -13,20 +13,20 @@ use crate::units::{self, Rates};
 pub fn text(results: &Results) -> String {
     let Some(data) = &results.data else { return String::new() };
     if results.open.is_none() && results.table.on {
-        return whole(data);
+        return whole(data, results.unit);
     }
     let at = results.open.map(|open| open.result).or_else(|| results.under_cursor());
     match at.and_then(|at| data.results().get(at)) {
-        Some(result) => format!("{}; {}", one(result, data.unit), conditions(data)),
+        Some(result) => format!("{}; {}", one(result, results.unit), conditions(data)),
         None => data.shown.answer.text.clone(),
     }
 }
 
 /// The table as batch mode prints it, with what stands above and below it.
-fn whole(data: &Data) -> String {
+fn whole(data: &Data, unit: Rates) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
-    let _ = (table::FORMAT.write)(&data.shown.session, &Look { unit: data.unit, ..Look::default() }, &mut bytes);
+    let _ = (table::FORMAT.write)(&data.shown.session, &Look { unit, ..Look::default() }, &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

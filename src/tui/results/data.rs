@@ -26,8 +26,6 @@ pub struct Drawn {
 #[derive(Debug)]
 pub struct Data {
     pub shown: Shown,
-    /// Of throughput.
-    pub unit: Rates,
     pub axis: Axis,
     /// What else the cells can be drawn over, the most useful first.
     pub axes: Vec<Axis>,
@@ -69,7 +67,6 @@ impl Data {
         let ceilings = Bounds::of(&shown.session).lines().into_iter().map(|(name, rate)| (name.to_string(), rate)).collect();
         let mut data = Data {
             shown,
-            unit,
             axis,
             axes,
             same_xor,

@@ -102,7 +102,7 @@ impl Readout {
         let more = data.metric.more_is_better();
         let best = on.filter_map(at).reduce(|a, b| if (a > b) == more { a } else { b });
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
-        let (factor, unit) = column::unit(all.iter().flatten().copied(), data.metric.units(data.unit));
+        let (factor, unit) = column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
         let texts = column::aligned(&all, factor);
         let values = shown.iter().map(|curve| curve.index).zip(texts).collect();
         Readout { x, factor, unit, best, values }

@@ -52,7 +52,7 @@ pub struct Open {
 #[derive(Debug, Default)]
 pub struct Results {
     /// Of throughput.
-    unit: Rates,
+    pub unit: Rates,
     pub data: Option<Data>,
     pub chart: ChartState,
     pub table: TableState,
