@@ -101,7 +101,7 @@ fn next(count: u64, nanos: u64, low: u64) -> u64 {
     let double = count.saturating_mul(2).min(1 << 62);
     if nanos < UNSURE {
         // Sixteen times as many take less than a quarter of the trial time, where that is no very short one.
-        let more = (low / 4 / UNSURE).clamp(2, 16).next_power_of_two();
+        let more = 1 << (low / 4 / UNSURE).clamp(2, 16).ilog2();
         return count.saturating_mul(more).min(1 << 62);
     }
     let quarter = (u128::from(count) * u128::from(low) / u128::from(nanos) / 4).min(1 << 62) as u64;
