@@ -276,7 +276,7 @@ impl Delegated {
         unsafe { command.pre_exec(move || (&processes).write_all(b"0")) };
     }
 
-    /// Groups of iotui's own.
+    /// The groups that iotui made in it.
     fn left(&self) -> Vec<String> {
         common::names(&self.0).into_iter().filter(|name| name.starts_with("iotui-")).collect()
     }

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use crate::backend::order::Share;
     use crate::backend::work::{Assignment, Published, Work};
-    use crate::backend::{BACKENDS, drive, testing};
+    use crate::backend::{BACKENDS, backend, drive, testing};
     use crate::plan::{Choice, Job, Op};
     use crate::sys::held::Held;
 
@@ -154,7 +154,7 @@ mod tests {
     fn what_populate_is_refused_has_its_offset() {
         let (file, _, target) = testing::file(64 * 65536, 1);
         let job = Job { backend: Choice::parse("mmap+populate").unwrap(), span: 64 * 65536, ..testing::job() };
-        let mmap = super::super::backend("mmap").unwrap();
+        let mmap = backend("mmap").unwrap();
         if let Err(why) = mmap.check(&target, &job) {
             return eprintln!("skipped: {why}");
         }
@@ -167,12 +167,12 @@ mod tests {
     }
 
     /// What a lane of that backend says when it writes to a full disk.
-    fn write_to_full(backend: &str) -> String {
+    fn write_to_full(id: &str) -> String {
         let full = File::options().read(true).write(true).open("/dev/full").unwrap();
         let held = Some(Held::new(full, None).unwrap());
         let target = Target { path: "/dev/full".into(), held, size: 65536, writable: true, direct_align: None, direct_refused: None };
-        let job = Job { backend: Choice::parse(backend).unwrap(), op: Op::Write, xor: false, ..testing::job() };
-        let backend = super::super::backend(&job.backend.id).unwrap();
+        let job = Job { backend: Choice::parse(id).unwrap(), op: Op::Write, xor: false, ..testing::job() };
+        let backend = backend(&job.backend.id).unwrap();
         if let Err(why) = backend.check(&target, &job) {
             return why.to_string();
         }

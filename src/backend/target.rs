@@ -111,9 +111,9 @@ impl Target {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::super::{BACKENDS, backend};
     use super::*;
     use crate::backend::testing::{file, job, read_all};
+    use crate::backend::{BACKENDS, backend};
     use crate::plan::Choice;
     use crate::sys::mounts;
     use crate::sys::testing::skip;
