@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ impl Usage {
     /// # Errors
     /// The errno of getrusage(2).
     pub fn thread() -> io::Result<Self> {
+        // getrusage(2) of a thread tells its time as of the last tick, up to 10 ms ago; reading this clock brings it up to date.
+        clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
         Self::of(UsageWho::RUSAGE_THREAD)
     }
 
@@ -170,6 +173,23 @@ mod tests {
         let all = Usage::process().unwrap() - process;
         assert!(all.minor_faults >= used.minor_faults, "{all:?} {used:?}");
         assert_eq!(Usage::default() - used, Usage::default());
+    }
+
+    #[test]
+    fn the_time_of_a_thread_is_not_that_of_the_last_tick() {
+        let clock = || {
+            let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+            time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+        };
+        for _ in 0..20 {
+            let (start, before) = (clock(), Usage::thread().unwrap());
+            // Without a look at the clock of the thread, which is what brings it up to date.
+            let begun = std::time::Instant::now();
+            while begun.elapsed() < std::time::Duration::from_micros(500) {}
+            let used = Usage::thread().unwrap() - before;
+            let late = (clock() - start).saturating_sub(used.user_nanos + used.system_nanos);
+            assert!(late < 100_000, "{used:?}, {late} ns behind");
+        }
     }
 
     #[test]
