@@ -5,6 +5,7 @@ use super::grid::Column;
 use super::{axes, levels, measured, runs, written};
 use crate::report::Look;
 use crate::session::{CellResult, Session};
+use crate::units::Rates;
 use crate::units::column::{Unit, aligned, unit};
 
 /// A small table with the text below it.
@@ -18,14 +19,14 @@ pub struct Extra {
     pub text: String,
 }
 
-type Make = fn(&Session, &[&CellResult]) -> Option<Extra>;
+type Make = fn(&Session, &[&CellResult], Rates) -> Option<Extra>;
 
 /// In the order of reports.
 const ALL: &[Make] = &[measured::measured, runs::runs, runs::runs_of_calls, written::written, levels::levels];
 
 /// Those that this session has.
 pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra> {
-    let made = ALL.iter().filter_map(|make| make(session, rows));
+    let made = ALL.iter().filter_map(|make| make(session, rows, look.unit));
     let safe = |mut extra: Extra| {
         extra.columns.iter_mut().for_each(|column| safe_column(column, look));
         extra

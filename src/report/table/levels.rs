@@ -5,11 +5,11 @@ use super::grid::Column;
 use crate::record::{Dropped, Level, Reading};
 use crate::session::{CellResult, Session};
 use crate::stats::median;
-use crate::units::column::{RATE, TIME};
-use crate::units::show_bytes;
+use crate::units::column::TIME;
+use crate::units::{Rates, show_bytes};
 
 /// The table of a session that asked for it; `None` of others.
-pub fn levels(session: &Session, _: &[&CellResult]) -> Option<Extra> {
+pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
     let known: Vec<&Level> = session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
     if session.levels.is_empty() {
         return None;
@@ -29,7 +29,7 @@ pub fn levels(session: &Session, _: &[&CellResult]) -> Option<Extra> {
         figures("open", TIME, &of(|reading| reading.open)),
         figures("first read", TIME, &of(|reading| reading.first)),
         figures("whole read", TIME, &whole),
-        figures("rate", RATE, &rate.collect::<Vec<_>>()),
+        figures("rate", rates.units(), &rate.collect::<Vec<_>>()),
     ];
     Some(Extra { id: "levels", title: "What each level of cold buys", rows: known.len(), columns, text: text(session, &known) })
 }
@@ -73,7 +73,7 @@ mod tests {
         let reading = Reading { open: 1, first: 1, whole: 4 };
         let mut session = sample::quick();
         session.levels = vec![level(Dropped::Data, vec![reading]), level(Dropped::Meta, Vec::new())];
-        let extra = levels(&session, &[]).unwrap();
+        let extra = levels(&session, &[], Rates::default()).unwrap();
         assert!(extra.rows == 1 && extra.text.ends_with("Not read again: data: EIO. Left out: meta: EIO"), "{}", extra.text);
     }
 }

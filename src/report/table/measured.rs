@@ -5,7 +5,7 @@ use super::grid::Column;
 use crate::experiment::MEASURE;
 use crate::session::{CellResult, Session};
 use crate::units::column::{TIME, aligned_by, four_digits, unit};
-use crate::units::{short_bytes, short_time, show_bytes};
+use crate::units::{Rates, short_bytes, short_time, show_bytes};
 
 /// What calibration found for a cell.
 struct Found<'a> {
@@ -17,7 +17,7 @@ struct Found<'a> {
 }
 
 /// The table of a session of that experiment; `None` of others, and where nothing was measured.
-pub fn measured(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
+pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
     let found: Vec<Found> = rows.iter().filter(|_| session.plan.experiment == MEASURE).filter_map(|row| found(row)).collect();
     let last = found.iter().max_by_key(|found| found.count)?;
     let kept: Vec<&CellResult> = found.iter().map(|found| found.row).collect();

@@ -4,19 +4,20 @@ use super::extra::{Extra, told_apart};
 use super::grid::Column;
 use crate::record::Trial;
 use crate::session::{CellResult, Session, moves_data};
-use crate::units::column::{PER_SECOND, RATE, Unit, aligned, unit};
+use crate::units::Rates;
+use crate::units::column::{PER_SECOND, Unit, aligned, unit};
 
 /// More trials than this are a distribution, which the interval describes better than a row of numbers.
 pub const MOST: u32 = 6;
 
 /// The table of the cells that move bytes.
-pub fn runs(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
+pub fn runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
     let moving: Vec<&CellResult> = rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
-    table(session, &moving, ("runs", "Runs"), (Trial::throughput, RATE))
+    table(session, &moving, ("runs", "Runs"), (Trial::throughput, rates.units()))
 }
 
 /// The table of the cells that only make calls.
-pub fn runs_of_calls(session: &Session, rows: &[&CellResult]) -> Option<Extra> {
+pub fn runs_of_calls(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
     let calling: Vec<&CellResult> = rows.iter().filter(|row| !moves_data(&row.cell)).copied().collect();
     table(session, &calling, ("runs of calls", "Runs of calls"), (Trial::operations, PER_SECOND))
 }
@@ -76,9 +77,10 @@ mod tests {
             .for_each(|cell| sample::measure(&mut session, cell, 4, sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None }));
         let results = crate::session::results(&session);
         let rows: Vec<&CellResult> = results.iter().collect();
-        assert!(runs(&session, &rows).is_none() && runs_of_calls(&session, &rows).is_none(), "nobody asked");
+        let auto = Rates::default();
+        assert!(runs(&session, &rows, auto).is_none() && runs_of_calls(&session, &rows, auto).is_none(), "nobody asked");
         session.plan.trials = Some(4);
-        let table = runs(&session, &rows).unwrap();
+        let table = runs(&session, &rows, auto).unwrap();
         let titles: Vec<&str> = table.columns.iter().rev().take(5).map(|column| column.title.as_str()).collect();
         assert_eq!((titles, table.rows), (vec!["mean", "4th", "3rd", "2nd", "1st"], 1));
         // The figures are those of the trials, and the mean is theirs.
@@ -90,8 +92,10 @@ mod tests {
         let rates: Vec<f64> = results[0].trials.iter().map(|trial| trial.throughput() / (1u64 << 30) as f64).collect();
         ["1st", "2nd", "3rd", "4th"].iter().zip(&rates).for_each(|(title, rate)| assert!((cell(title) - rate).abs() < 0.006, "{title}"));
         assert!((cell("mean") - rates.iter().sum::<f64>() / 4.0).abs() < 0.006);
-        assert_eq!(runs_of_calls(&session, &rows).unwrap().columns.last().unwrap().unit, "M/s");
+        assert_eq!(runs_of_calls(&session, &rows, auto).unwrap().columns.last().unwrap().unit, "M/s");
+        let asked = runs(&session, &rows, "MB/s".parse().unwrap()).unwrap();
+        assert_eq!(asked.columns.last().unwrap().unit, "MB/s", "the unit that was asked for");
         session.plan.trials = Some(MOST + 1);
-        assert!(runs(&session, &rows).is_none());
+        assert!(runs(&session, &rows, auto).is_none());
     }
 }

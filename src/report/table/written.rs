@@ -2,11 +2,11 @@
 
 use super::extra::{Extra, figures, told_apart};
 use crate::session::{CellResult, Session, SummaryOf, Written};
-use crate::units::column::{RATE, TIME};
-use crate::units::show_bytes;
+use crate::units::column::TIME;
+use crate::units::{Rates, show_bytes};
 
 /// The table of a session that writes; `None` of others.
-pub fn written(_: &Session, rows: &[&CellResult]) -> Option<Extra> {
+pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
     let (kept, times): (Vec<&CellResult>, Vec<Written>) = rows.iter().filter_map(|row| Some((*row, row.written?))).unzip();
     if kept.is_empty() {
         return None;
@@ -24,9 +24,9 @@ pub fn written(_: &Session, rows: &[&CellResult]) -> Option<Extra> {
     let mut columns = told_apart(&kept, "cache", false);
     columns.extend([
         figures("page cache", TIME, &cached),
-        figures("rate", RATE, &cached_rate),
+        figures("rate", rates.units(), &cached_rate),
         figures("device", TIME, &device),
-        figures("rate", RATE, &device_rate),
+        figures("rate", rates.units(), &device_rate),
         super::grid::Column::numbers("still dirty", "", 0, left),
     ]);
     let text = "until the page cache had all (the last write returned), and until the device said that it has all (fdatasync, O_DSYNC or \
