@@ -114,5 +114,4 @@ impl Lane for CopyLane {
 }
 
 #[cfg(test)]
-#[path = "copy_range_tests.rs"]
 mod tests;

@@ -137,5 +137,4 @@ impl Lane for Preadv2Lane {
 }
 
 #[cfg(test)]
-#[path = "preadv2_tests.rs"]
 mod tests;

@@ -423,5 +423,4 @@ const MOST_REGISTERED: usize = 1 << 30;
 const MOST_VAIN: u32 = 1000;
 
 #[cfg(test)]
-#[path = "uring_tests.rs"]
 mod tests;

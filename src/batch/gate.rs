@@ -116,5 +116,4 @@ pub(super) fn code(signal: Option<i32>, failed: bool, wrong: bool, ruling: Optio
 }
 
 #[cfg(test)]
-#[path = "gate_tests.rs"]
 mod tests;

@@ -438,5 +438,4 @@ impl<'a> Run<'a> {
 }
 
 #[cfg(test)]
-#[path = "tests/run.rs"]
 mod tests;

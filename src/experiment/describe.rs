@@ -149,5 +149,4 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
 }
 
 #[cfg(test)]
-#[path = "describe_tests.rs"]
 mod tests;

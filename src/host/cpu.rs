@@ -184,5 +184,4 @@ fn part(by: &str, code: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "cpu_tests.rs"]
 mod tests;

@@ -128,5 +128,4 @@ impl Host {
 }
 
 #[cfg(test)]
-#[path = "host_tests.rs"]
 mod tests;

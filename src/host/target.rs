@@ -263,5 +263,4 @@ fn compression(fs: &str, options: &[String], devices: &[BlockDevice]) -> Option<
 }
 
 #[cfg(test)]
-#[path = "target_tests.rs"]
 mod tests;

@@ -202,5 +202,4 @@ impl Told {
 }
 
 #[cfg(test)]
-#[path = "fio_tests.rs"]
 mod tests;

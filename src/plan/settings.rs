@@ -451,5 +451,4 @@ impl Settings {
 }
 
 #[cfg(test)]
-#[path = "settings_tests.rs"]
 mod tests;

@@ -129,5 +129,4 @@ fn sort(turns: &[bool], guest: bool) -> Device {
 }
 
 #[cfg(test)]
-#[path = "files_tests.rs"]
 mod tests;

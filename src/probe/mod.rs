@@ -151,5 +151,4 @@ pub fn probe(id: &str) -> Result<&'static dyn Probe, Unknown> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -108,5 +108,4 @@ impl Probe for RemoteRead {
 }
 
 #[cfg(test)]
-#[path = "remote_read_tests.rs"]
 mod tests;

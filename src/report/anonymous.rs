@@ -162,5 +162,4 @@ fn without_path(word: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "anonymous_tests.rs"]
 mod tests;

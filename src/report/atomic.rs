@@ -234,5 +234,4 @@ fn beside(folder: &Path, old: Option<&Metadata>) -> io::Result<(Temporary, PathB
 }
 
 #[cfg(test)]
-#[path = "atomic_tests.rs"]
 mod tests;

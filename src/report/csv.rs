@@ -267,5 +267,4 @@ fn data_xor(result: &CellResult) -> Field {
 }
 
 #[cfg(test)]
-#[path = "csv_tests.rs"]
 mod tests;

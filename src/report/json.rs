@@ -20,5 +20,4 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[path = "json_tests.rs"]
 mod tests;

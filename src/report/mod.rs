@@ -98,5 +98,4 @@ pub fn format(id: &str) -> Result<&'static Format, Unknown> {
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
 mod tests;

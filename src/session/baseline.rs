@@ -99,5 +99,4 @@ pub(super) fn sound(session: &Session) -> Vec<Job> {
 }
 
 #[cfg(test)]
-#[path = "baseline_tests.rs"]
 mod tests;

@@ -150,5 +150,4 @@ fn figure(pair: &Pair) -> String {
 }
 
 #[cfg(test)]
-#[path = "gate_tests.rs"]
 mod tests;

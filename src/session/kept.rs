@@ -42,5 +42,4 @@ pub fn kept(dir: &Path, sessions: &[&Session]) -> Kept {
 }
 
 #[cfg(test)]
-#[path = "tests/kept.rs"]
 mod tests;

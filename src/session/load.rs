@@ -445,5 +445,4 @@ pub(super) fn check(plan: &mut Plan) -> Result<(), String> {
 }
 
 #[cfg(test)]
-#[path = "tests/load.rs"]
 mod tests;

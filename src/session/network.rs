@@ -174,5 +174,4 @@ fn to_and_ip(cell: &ProbeCell) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests/network.rs"]
 mod tests;

@@ -137,5 +137,4 @@ pub(super) fn passed_over(session: &Session, cell: u32) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "tests/picked.rs"]
 mod tests;

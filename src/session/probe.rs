@@ -157,5 +157,4 @@ fn sum(probes: &[ProbeResult]) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests/probe.rs"]
 mod tests;

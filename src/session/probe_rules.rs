@@ -72,5 +72,4 @@ fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
 }
 
 #[cfg(test)]
-#[path = "tests/probe_rules.rs"]
 mod tests;

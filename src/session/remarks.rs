@@ -177,5 +177,4 @@ fn penalty(probes: &[ProbeResult]) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "tests/remarks.rs"]
 mod tests;

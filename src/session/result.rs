@@ -203,5 +203,4 @@ pub fn skipped(session: &Session) -> Vec<Skipped> {
 }
 
 #[cfg(test)]
-#[path = "tests/result.rs"]
 mod tests;

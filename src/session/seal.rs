@@ -59,7 +59,6 @@ pub fn unsealed(open: &[u8], body: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-#[path = "tests/damage.rs"]
 mod damage_tests;
 
 #[cfg(test)]

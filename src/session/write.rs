@@ -462,5 +462,4 @@ fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
 }
 
 #[cfg(test)]
-#[path = "tests/write.rs"]
 mod tests;

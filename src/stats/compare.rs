@@ -131,5 +131,4 @@ pub fn may_be_chance(different: usize, cells: usize) -> bool {
 }
 
 #[cfg(test)]
-#[path = "compare_tests.rs"]
 mod tests;

@@ -162,5 +162,4 @@ pub(super) fn student(freedom: usize) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "cost_tests.rs"]
 mod tests;

@@ -277,5 +277,4 @@ fn line_misfit(logs: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "course_tests.rs"]
 mod tests;

@@ -98,5 +98,4 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "drift_tests.rs"]
 mod tests;

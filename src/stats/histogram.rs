@@ -194,5 +194,4 @@ impl From<Wire> for Histogram {
 }
 
 #[cfg(test)]
-#[path = "tests/histogram.rs"]
 mod tests;

@@ -60,5 +60,4 @@ fn place(summary: &Summary) -> Option<(f64, f64)> {
 }
 
 #[cfg(test)]
-#[path = "knee_tests.rs"]
 mod tests;

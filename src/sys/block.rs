@@ -192,5 +192,4 @@ fn detail(dir: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "block_tests.rs"]
 mod tests;

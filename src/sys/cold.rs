@@ -207,5 +207,4 @@ fn drop_pages(file: &File, len: u64) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[path = "cold_tests.rs"]
 mod tests;

@@ -203,5 +203,4 @@ fn flush_range(start: *const u8, len: usize) {
 fn flush_range(_: *const u8, _: usize) {}
 
 #[cfg(test)]
-#[path = "cpu_cache_tests.rs"]
 mod tests;

@@ -145,5 +145,4 @@ fn extents_by(file: &File, len: u64, method: ExtentMethod) -> io::Result<Extents
 }
 
 #[cfg(test)]
-#[path = "extents_tests.rs"]
 mod tests;

@@ -229,5 +229,4 @@ fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void)
 }
 
 #[cfg(test)]
-#[path = "guard_tests.rs"]
 mod tests;

@@ -172,5 +172,4 @@ fn is_name(name: &OsStr) -> bool {
 }
 
 #[cfg(test)]
-#[path = "memory_group_tests.rs"]
 mod tests;

@@ -207,5 +207,4 @@ fn name_of(magic: u64) -> String {
 }
 
 #[cfg(test)]
-#[path = "mounts_tests.rs"]
 mod tests;

@@ -148,5 +148,4 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
 }
 
 #[cfg(test)]
-#[path = "residency_tests.rs"]
 mod tests;

@@ -121,5 +121,4 @@ fn alive(pid: u32) -> bool {
 }
 
 #[cfg(test)]
-#[path = "scratch_tests.rs"]
 mod tests;

@@ -229,5 +229,4 @@ pub fn told(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
 }
 
 #[cfg(test)]
-#[path = "export_tests.rs"]
 mod tests;

@@ -274,5 +274,4 @@ impl Counted {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

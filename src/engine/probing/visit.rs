@@ -139,5 +139,4 @@ fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, 
 }
 
 #[cfg(test)]
-#[path = "visit_tests.rs"]
 mod tests;

@@ -220,5 +220,4 @@ fn part(job: &Job, found: &Found, nth: Nth) -> Range<u64> {
 }
 
 #[cfg(test)]
-#[path = "../tests/pick.rs"]
 mod tests;

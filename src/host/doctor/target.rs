@@ -155,5 +155,4 @@ pub(super) fn access_time(facts: &Facts) -> Option<Finding> {
 }
 
 #[cfg(test)]
-#[path = "target_tests.rs"]
 mod tests;

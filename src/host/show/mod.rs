@@ -244,5 +244,4 @@ fn doctor(page: &mut Page, findings: &[Warning]) {
 }
 
 #[cfg(test)]
-#[path = "../show_tests.rs"]
 mod tests;

@@ -79,5 +79,4 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
 }
 
 #[cfg(test)]
-#[path = "reported_tests.rs"]
 mod tests;

@@ -202,5 +202,4 @@ fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
 }
 
 #[cfg(test)]
-#[path = "curve_tests.rs"]
 mod tests;

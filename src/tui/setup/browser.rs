@@ -238,5 +238,4 @@ impl Browser {
 }
 
 #[cfg(test)]
-#[path = "browser_tests.rs"]
 mod tests;

@@ -149,5 +149,4 @@ where
 }
 
 #[cfg(test)]
-#[path = "app_tests.rs"]
 mod tests;

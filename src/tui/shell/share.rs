@@ -105,5 +105,4 @@ fn path_of(text: &str) -> PathBuf {
 }
 
 #[cfg(test)]
-#[path = "share_tests.rs"]
 mod tests;

@@ -8,7 +8,7 @@ use super::super::{Part, refusal};
 use super::*;
 
 const TWO: [Part; 2] = [Part { offset: 0, len: 32 << 20, ops: 8192 }, Part { offset: 32 << 20, len: 32 << 20, ops: 8192 }];
-const REAL: &str = include_str!("../../tests/golden/peer/fio-3.33.json");
+const REAL: &str = include_str!("../../../tests/golden/peer/fio-3.33.json");
 
 fn task<'a>(job: &'a Job, parts: &'a [Part]) -> Task<'a> {
     Task { job, file: Path::new("/proc/7/fd/5"), parts, passes: 10, seed: u64::MAX, limit: None }
