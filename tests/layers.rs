@@ -184,6 +184,17 @@ fn no_json_is_reported_as_it_is() {
     assert_none(wrong.map(|(path, _)| format!("report/{}: JSON past report::pretty", path.display())).collect());
 }
 
+/// A path reads the same wherever it stands, and a test module is where Rust looks for it.
+#[test]
+fn imports_name_the_crate_and_tests_their_place() {
+    let files = sources(&root().join("src"));
+    let climbs = |(path, text): &(PathBuf, String)| {
+        let wrong = ["super::super", "#[path"].into_iter().find(|wrong| text.contains(wrong))?;
+        Some(format!("{}: {wrong}: write crate::, or put the tests into NAME/tests.rs", path.display()))
+    };
+    assert_none(files.iter().filter_map(climbs).collect());
+}
+
 /// There is one list of the characters that may not reach a terminal.
 #[test]
 fn one_function_says_what_is_safe_to_show() {

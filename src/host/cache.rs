@@ -94,8 +94,8 @@ fn one(root: &Root, cpu: u32, index: u32) -> Option<CacheLevel> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     fn add(tree: &Tree, cpu: u32, index: u32, values: [&str; 6]) {
         let names = ["level", "type", "size", "ways_of_associativity", "number_of_sets", "shared_cpu_list"];

@@ -75,8 +75,8 @@ fn on_battery(root: &Root) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     #[test]
     fn captured_files() {

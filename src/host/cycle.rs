@@ -44,8 +44,8 @@ fn device_tree_khz(root: &Root) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     fn cycle(files: &[(&str, &str)]) -> Cycle {
         let root = Tree::new(files);

@@ -74,8 +74,8 @@ pub fn version(release: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     #[test]
     fn releases() {

@@ -77,8 +77,8 @@ pub(super) fn reports_free_pages(root: &Root) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     fn found(files: &[(&str, &str)], flags: &str) -> Option<String> {
         virtualisation(&Tree::new(files).root(), &flags.split(' ').filter(|flag| !flag.is_empty()).collect())

@@ -71,8 +71,8 @@ fn kdamond(root: &Root) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     #[test]
     fn captured_files() {

@@ -50,8 +50,8 @@ fn card(root: &Root, name: String) -> NetworkCard {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     #[test]
     fn cards_and_their_links() {

@@ -25,8 +25,8 @@ fn quota(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     #[test]
     fn the_lowest_on_the_way_up() {

@@ -77,8 +77,8 @@ fn lower(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::root::fake::Tree;
     use super::*;
+    use crate::host::root::fake::Tree;
 
     const DISK: &[(u64, u64)] = &[(259, 1), (8, 0)];
 

@@ -99,8 +99,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::tests::job;
     use super::*;
+    use crate::peer::tests::job;
 
     fn task<'a>(job: &'a Job, parts: &'a [Part]) -> Task<'a> {
         Task { job, file: Path::new("/proc/7/fd/5"), parts, passes: 1, seed: 1, limit: None }

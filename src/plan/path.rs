@@ -29,8 +29,8 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Err
 
 #[cfg(test)]
 mod tests {
-    use super::super::TargetSpec;
     use super::*;
+    use crate::plan::TargetSpec;
 
     #[test]
     fn every_path_comes_back() {

@@ -167,8 +167,8 @@ pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), Settin
 
 #[cfg(test)]
 mod tests {
-    use super::super::Group;
     use super::*;
+    use crate::plan::Group;
 
     const COUNT: ProbeParam = ProbeParam { name: "processes", about: "", of: RangeOf::Count, least: 1, most: 32, step: 1, usual: "1,2,4" };
     const BYTES: ProbeParam =

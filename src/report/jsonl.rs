@@ -100,8 +100,8 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::report::sample;
 
     fn lines(session: &Session) -> Vec<Value> {
         let mut out = Vec::new();

@@ -114,8 +114,8 @@ pub fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::report::sample;
 
     fn show(session: &Session) -> String {
         let mut out = Vec::new();

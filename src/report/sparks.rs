@@ -62,8 +62,8 @@ fn chart(group: &Group, figure: &Figure) -> Vec<String> {
 }
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::report::sample;
 
     #[test]
     fn every_curve_is_a_line_of_bars_on_one_scale() {

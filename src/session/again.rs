@@ -59,8 +59,8 @@ pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: b
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
     use super::*;
+    use crate::session::testing;
 
     #[test]
     fn cells_stay_and_what_is_free_changes() {

@@ -203,8 +203,8 @@ fn changed<'a>(line: &'a str, wanted: impl FnOnce(Places<'a>) -> Option<Vec<(&'a
 
 #[cfg(test)]
 mod tests {
-    use super::super::{find, testing};
     use super::*;
+    use crate::session::{find, testing};
 
     #[test]
     fn a_first_line_keeps_every_other_byte() {
@@ -224,7 +224,7 @@ mod tests {
         let bytes = fs::read(find(dir, &other).unwrap()).unwrap();
         assert_eq!(rename(dir, &path, "taken").unwrap(), "taken-2");
         let after = load(&find(dir, "taken-2").unwrap()).unwrap();
-        assert_eq!(after, super::super::Session { name: "taken-2".into(), ..before });
+        assert_eq!(after, crate::session::Session { name: "taken-2".into(), ..before });
         assert_eq!(fs::read(find(dir, &other).unwrap()).unwrap(), bytes);
         // Its own name is free for it.
         assert_eq!(rename(dir, &path, "taken-2").unwrap(), "taken-2");

@@ -257,8 +257,8 @@ fn tail(file: &File, length: u64) -> Option<EndLine> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Recorder, testing};
     use super::*;
+    use crate::session::{Recorder, testing};
     use std::fs;
     use std::time::UNIX_EPOCH;
 

@@ -112,9 +112,9 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
     use super::*;
     use crate::record::{End, Verdict};
+    use crate::session::testing;
 
     #[test]
     fn grows_with_events_and_ignores_cells_it_does_not_have() {

@@ -21,8 +21,8 @@ pub fn open(dir: &Path, text: &str) -> Result<(Session, Option<PathBuf>), Sessio
 
 #[cfg(test)]
 mod tests {
-    use super::super::{delete, testing};
     use super::*;
+    use crate::session::{delete, testing};
 
     #[test]
     fn a_reference_is_opened_unless_an_own_session_has_its_name() {

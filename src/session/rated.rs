@@ -34,9 +34,9 @@ fn decimal(rate: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
     use super::*;
     use crate::record::{Source, Verdict};
+    use crate::session::testing;
     use crate::session::{answer_with, results};
 
     /// A cell at so many MB/s, by so much from the device.

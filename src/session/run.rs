@@ -143,9 +143,9 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{load, testing};
     use super::*;
     use crate::plan::Cache;
+    use crate::session::{load, testing};
     use std::sync::mpsc::channel;
 
     static NEVER: AtomicBool = AtomicBool::new(false);

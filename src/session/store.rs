@@ -143,8 +143,8 @@ fn is_path(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
     use super::*;
+    use crate::session::testing;
     use proptest::prelude::*;
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         let dir = dir.path();
         let at = |slug: &str, millis: u64| {
             let created = std::time::UNIX_EPOCH + testing::CREATED + std::time::Duration::from_millis(millis);
-            let recorder = super::super::Recorder::create(dir, None, slug, &Default::default(), &testing::plan(1), created);
+            let recorder = crate::session::Recorder::create(dir, None, slug, &Default::default(), &testing::plan(1), created);
             recorder.unwrap().id().to_string()
         };
         let ids = [at("zzz", 100), at("aaa", 250), at("mmm", 900)];
@@ -210,7 +210,7 @@ mod tests {
         let listed: Vec<String> = list::list(dir).unwrap().into_iter().map(|one| one.id).collect();
         assert_eq!(listed, ids.into_iter().rev().collect::<Vec<_>>());
         // A name that is changed changes nothing of that.
-        super::super::rename(dir, &path_of(dir, &listed[2]), "first").unwrap();
+        crate::session::rename(dir, &path_of(dir, &listed[2]), "first").unwrap();
         assert_eq!(list::list(dir).unwrap()[2].name, "first");
     }
 

@@ -111,8 +111,8 @@ fn running_squares<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<f64> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Rng, SHAPES};
     use super::*;
+    use crate::stats::testing::{Rng, SHAPES};
 
     #[test]
     fn a_clear_outlier_is_found() {

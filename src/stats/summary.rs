@@ -114,8 +114,8 @@ fn interpolation(n: usize) -> (usize, f64) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Rng, SHAPES};
     use super::*;
+    use crate::stats::testing::{Rng, SHAPES};
 
     #[test]
     fn known_values() {

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn every_call_does_what_its_manual_page_says() {
         both::<false>();
-        if super::super::raw::fill() {
+        if crate::sys::raw::fill() {
             both::<true>();
         }
     }

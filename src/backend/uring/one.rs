@@ -3,9 +3,9 @@
 
 use std::os::fd::AsRawFd;
 
-use super::super::drive::{self, Operation};
-use super::super::work::{Request, Work};
 use super::{BackendError, MOST_VAIN, UringLane, no_place, passes, refusing};
+use crate::backend::drive::{self, Operation};
+use crate::backend::work::{Request, Work};
 use crate::sys::raw;
 
 pub(super) struct OneByOne<'a, const FILL: bool> {

@@ -4,9 +4,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::super::drive::Operation;
-use super::super::fold::at_offset;
 use super::{Request, Slot, Work};
+use crate::backend::drive::Operation;
+use crate::backend::fold::at_offset;
 
 impl Work<'_> {
     /// Makes operations by `op`, which gives the result and the system calls it took, to the end of the pass or until the

@@ -4,15 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::calibrate::timed;
-use super::super::cells::{Amount, Cell};
-use super::super::error::Failure;
-use super::super::prepare::prepare;
-use super::super::trial::{self, Stage, fixed_count};
-use super::super::workers::cpus;
 use super::{Halt, Run};
 use crate::backend::meter::Timed;
 use crate::backend::order::mix;
+use crate::engine::calibrate::timed;
+use crate::engine::cells::{Amount, Cell};
+use crate::engine::error::Failure;
+use crate::engine::prepare::prepare;
+use crate::engine::trial::{self, Stage, fixed_count};
+use crate::engine::workers::cpus;
 use crate::plan::{Cache, Choice, Job};
 use crate::record::{Event, Found, LeftOut, Phase, Pick, Try};
 use crate::sys::cold::drop_part;
@@ -170,7 +170,7 @@ impl Run<'_> {
         way: u32,
         group: &Group,
         nth: Nth,
-        cut: &dyn Fn() -> Option<super::super::control::Cut>,
+        cut: &dyn Fn() -> Option<crate::engine::control::Cut>,
     ) -> Result<Try, Failure> {
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(way), 1)));
         let part = part(&cell.job, &group.found, nth);

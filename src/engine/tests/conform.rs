@@ -1,7 +1,7 @@
 //! Reads: every block exactly once, whatever the order, the block size, the threads and the depth.
 
-use super::super::visited::visited;
 use super::*;
+use crate::engine::visited::visited;
 use crate::plan::Moves;
 
 const BLOCKS: [u64; 7] = [1, 3, 511, 512, 4096, 4097, 65536];

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::super::visited::visited;
 use super::*;
+use crate::engine::visited::visited;
 use crate::plan::Moves;
 
 /// (operations, bytes, XOR of the first pass) of the blocks that a lane's tally says it did.

@@ -60,7 +60,7 @@ fn layer_name(device: &BlockDevice) -> String {
         _ => "network block device",
     };
     match &device.detail {
-        Some(detail) => format!("{} is a {kind}: {}", device.name, super::super::root::clean(detail)),
+        Some(detail) => format!("{} is a {kind}: {}", device.name, crate::host::root::clean(detail)),
         None => format!("{} is a {kind}", device.name),
     }
 }
@@ -111,8 +111,8 @@ fn is_virtual(device: &BlockDevice) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check, plan};
     use super::*;
+    use crate::host::doctor::testing::{check, plan};
     use crate::host::{Conditions, Host, TargetFacts};
     use crate::sys::link::Link;
 

@@ -82,7 +82,7 @@ pub(super) fn mitigations(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check, plan};
+    use crate::host::doctor::testing::{check, plan};
     use crate::host::{ClockSource, Host, Mitigation};
 
     #[test]

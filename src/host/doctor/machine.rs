@@ -81,7 +81,7 @@ pub(super) fn smt(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check, plan};
+    use crate::host::doctor::testing::{check, plan};
     use crate::host::{Conditions, Cpu, Host};
     use crate::record::Severity;
 

@@ -72,7 +72,7 @@ pub(super) fn no_huge_pages(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check, plan};
+    use crate::host::doctor::testing::{check, plan};
     use crate::host::{Host, Memory, TargetFacts};
 
     fn with(memory: Memory) -> Host {

@@ -26,7 +26,7 @@ pub(super) fn holes(facts: &Facts) -> Option<Finding> {
         "{} of {} in holes or unwritten extents ({})",
         show_bytes(stored.hole_bytes),
         show_bytes(target.size),
-        super::super::target::method_name(stored.method)
+        crate::host::target::method_name(stored.method)
     );
     found(
         if share >= FEW { Wrong } else { Note },

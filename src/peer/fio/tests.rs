@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::super::tests::job;
-use super::super::{Part, refusal};
 use super::*;
+use crate::peer::tests::job;
+use crate::peer::{Part, refusal};
 
 const TWO: [Part; 2] = [Part { offset: 0, len: 32 << 20, ops: 8192 }, Part { offset: 32 << 20, len: 32 << 20, ops: 8192 }];
 const REAL: &str = include_str!("../../../tests/golden/peer/fio-3.33.json");

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use super::super::ProbeError;
+use crate::probe::ProbeError;
 
 /// The partner is to end.
 const END: u32 = u32::MAX;
@@ -169,9 +169,9 @@ impl Link for Futexes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Site;
-    use super::super::super::partner::{Place, Process};
     use super::*;
+    use crate::probe::Site;
+    use crate::probe::partner::{Place, Process};
 
     #[test]
     fn a_partner_that_was_killed_is_gone() {

@@ -1,8 +1,8 @@
 //! What the formula and the rules ask of the evidence again and again.
 
-use super::super::{Residency, Trial};
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
+use crate::record::{Residency, Trial};
 use crate::units;
 use crate::units::text::{Instead, safe};
 

@@ -1,9 +1,9 @@
 //! How the source of the bytes is known, and what makes it less exact than it looks, in words.
 
-use super::super::Trial;
 use super::CellEvidence;
 use super::facts::{line, share, size};
 use super::source::{Parts, Sight, on_device, sight};
+use crate::record::Trial;
 use crate::units::show_share;
 
 /// From this share on a file counts as cached.

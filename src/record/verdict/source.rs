@@ -15,10 +15,10 @@
 //! buffered write is unknown. A direct write is charged when it is submitted; it counts as device as far as the disk's
 //! own counter grew, or, without one, where no page of the file was left dirty.
 
-use super::super::Trial;
 use super::facts::share;
 use super::reason::reason;
 use super::{CellEvidence, Source};
+use crate::record::Trial;
 
 /// The bytes of a cell by where they came from. The first four add up to the bytes moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
-use super::super::{FORMATS, Look, sample};
 use super::*;
 use crate::plan::ProbeCell;
 use crate::record::{HostSummary, Severity};
+use crate::report::{FORMATS, Look, sample};
 
 /// A session that tells its host, user, folders and file wherever it can.
 fn telling() -> Session {

@@ -1,10 +1,10 @@
 //! The columns of a comparison: what tells the cells apart, both medians, their ratio, its interval, and what that means.
 
-use super::super::Look;
-use super::super::table::axes;
-use super::super::table::below::safe;
-use super::super::table::grid::{Column, Style};
 use super::bar::Scale;
+use crate::report::Look;
+use crate::report::table::axes;
+use crate::report::table::below::safe;
+use crate::report::table::grid::{Column, Style};
 use crate::session::{Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::stats::Ratio;
 use crate::units;

@@ -1,9 +1,9 @@
 //! The ruling of a gate, for people: the cells that are slower, those without an answer, and the sum.
 
-use super::super::Look;
-use super::super::table::below::Page;
-use super::super::table::grid::Style;
 use super::table::LISTED;
+use crate::report::Look;
+use crate::report::table::below::Page;
+use crate::report::table::grid::Style;
 use crate::session::{Ruling, times};
 
 /// The ruling as lines.

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::super::Look;
-use super::super::pretty::pretty;
 use super::ComparisonFormat;
+use crate::report::Look;
+use crate::report::pretty::pretty;
 use crate::session::Comparison;
 
 pub const FORMAT: ComparisonFormat =

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::super::Look;
-use super::super::markdown::{escaped, line, table};
-use super::super::table::axes;
-use super::super::table::below::safe;
 use super::table::{LISTED, about, partnerless, sorted, unjudged};
 use super::{ComparisonFormat, columns};
 use crate::plan::{Job, ProbeCell};
+use crate::report::Look;
+use crate::report::markdown::{escaped, line, table};
+use crate::report::table::axes;
+use crate::report::table::below::safe;
 use crate::session::{Comparison, Difference, Versus};
 
 pub const FORMAT: ComparisonFormat =

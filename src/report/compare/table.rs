@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::super::table::axes;
-use super::super::table::below::Page;
-use super::super::table::grid::{self, Style};
-use super::super::{Look, text};
 use super::{ComparisonFormat, columns};
 use crate::plan::{Job, ProbeCell};
+use crate::report::table::axes;
+use crate::report::table::below::Page;
+use crate::report::table::grid::{self, Style};
+use crate::report::{Look, text};
 use crate::session::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
 
 /// Cells without a partner that are listed; the rest is counted.

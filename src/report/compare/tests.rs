@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::{COMPARISON_SCHEMA, SCHEMA, sample, text};
 use super::*;
+use crate::report::{COMPARISON_SCHEMA, SCHEMA, sample, text};
 use crate::session::{Session, compare};
 
 /// The quick sample with uring 30 % faster in small blocks, mmap slower, and one cell too few.

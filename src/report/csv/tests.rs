@@ -1,5 +1,5 @@
-use super::super::sample;
 use super::*;
+use crate::report::sample;
 
 /// The fields of RFC 4180 text, line by line.
 fn read(text: &str) -> Vec<Vec<String>> {

@@ -1,8 +1,8 @@
 use std::process::Command;
 
-use super::super::sample;
 use super::*;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, TargetSpec};
+use crate::report::sample;
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();

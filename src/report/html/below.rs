@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::super::Look;
-use super::super::table::below::{self, cells, merged, sentence};
-use super::super::table::findings::{Finding, sign};
-use super::super::table::unlike;
-use super::super::text::xml;
 use super::Page;
 use crate::record::Severity;
+use crate::report::Look;
+use crate::report::table::below::{self, cells, merged, sentence};
+use crate::report::table::findings::{Finding, sign};
+use crate::report::table::unlike;
+use crate::report::text::xml;
 
 pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.findings.0.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::super::text::xml;
+use crate::report::text::xml;
 
 /// A place down in percent of the chart: on its own scale, and on the other one.
 #[derive(Debug, Clone, Copy)]

@@ -4,12 +4,12 @@
 
 use std::io::{self, Write};
 
-use super::super::figure::{Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread};
-use super::super::picture;
-use super::super::table::origin;
-use super::super::text::xml;
 use super::chart::{Band, Chart, Dot, Other, Series, Style, Tick, Twice, mark};
 use super::{Page, timeline};
+use crate::report::figure::{Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread};
+use crate::report::picture;
+use crate::report::table::origin;
+use crate::report::text::xml;
 use crate::session::{Estimated, ProbeResult, SummaryOf};
 use crate::units::{show_count, show_nanos, show_rate};
 

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::super::markdown::capital;
-use super::super::table::below::{self, Page as Lines};
-use super::super::table::grid::{Cell, Column, Style};
-use super::super::table::{extra, probed};
-use super::super::text::xml;
 use super::Page;
 use super::table::{class, head};
+use crate::report::markdown::capital;
+use crate::report::table::below;
+use crate::report::table::below::Page as Lines;
+use crate::report::table::grid::{Cell, Column, Style};
+use crate::report::table::{extra, probed};
+use crate::report::text::xml;
 use crate::session;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::super::Look;
-use super::super::table::columns;
-use super::super::table::grid::{Cell, Column, Style};
-use super::super::text::xml;
 use super::Page;
 use crate::record::Source;
+use crate::report::Look;
+use crate::report::table::columns;
+use crate::report::table::grid::{Cell, Column, Style};
+use crate::report::text::xml;
 use crate::session::CellResult;
 use crate::units;
 

@@ -3,11 +3,11 @@ use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::super::sample;
-use super::super::svg::contrast;
 use super::*;
 use crate::plan::TargetSpec;
 use crate::record::Severity;
+use crate::report::sample;
+use crate::report::svg::contrast;
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -136,7 +136,7 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
         for share in ["device", "cache", "hole", "unknown"] {
             assert!(contrast(color(scheme, share), color(scheme, "card")) >= 3.0, "{scheme} {share}");
         }
-        for curve in super::super::figure::COLORS {
+        for curve in crate::report::figure::COLORS {
             assert!(contrast(curve, color(scheme, "card")) >= 3.0, "{scheme} {curve}");
         }
     }

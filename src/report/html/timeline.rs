@@ -1,10 +1,10 @@
 //! Every trial over the time of the run, against the median of its cell: a machine that drifts or is disturbed shows.
 
-use super::super::figure::{COLORS, Metric};
 use super::Page;
 use super::chart::{Chart, Dot, Series, Style, Tick, Twice};
 use super::charts::style;
 use crate::record::Trial;
+use crate::report::figure::{COLORS, Metric};
 use crate::session::CellResult;
 use crate::units::{self, show_count, show_nanos, show_rate};
 

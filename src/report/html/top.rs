@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::super::table::conditions;
-use super::super::text::xml;
 use super::Page;
 use crate::host::{self, Item};
 use crate::record::{Severity, Warning};
+use crate::report::table::conditions;
+use crate::report::text::xml;
 use crate::session::{self, Best, SummaryOf, times};
 use crate::units::{show_count, show_rate};
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-use super::super::{SCHEMA, sample};
 use super::*;
+use crate::report::{SCHEMA, sample};
 
 fn schema() -> jsonschema::Validator {
     jsonschema::draft202012::new(&serde_json::from_str(SCHEMA).unwrap()).unwrap()

@@ -1,7 +1,7 @@
-use super::super::figure::COLORS;
-use super::super::sample;
 use super::*;
 use crate::record::{Ceilings, Severity};
+use crate::report::figure::COLORS;
+use crate::report::sample;
 use crate::session;
 
 fn show(session: &Session) -> String {

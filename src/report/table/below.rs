@@ -1,10 +1,10 @@
 //! What stands under the table: warnings, failures, what was left out, how it ended, and the answer in words.
 
-use super::super::{Look, text};
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
 use crate::plan::{Job, Op, Skipped};
 use crate::record::{End, Severity, Xor};
+use crate::report::{Look, text};
 use crate::session::{self, Bounds, CellResult, Limited, Session};
 use crate::stats::median;
 use crate::units;

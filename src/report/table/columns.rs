@@ -1,12 +1,12 @@
 //! The columns of the table: what varies, what was measured, where it came from, whether it can be trusted.
 
-use super::super::Look;
 use super::axes;
 use super::below::safe;
 use super::findings::Findings;
 use super::grid::{Cell, Column, Style};
 use super::origin;
 use crate::record::{LevelChange, Trial};
+use crate::report::Look;
 use crate::session::{CellResult, SummaryOf};
 use crate::stats;
 use crate::units::column::{self, PER_SECOND, TIME, Unit, aligned};

@@ -1,6 +1,6 @@
 //! Columns of text as lines: which of them fit, and where everything stands.
 
-use super::super::text;
+use crate::report::text;
 
 /// How a piece of text is set; the text alone says the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

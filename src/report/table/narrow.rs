@@ -1,10 +1,10 @@
 //! The table of probes where there is little room: a line names the probe, and its cells stand below it by their parameters alone.
 
-use super::super::Look;
 use super::below::safe;
 use super::grid::{self, Column};
 use super::probed::{figures, marks, reference, safely};
 use crate::record::Unit;
+use crate::report::Look;
 use crate::session::ProbeResult;
 use crate::units::column::{self, PER_SECOND, RATE, TIME};
 

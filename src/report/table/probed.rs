@@ -1,12 +1,12 @@
 //! Probes in the table: what each measured beside what was expected and what other machines are known for.
 
-use super::super::Look;
 use super::below::{Page, safe, sentence};
 use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
 use super::narrow;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
+use crate::report::Look;
 use crate::session::{self, ProbeResult};
 use crate::units::column::{figure, short};
 

@@ -1,8 +1,8 @@
-use super::super::sample;
 use super::grid::Column;
 use super::*;
 use crate::plan::{Cache, Job};
 use crate::record::{Severity, Xor};
+use crate::report::sample;
 use proptest::prelude::*;
 
 const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";

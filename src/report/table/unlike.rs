@@ -70,8 +70,8 @@ pub fn unlike(page: &mut Page, rows: &[&CellResult]) {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::super::{Look, sample};
     use super::*;
+    use crate::report::{Look, sample};
     use crate::session;
 
     /// What is told of cold and warm cells with so many passes, parts and faults in each trial.

@@ -1,7 +1,7 @@
-use super::super::testing;
 use super::*;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{Grounds, Severity, TargetEvidence, Verdict, Warning};
+use crate::session::testing;
 
 /// Two cells with five trials each, of `file`.
 fn session(file: &tempfile::NamedTempFile) -> Session {

@@ -1,7 +1,7 @@
-use super::super::testing::{self, job};
 use super::*;
 use crate::plan::{Cache, Op, Skipped};
 use crate::record::{Severity, Warning};
+use crate::session::testing::{self, job};
 
 const MIB: u64 = 1 << 20;
 /// Trials of one cell that scatter by 2 %.

@@ -1,6 +1,6 @@
-use super::super::{CellResult, Imported, import, load, results};
 use super::*;
 use crate::plan::{Pattern, Sync};
+use crate::session::{CellResult, Imported, import, load, results};
 
 fn golden(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fio").join(name)

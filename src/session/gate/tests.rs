@@ -1,8 +1,8 @@
-use super::super::testing::{self, job};
-use super::super::{Kept, Session, compare, compare_with};
 use super::*;
 use crate::plan::Cache;
 use crate::record::{End, Severity, Verdict, Warning};
+use crate::session::testing::{self, job};
+use crate::session::{Kept, Session, compare, compare_with};
 use crate::stats::testing::Rng;
 
 const LIMIT: f64 = 0.05;

@@ -1,8 +1,8 @@
 use std::time::UNIX_EPOCH;
 
-use super::super::{Outcome, Recorder, compare, compare_with, load, testing};
 use super::*;
 use crate::record::End;
+use crate::session::{Outcome, Recorder, compare, compare_with, load, testing};
 
 /// A kept run of two cells whose trials hardly scatter, at so many MiB/s.
 fn run(dir: &Path, at: u64, speed: u64) -> Session {
@@ -36,7 +36,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.said());
     // The gate judges by the same intervals: 10 % slower here is no finding.
     let slow = &runs[2];
-    let ruled = |kept: &Kept| super::super::rule(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05);
+    let ruled = |kept: &Kept| crate::session::rule(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05);
     assert_eq!(ruled(&Kept::default()).slower.len(), 2);
     let ruling = ruled(&kept(dir, &[a, slow]));
     assert!(ruling.slower.is_empty() && ruling.judged == 2 && ruling.text().contains("kept runs of these cells"), "{}", ruling.text());

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use super::super::{load, results, skipped, testing};
 use super::*;
 use crate::record::{Event, Source, Verdict};
 use crate::session::{Recorder, answer_with};
+use crate::session::{load, results, skipped, testing};
 
 fn session() -> Session {
     let mut session = testing::session(0);

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use super::super::{Recorder, compare, list, load, testing};
 use super::*;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event};
+use crate::session::{Recorder, compare, list, load, testing};
 
 fn plan() -> Plan {
     let probes = vec![ProbeCell::new("clock", []), ProbeCell::new("call", [("arguments", 3.into())]), ProbeCell::new("fork", [])];
@@ -78,7 +78,7 @@ fn lines_that_name_no_probe_or_no_value_are_damage() {
         r#"{"kind":"findings","cell":4294967295}"#,
     ] {
         let recorder = Recorder::create(dir.path(), None, "lab", &Default::default(), &plan(), created).unwrap();
-        let line = super::super::seal::seal(format!("{line}\n").as_bytes(), 3);
+        let line = crate::session::seal::seal(format!("{line}\n").as_bytes(), 3);
         let text = [std::fs::read(recorder.path()).unwrap(), line].concat();
         std::fs::write(recorder.path(), text).unwrap();
         let session = load(recorder.path()).unwrap();

@@ -1,7 +1,7 @@
-use super::super::{Session, probes, testing};
 use super::*;
 use crate::plan::{Plan, ProbeCell, TargetSpec};
 use crate::record::{Estimate, ProbeTrial};
+use crate::session::{Session, probes, testing};
 
 /// A session of one probe with these figures, expected at 10 to 20 ns.
 fn session(values: &[f64]) -> Session {

@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
-use super::super::{CellResult, probes, results};
 use super::*;
 use crate::plan::{Cache, Job, Op};
+use crate::session::{CellResult, probes, results};
 
 fn of(id: &str) -> Session {
     reference(id).unwrap().session()
@@ -31,7 +31,7 @@ fn every_file_is_a_reference_that_says_what_it_is() {
         assert_eq!(cells.len(), session.plan.cells.len(), "{id}: two cells are equal");
         let probes: HashSet<_> = session.plan.probes.iter().collect();
         assert_eq!(probes.len(), session.plan.probes.len(), "{id}: two probes are equal");
-        assert!(session.created.is_empty() || super::super::parse_utc(&session.created).is_some(), "{id}");
+        assert!(session.created.is_empty() || crate::session::parse_utc(&session.created).is_some(), "{id}");
         assert!(session.trials.iter().all(|trial| trial.device_bytes.is_none() && trial.nanos > 0 && trial.ops > 0), "{id}");
         assert!(session.probe_trials.iter().all(|trial| trial.is_sound() && trial.value > 0.0), "{id}");
         let unknown = session.verdicts.iter().flatten().all(|v| v.source.is_none_or(|source| source.unknown == 1.0) && v.latency.is_none());

@@ -1,7 +1,7 @@
-use super::super::testing::{job, session, trial, trial_event};
 use super::*;
 use crate::plan::Cache;
 use crate::record::{Event, Verdict};
+use crate::session::testing::{job, session, trial, trial_event};
 
 fn read(trials: Vec<Trial>) -> CellResult {
     result(&job("read", 4096, Cache::Warm), trials.into_iter().map(Into::into).collect(), None, None)
@@ -62,7 +62,7 @@ fn only_cells_that_were_reached_have_results_and_the_others_say_why_not() {
 fn the_document_has_every_key_of_the_contract() {
     let mut session = session(1);
     session.apply(&trial_event(0, 1, 1 << 20));
-    let value = serde_json::to_value(super::super::document(&session)).unwrap();
+    let value = serde_json::to_value(crate::session::document(&session)).unwrap();
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(
         keys(&value),
@@ -113,7 +113,7 @@ fn the_document_has_every_key_of_the_contract() {
         assert!(row["trials"][0].get(key).is_some(), "{key}");
     }
     session.id.clear();
-    assert!(serde_json::to_value(super::super::document(&session)).unwrap()["session"].is_null());
+    assert!(serde_json::to_value(crate::session::document(&session)).unwrap()["session"].is_null());
 }
 
 #[test]

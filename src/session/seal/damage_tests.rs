@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::{Recorder, Session, delete, import, list, load, rename, testing};
 use crate::record::{End, Event, Trial};
+use crate::session::{Recorder, Session, delete, import, list, load, rename, testing};
 
 /// A small generator of its own: the same damage in every run.
 struct Random(u64);

@@ -166,7 +166,7 @@ fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
 
 /// What a plan is expected to give, in one sentence, by the ceilings that this boot's runs found; empty where no fact tells.
 pub fn foreseen(plan: &Plan, link: Option<f64>) -> String {
-    let ceilings = super::super::ceilings::known().unwrap_or_default();
+    let ceilings = crate::session::ceilings::known().unwrap_or_default();
     foreseen_with(plan, &Bounds::new(ceilings, link, plan.rated))
 }
 

@@ -1,6 +1,6 @@
-use super::super::{Session, list, load, testing};
 use super::*;
 use crate::record::{Latency, Source};
+use crate::session::{Session, list, load, testing};
 use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
@@ -95,12 +95,12 @@ fn samples_are_merged_and_can_be_read() {
     let mut recorder = recorder(dir.path(), None);
     let samples: Vec<Sample> = (1..=1000).map(|at| Sample { at, nanos: 1, bytes: 2, ops: 3, syscalls: 4 }).collect();
     recorder.event(&Event::Trial { trial: Arc::new(testing::trial(1, 4, 5)), samples, latency: None });
-    let found = super::super::samples(recorder.path(), 1).unwrap();
+    let found = crate::session::samples(recorder.path(), 1).unwrap();
     let (cell, round, samples) = &found[0];
     assert_eq!((found.len(), *cell, *round), (1, 1, 4));
     assert!(samples.len() <= Sample::MOST && samples.len() > Sample::MOST / 3);
     assert_eq!((samples.iter().map(|s| s.bytes).sum::<u64>(), samples.last().unwrap().at), (2000, 1000));
-    assert_eq!(super::super::samples(recorder.path(), 0).unwrap(), []);
+    assert_eq!(crate::session::samples(recorder.path(), 0).unwrap(), []);
 }
 
 #[test]

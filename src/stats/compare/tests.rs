@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::testing::Rng;
 use super::*;
+use crate::stats::testing::Rng;
 
 type Draw = fn(&mut Rng) -> f64;
 

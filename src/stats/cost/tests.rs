@@ -1,5 +1,5 @@
-use super::super::testing::Rng;
 use super::*;
+use crate::stats::testing::Rng;
 
 /// Blocks of 1 B to 1 MiB, doubling.
 fn sizes() -> impl Iterator<Item = f64> + Clone {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::testing::{Rng, SHAPES};
 use super::*;
+use crate::stats::testing::{Rng, SHAPES};
 
 fn places(course: &Course) -> Vec<(usize, usize)> {
     course.stretches.iter().map(|s| (s.first, s.last)).collect()

@@ -1,8 +1,8 @@
 use std::cmp::Ordering;
 
-use super::super::Ratio;
-use super::super::testing::Rng;
 use super::*;
+use crate::stats::Ratio;
+use crate::stats::testing::Rng;
 
 const CELLS: usize = 6;
 const TRIALS: usize = 8;

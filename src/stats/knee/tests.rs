@@ -1,5 +1,5 @@
-use super::super::testing::Rng;
 use super::*;
+use crate::stats::testing::Rng;
 
 const CLOSE: f64 = 0.95;
 

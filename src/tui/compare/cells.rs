@@ -3,11 +3,11 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::data::{Row, Sheet};
 use crate::report::table::grid::Column;
 use crate::session::{Outcome, Pair, Versus};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 /// The columns of the table as they are shown in a width.
 pub struct Table<'a> {

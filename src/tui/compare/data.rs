@@ -1,12 +1,12 @@
 //! What was compared: the sessions, the figures, and the table's columns, made off the screen's thread.
 
-use super::super::sessions::called_as;
-use super::super::shown::Shown;
 use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
 use crate::report::{Look, compared_columns};
 use crate::session::{Comparison, Kept, Pair, Session, Versus, compare_with};
+use crate::tui::sessions::called_as;
+use crate::tui::shown::Shown;
 
 /// More sessions are too many to be told apart.
 pub const MOST: usize = 8;

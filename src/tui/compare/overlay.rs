@@ -1,8 +1,8 @@
 //! Several sessions over each other: their curves in one chart, those of one way side by side in the legend.
 
-use super::super::curves::{self, Curve, Metric};
-use super::super::shown::Shown;
 use crate::session::Axis;
+use crate::tui::curves::{self, Curve, Metric};
+use crate::tui::shown::Shown;
 
 /// One curve of one session.
 #[derive(Debug, Clone, PartialEq)]

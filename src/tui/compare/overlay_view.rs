@@ -4,16 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::keymap::{Action, key_of};
-use super::super::model::Screen;
-use super::super::sessions::{
-    chart::{self, Axes, Drawn},
-    lit,
-};
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::data::Compared;
 use super::overlay::Overlay;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::Screen;
+use crate::tui::sessions::chart::{Axes, Drawn};
+use crate::tui::sessions::{chart, lit};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body: Rect, buf: &mut Buffer) {
     let rows = legend_rows(overlay);

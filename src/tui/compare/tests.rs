@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
-use super::super::model::Screen;
-use super::super::msg::{Effect, Msg};
-use super::super::popup::Popup;
-use super::super::shown::Shown;
-use super::super::testing::{self, Stage};
-use super::super::theme::{Colours, Glyphs};
 use super::{Compare, Compared};
 use crate::report::Look;
 use crate::session::{Kept, Session};
+use crate::tui::model::Screen;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::Popup;
+use crate::tui::shown::Shown;
+use crate::tui::testing::{self, Stage};
+use crate::tui::theme::{Colours, Glyphs};
 
 /// The usual session under another id and name, each of its trials changed.
 fn changed(id: &str, name: &str, change: impl Fn(&mut crate::record::Trial, &crate::plan::Job)) -> Session {
@@ -146,7 +146,7 @@ fn it_is_copied_whole_and_exported_by_a_form() {
     stage.keys("j<enter>");
     let Some(Effect::Export(export)) = stage.take().pop() else { panic!() };
     assert_eq!((export.format, export.path.as_str(), export.replace), ("json", "after-against-before.json", false));
-    assert_eq!(export.what, super::super::export::What::Compared(vec!["a".into(), "b".into(), "c".into()]));
+    assert_eq!(export.what, crate::tui::export::What::Compared(vec!["a".into(), "b".into(), "c".into()]));
 }
 
 #[test]

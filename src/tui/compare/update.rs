@@ -1,15 +1,15 @@
 //! What keys and messages do on Compare.
 
-use super::super::export::Form;
-use super::super::keymap::Action;
-use super::super::model::{Model, Screen};
-use super::super::msg::Effect;
-use super::super::popup::Popup;
-use super::super::results::metric_of;
-use super::super::update::go;
-use super::super::view as screen;
 use super::{Compare, Compared, View, view};
 use crate::report;
+use crate::tui::export::Form;
+use crate::tui::keymap::Action;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Effect;
+use crate::tui::popup::Popup;
+use crate::tui::results::metric_of;
+use crate::tui::update::go;
+use crate::tui::view as screen;
 
 /// Holds sessions against the first of them.
 pub fn begin(model: &mut Model, asked: Vec<String>) -> Vec<Effect> {

@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::keymap::{Action, key_of};
-use super::super::model::{Model, Screen};
-use super::super::sessions::when;
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::cells::{self, HEAD, Table, paragraph};
 use super::data::Sheet;
 use super::{Compare, Compared, View, overlay_view};
 use crate::session::{Difference, Side, Versus};
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::{Model, Screen};
+use crate::tui::sessions::when;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
     let (look, compare) = (&model.look, &model.compare);

@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
-use super::super::msg::{Effect, Msg};
-use super::super::popup::Popup;
-use super::super::testing::{self, Stage};
 use super::*;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::Popup;
+use crate::tui::testing::{self, Stage};
 
 /// On Results, with the form open.
 fn stage() -> Stage {

@@ -2,10 +2,10 @@
 
 use ratatui::text::{Line, Span};
 
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::facts::figures;
 use crate::host::{TargetFacts, TargetKind, words};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 use crate::units::show_bytes;
 
 /// One station of the way.

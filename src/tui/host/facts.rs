@@ -2,10 +2,10 @@
 
 use ratatui::text::{Line, Span};
 
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::parts::head;
 use crate::host::{Align, Item, widths};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 /// Columns before a value.
 const LABEL: usize = 15;

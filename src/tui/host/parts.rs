@@ -3,11 +3,11 @@
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 
-use super::super::model::Model;
-use super::super::theme::{Look, Role};
-use super::super::view::{pane, popup};
 use super::{diagram, facts};
 use crate::host::{of_host, of_target};
+use crate::tui::model::Model;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
 
 /// From here on machine and target stand side by side.
 const WIDE: u16 = 110;

@@ -3,17 +3,17 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::keys::script;
-use super::super::model::{Model, Screen};
-use super::super::msg::{Effect, Msg};
-use super::super::setup::Setup;
-use super::super::theme::{Glyphs, Look};
-use super::super::update::update;
-use super::super::view;
 use super::diagram;
 use crate::host::{Host, TargetFacts};
 use crate::plan::Settings;
 use crate::record::{Severity, Warning};
+use crate::tui::keys::script;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::setup::Setup;
+use crate::tui::theme::{Glyphs, Look};
+use crate::tui::update::update;
+use crate::tui::view;
 
 fn model(findings: usize) -> Model {
     let preset = crate::plan::preset("quick").unwrap();
@@ -157,6 +157,6 @@ fn the_report_is_copied_and_facts_are_asked_for_but_not_beside_a_run() {
     let copied = keys(&mut model, "y");
     assert!(matches!(&copied[..], [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")), "{copied:?}");
     assert_eq!(keys(&mut model, "26"), [Effect::Host]);
-    super::super::live::begin(&mut model, &crate::session::testing::plan(1).into());
+    crate::tui::live::begin(&mut model, &crate::session::testing::plan(1).into());
     assert_eq!(keys(&mut model, "56"), []);
 }

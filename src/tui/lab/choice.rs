@@ -112,9 +112,9 @@ fn words(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::INFOS;
     use super::*;
     use crate::plan::preset;
+    use crate::tui::lab::tests::INFOS;
 
     fn choice(preset_id: &str, probe: Option<&str>) -> Choice {
         let mut said = Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };

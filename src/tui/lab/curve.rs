@@ -111,9 +111,9 @@ fn curve(own: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::session;
     use super::*;
     use crate::session::probes;
+    use crate::tui::lab::tests::session;
 
     #[test]
     fn a_curve_for_each_of_the_other_parameters() {

@@ -166,8 +166,8 @@ impl<'a> Bars<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pictures::{ascii, show};
     use super::*;
+    use crate::tui::plot::pictures::{ascii, show};
 
     #[test]
     fn bars_have_eighths() {

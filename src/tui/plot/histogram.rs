@@ -161,8 +161,8 @@ impl<'a> Histogram<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pictures::show;
     use super::*;
+    use crate::tui::plot::pictures::show;
 
     #[test]
     fn columns_over_decades() {

@@ -142,7 +142,7 @@ mod tests {
             unit in prop::sample::select(vec![1.0, 1e3, 1_048_576.0]),
         ) {
             let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
-            let step = if time { super::super::Step::Time } else { super::super::Step::Decimal };
+            let step = if time { crate::tui::plot::Step::Time } else { crate::tui::plot::Step::Decimal };
             let axis = Axis { min, max, loose, step, unit, ..Axis::new(scale, &text) };
             let data = data.and_then(|(a, b)| extremes(scale, [a, b].into_iter()));
             for range in [fit_x(&axis, data), fit_y(&axis, data)] {

@@ -124,8 +124,8 @@ pub fn column(share: f64, area: Rect) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pictures::{ascii, show};
     use super::*;
+    use crate::tui::plot::pictures::{ascii, show};
 
     fn track() -> Track<'static> {
         let bar = Some((0.5, (0.45, 0.61)));

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::super::cursor::moved;
-use super::super::curves::Metric;
-use super::super::export::{Form, What};
-use super::super::keymap::{self, Action, Place, key_of};
-use super::super::model::{Model, Screen};
-use super::super::msg::Effect;
-use super::super::popup::{Popup, Purpose};
-use super::super::view::{areas, pane};
-use super::super::{sessions, setup};
 use super::state::{Open, Results};
 use super::{back, cell, copy, layout};
+use crate::tui::cursor::moved;
+use crate::tui::curves::Metric;
+use crate::tui::export::{Form, What};
+use crate::tui::keymap::{self, Action, Place, key_of};
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Effect;
+use crate::tui::popup::{Popup, Purpose};
+use crate::tui::view::{areas, pane};
+use crate::tui::{sessions, setup};
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     if model.results.data.is_none() {

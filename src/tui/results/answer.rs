@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::super::keymap::{Action, key_of};
-use super::super::model::Screen;
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::data::Data;
 use crate::record::End;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::Screen;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 /// The lines of the answer; the last one may tell what is missing.
 #[derive(Debug, Clone, PartialEq)]

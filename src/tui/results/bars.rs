@@ -5,15 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
-use super::super::curves::{Curve, Metric};
-use super::super::plot::{Bar, Bars};
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::data::Data;
 use super::state::Results;
 use crate::plan::Cache;
 use crate::record::{state_of, way_of};
 use crate::session::Picked;
+use crate::tui::curves::{Curve, Metric};
+use crate::tui::plot::{Bar, Bars};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 /// One row.
 struct Row {

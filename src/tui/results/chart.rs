@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::super::curves::{Curve, Metric};
-use super::super::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
-use super::super::theme::{Look, Role};
-use super::super::values::Values;
-use super::super::view::pane;
 use super::bars;
 use super::data::{Data, Drawn};
 use super::state::Results;
 use crate::plan::Cache;
+use crate::tui::curves::{Curve, Metric};
+use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::theme::{Look, Role};
+use crate::tui::values::Values;
+use crate::tui::view::pane;
 
 /// More curves than this are a thicket: then those around the cursor of the legend are drawn.
 const MOST: usize = 40;

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::super::shown::Shown;
-use super::super::view::pane;
 use super::measured;
 use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::Severity;
 use crate::report::table::{axes, origin};
 use crate::session::CellResult;
+use crate::tui::shown::Shown;
+use crate::tui::view::pane;
 use crate::units::Rates;
 use crate::units::column::{Unit, aligned};
 

@@ -1,12 +1,12 @@
 //! What goes to the clipboard: the result under the cursor in one line with its conditions, or the whole table.
 
-use super::super::curves::Metric;
-use super::super::sessions::when;
 use super::data::Data;
 use super::state::Results;
 use crate::report::table::origin;
 use crate::report::{Look, table};
 use crate::session::CellResult;
+use crate::tui::curves::Metric;
+use crate::tui::sessions::when;
 use crate::units::{self, Rates};
 
 /// Of an opened cell and of the chart one result, of the table all of it; the answer where there is no result.

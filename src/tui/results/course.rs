@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::model::{Model, Screen};
-use super::super::msg::Effect;
 use crate::record::Sample;
 use crate::session::Samples;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Effect;
 
 /// More intervals than this are not drawn: neighbours become one.
 const MOST: usize = 2000;

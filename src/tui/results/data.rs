@@ -1,8 +1,5 @@
 //! What is shown of a session, made once: curves by metric, the table's columns, where each cell is.
 
-use super::super::curves::{self, Curve, Expected, Metric};
-use super::super::plot::Point;
-use super::super::shown::Shown;
 use super::columns::{self, Sheet};
 use super::measured;
 use crate::record::{Latency, Severity};
@@ -10,6 +7,9 @@ use crate::report::Look;
 use crate::report::table::{Extra, extras};
 use crate::session::{Axis, Bounds, CellResult};
 use crate::stats::reduce;
+use crate::tui::curves::{self, Curve, Expected, Metric};
+use crate::tui::plot::Point;
+use crate::tui::shown::Shown;
 use crate::units::Rates;
 
 /// A curve as the chart takes it.

@@ -6,9 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::curves::{Curve, CurvePoint, Expected, Metric};
-use super::super::theme::{Look, Role};
-use super::super::view::{pane, popup};
 use super::cell;
 use super::columns::ids;
 use super::data::Data;
@@ -18,6 +15,9 @@ use super::state::Results;
 use super::view::{select, words};
 use crate::report::table::origin;
 use crate::session::CellResult;
+use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
 use crate::units::column;
 
 /// A column: title, width, to the right.

@@ -1,12 +1,12 @@
 //! The columns of what was measured, for all rows at once.
 
-use super::super::curves::Metric;
-use super::super::view::pane;
 use super::columns::{Column, Key, Look, column, numbers};
 use crate::record::Trial;
 use crate::report::table::runs;
 use crate::session::{CellResult, TrialWork, moves_data};
 use crate::stats::median;
+use crate::tui::curves::Metric;
+use crate::tui::view::pane;
 use crate::units::column::{self as unit_of, PER_SECOND, TIME, Unit};
 use crate::units::{self, Rates};
 

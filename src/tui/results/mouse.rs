@@ -2,10 +2,10 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::super::model::Model;
-use super::super::msg::Effect;
-use super::super::view::pane;
 use super::{answer, chart, layout, table, view};
+use crate::tui::model::Model;
+use crate::tui::msg::Effect;
+use crate::tui::view::pane;
 
 pub fn clicked(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     let metric = view::tabs(body).into_iter().find(|(_, place, ..)| place.contains(at)).map(|(metric, ..)| metric);

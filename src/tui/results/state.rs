@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use tui_input::Input;
 
-use super::super::curves::{Curve, CurvePoint, Expected, Metric};
-use super::super::shown::Shown;
 use super::course::Courses;
 use super::data::Data;
+use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
+use crate::tui::shown::Shown;
 use crate::units::Rates;
 
 /// The chart's part.

@@ -6,13 +6,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::theme::{Look, Role};
-use super::super::view::{pane, popup};
 use super::columns::{self, Column, GAP};
 use super::data::Data;
 use super::state::Results;
 use super::{layout, view};
 use crate::report::table::grid;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
 
 /// Rows above the list: titles and units.
 const HEAD: u16 = 2;

@@ -6,16 +6,16 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::curves::Metric;
-use super::super::keymap::{Action, key_of};
-use super::super::model::{Model, Screen};
-use super::super::theme::{Colours, Glyphs, Look, Role};
-pub use super::super::view::pane::{divider, words};
-use super::super::view::{pane, popup};
 use super::data::Data;
 use super::state::Results;
 use super::{answer, cell, chart, layout, legend, table};
 use crate::record::Severity;
+use crate::tui::curves::Metric;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::{Model, Screen};
+use crate::tui::theme::{Colours, Glyphs, Look, Role};
+pub use crate::tui::view::pane::{divider, words};
+use crate::tui::view::{pane, popup};
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let results = &model.results;

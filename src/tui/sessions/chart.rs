@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::super::curves::{Curve, Metric};
-use super::super::plot::{self, Chart, Draw, Point, Scale, Series};
-use super::super::theme::Look;
-use super::super::values::Values;
 use crate::session::Axis;
+use crate::tui::curves::{Curve, Metric};
+use crate::tui::plot::{self, Chart, Draw, Point, Scale, Series};
+use crate::tui::theme::Look;
+use crate::tui::values::Values;
 
 /// A curve with its looks.
 #[derive(Debug, Clone, Copy)]

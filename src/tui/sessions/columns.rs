@@ -3,11 +3,11 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::theme::{Look, Role};
-use super::super::view::{pane, popup};
 use super::list::{Sessions, Sort, called, cells, when};
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
 
 /// Columns for mark and border of a row.
 const HEAD: usize = 3;

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use tui_input::Input;
 
-use super::super::view::pane;
 use super::Preview;
 use crate::session::{Listed, Session, State, Worst};
+use crate::tui::view::pane;
 
 /// What the list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

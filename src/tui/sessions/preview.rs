@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::curves::{self, Curve, Metric};
-use super::super::model::Model;
-use super::super::shown::Shown;
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::chart::{self, Axes, Drawn};
 use super::columns;
 use super::list::{called, cells, when};
 use crate::session::{Axis, Listed, ProbeResult};
+use crate::tui::curves::{self, Curve, Metric};
+use crate::tui::model::Model;
+use crate::tui::shown::Shown;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 use crate::units;
 
 /// Less is no chart.

@@ -3,17 +3,17 @@
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::super::compare::{self, MOST};
-use super::super::export::{Form, What};
-use super::super::keymap::{Action, key_of};
-use super::super::lab;
-use super::super::model::{Model, Screen};
-use super::super::msg::{Effect, Msg};
-use super::super::popup::{Popup, Purpose, Then};
-use super::super::view as screen;
 use super::list::{Sessions, called, cells, when};
 use super::{Preview, view};
 use crate::session::{NAME_LENGTH, State, checked_name};
+use crate::tui::compare::{self, MOST};
+use crate::tui::export::{Form, What};
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::lab;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::{Popup, Purpose, Then};
+use crate::tui::view as screen;
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match action {

@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::keymap::{Action, key_of};
-use super::super::model::{Model, Screen};
-use super::super::theme::{Look, Role};
-use super::super::view::{pane, popup};
 use super::columns::{Columns, lit};
 use super::list::Sessions;
 use super::preview;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::{Model, Screen};
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::{pane, popup};
 
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {

@@ -9,10 +9,10 @@ use ratatui::backend::Backend;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::super::model::Model;
-use super::super::msg::{Effect, Msg};
-use super::super::update::update;
-use super::super::view;
+use crate::tui::model::Model;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::update::update;
+use crate::tui::view;
 
 /// Data are drawn at most so often; a key at once.
 const FRAME: Duration = Duration::from_millis(100);

@@ -9,12 +9,12 @@ use crossterm::execute;
 use crossterm::terminal::SetTitle;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::super::msg::{Effect, Msg};
 use super::app::{Done, Hands};
 use super::run::Runs;
 use super::{clipboard, look_up, share, terminal};
 use crate::host::{Host, examine};
 use crate::record::Event;
+use crate::tui::msg::{Effect, Msg};
 use crate::units;
 
 /// Threads that look something up at the same time: a mount that hangs may hold some for ever.

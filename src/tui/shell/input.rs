@@ -14,8 +14,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::super::keys::Key;
-use super::super::msg::Msg;
+use crate::tui::keys::Key;
+use crate::tui::msg::Msg;
 
 /// Everything from the terminal as messages; no more come when it is gone.
 ///

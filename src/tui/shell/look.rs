@@ -1,8 +1,8 @@
 //! What this terminal can show, from the environment and the options.
 
-use super::super::theme::{Colours, Glyphs, Look, THEMES, Theme};
 use crate::plan::{Unknown, nearest};
 use crate::report::{Shown, When, ascii_only};
+use crate::tui::theme::{Colours, Glyphs, Look, THEMES, Theme};
 
 /// The look for these options in an environment.
 pub fn look(theme: &'static Theme, when: When, ascii: bool, shown: Shown, env: &dyn Fn(&str) -> Option<String>) -> Look {

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use super::super::lab::{Here, Other};
-use super::super::msg::Msg;
-use super::super::sessions::{Preview, when};
-use super::super::setup::{Entry, Ground, Kind, Listing, Question, Seen};
-use super::super::shown::Shown;
 use crate::engine::{Proposal, offers, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
+use crate::tui::lab::{Here, Other};
+use crate::tui::msg::Msg;
+use crate::tui::sessions::{Preview, when};
+use crate::tui::setup::{Entry, Ground, Kind, Listing, Question, Seen};
+use crate::tui::shown::Shown;
 
 /// The entries of a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {

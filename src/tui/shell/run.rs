@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::super::msg::Msg;
 use crate::engine::Control;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event};
 use crate::session::{self, Recorder, Told};
 use crate::sys::signals;
+use crate::tui::msg::Msg;
 
 /// Samples that may wait for the screen; what is beyond is dropped and counted.
 const MOST_WAITING: u64 = 64;

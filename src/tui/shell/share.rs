@@ -5,12 +5,12 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::super::compare::Compared;
-use super::super::export::{Export, ExportOver, Outcome, What};
-use super::super::msg::Msg;
 use super::look_up;
 use crate::report::{self, Look, anonymous};
 use crate::session::{self, Kept, Session};
+use crate::tui::compare::Compared;
+use crate::tui::export::{Export, ExportOver, Outcome, What};
+use crate::tui::msg::Msg;
 use crate::units;
 
 /// Takes in a session from a file.

@@ -3,12 +3,12 @@
 use crossterm::event::KeyCode;
 use tui_input::{Input, InputRequest};
 
-use super::super::keymap::{self, Action};
-use super::super::keys::Key;
-use super::super::model::{Model, Screen};
-use super::super::msg::Effect;
-use super::super::{lab, results, sessions, setup};
 use super::{act, popup};
+use crate::tui::keymap::{self, Action};
+use crate::tui::keys::Key;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Effect;
+use crate::tui::{lab, results, sessions, setup};
 
 pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, model.screen);

@@ -3,13 +3,13 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::super::keymap::Action;
-use super::super::keys::Key;
-use super::super::model::{Model, Screen};
-use super::super::msg::Effect;
-use super::super::view::{self, footer};
-use super::super::{host, lab, results, sessions, setup};
 use super::{act, key};
+use crate::tui::keymap::Action;
+use crate::tui::keys::Key;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Effect;
+use crate::tui::view::{self, footer};
+use crate::tui::{host, lab, results, sessions, setup};
 
 pub fn moved(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);

@@ -3,14 +3,14 @@
 use crossterm::event::KeyCode;
 use tui_input::Input;
 
-use super::super::keymap::{self, Action};
-use super::super::keys::Key;
-use super::super::model::{Model, Screen};
-use super::super::msg::Effect;
-use super::super::popup::{self, Popup};
-use super::super::{export, lab, results, sessions, setup, view};
 use super::key::edit;
 use super::{act, then};
+use crate::tui::keymap::{self, Action};
+use crate::tui::keys::Key;
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::Effect;
+use crate::tui::popup::{self, Popup};
+use crate::tui::{export, lab, results, sessions, setup, view};
 
 /// Where a key scrolls a text to, not further than `most`.
 fn scrolled(scroll: u16, most: u16, action: Option<Action>) -> u16 {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::keymap::{Action, key_of};
-use super::super::model::{Model, Screen};
-use super::super::msg::{Effect, Msg};
-use super::super::popup::{Popup, Then};
-use super::super::shown::Shown;
-use super::super::{lab, live, results, sessions};
 use super::{PATIENCE, go, leaving};
 use crate::plan::Plan;
+use crate::tui::keymap::{Action, key_of};
+use crate::tui::model::{Model, Screen};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::{Popup, Then};
+use crate::tui::shown::Shown;
+use crate::tui::{lab, live, results, sessions};
 
 /// Says that a run goes on, and how to stop it: a plan of files and one of probes would measure each other.
 pub fn refuse(model: &mut Model) {

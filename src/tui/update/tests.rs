@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::model::Screen;
-use super::super::msg::{Effect, Msg};
-use super::super::popup::Popup;
-use super::super::testing::{self, Stage};
 use crate::record::{End, Event, Phase, Progress};
+use crate::tui::model::Screen;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::Popup;
+use crate::tui::testing::{self, Stage};
 
 /// A stage on which a run goes on.
 fn running() -> Stage {

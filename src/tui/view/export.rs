@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::export::{Focus, Form};
-use super::super::theme::{Look, Role};
 use super::{pane, popup};
+use crate::tui::export::{Focus, Form};
+use crate::tui::theme::{Look, Role};
 
 /// Columns of the longest id of a format.
 const IDS: usize = 10;

@@ -5,13 +5,13 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::keymap;
-use super::super::keys::Key;
-use super::super::lab;
-use super::super::model::{Model, Screen};
-use super::super::popup::Popup;
-use super::super::theme::Role;
 use super::pane;
+use crate::tui::keymap;
+use crate::tui::keys::Key;
+use crate::tui::lab;
+use crate::tui::model::{Model, Screen};
+use crate::tui::popup::Popup;
+use crate::tui::theme::Role;
 
 /// Column, key and meaning of each item. Help and quit keep their place at the right; of the others those come that fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {

@@ -6,10 +6,10 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::model::{Model, Screen};
-use super::super::theme::Role;
-use super::super::{live, setup};
 use super::pane;
+use crate::tui::model::{Model, Screen};
+use crate::tui::theme::Role;
+use crate::tui::{live, setup};
 
 /// The name and each screen with its columns.
 fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {

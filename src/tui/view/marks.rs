@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::lab;
-use super::super::model::Model;
-use super::super::theme::Role;
 use super::{pane, popup};
+use crate::tui::lab;
+use crate::tui::model::Model;
+use crate::tui::theme::Role;
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::super::theme::{Look, Role};
+use crate::tui::theme::{Look, Role};
 
 /// A frame with a title at the left and a short text at the right; what is inside.
 pub fn frame(look: &Look, title: &str, right: &str, focused: bool, area: Rect, buf: &mut Buffer) -> Rect {

@@ -7,12 +7,12 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use tui_input::Input;
 
-use super::super::keymap::{self, Binding};
-use super::super::model::Model;
-use super::super::popup::{Popup, found};
-use super::super::theme::{Look, Role};
 use super::{export, marks, pane};
 use crate::record::{Severity, Warning};
+use crate::tui::keymap::{self, Binding};
+use crate::tui::model::Model;
+use crate::tui::popup::{Popup, found};
+use crate::tui::theme::{Look, Role};
 
 /// In the middle of the body, so large if there is room.
 pub fn middle(body: Rect, columns: u16, rows: u16) -> Rect {

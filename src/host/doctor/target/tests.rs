@@ -1,4 +1,4 @@
-use super::super::testing::{check, plan};
+use crate::host::doctor::testing::{check, plan};
 use crate::host::{Host, Resident, Stored, TargetFacts, TargetKind};
 use crate::plan::Plan;
 use crate::record::Severity::{self, Misleading, Note, Wrong};

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::super::server::gives_way as gives_way_among;
 use super::*;
+use crate::probe::net::server::gives_way as gives_way_among;
 
 /// Whether this process may have so many descriptors and some more; what it lacks is taken where that is allowed.
 fn may_open(count: u64) -> bool {

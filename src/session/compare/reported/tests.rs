@@ -1,8 +1,8 @@
-use super::super::super::testing::{self, job};
-use super::super::{Versus, compare};
 use super::*;
 use crate::plan::Plan;
+use crate::session::compare::{Versus, compare};
 use crate::session::references;
+use crate::session::testing::{self, job};
 
 /// Five trials of each cell, in MiB per second.
 fn run(cells: Vec<(Job, u64)>) -> Session {

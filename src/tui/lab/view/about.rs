@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::sheet::{Item, Slot};
-use super::super::state::{Lab, Pane};
 use super::{bars, inside, sign, within};
 use crate::record::{Estimate, Unit};
 use crate::session::ProbeResult;
+use crate::tui::lab::sheet::{Item, Slot};
+use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{pane, popup};

@@ -6,13 +6,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::scale::{DECADES, TIMES};
-use super::super::sheet::{Row, Slot};
-use super::super::state::{Lab, Pane};
 use super::{Hit, inside, legend, now, progress, share, sign, within};
 use crate::plan::ProbeCell;
 use crate::record::{Estimate, Severity, Unit};
 use crate::session::ProbeResult;
+use crate::tui::lab::scale::{DECADES, TIMES};
+use crate::tui::lab::sheet::{Row, Slot};
+use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;
 use crate::tui::plot::{Mark, Track, column};
 use crate::tui::theme::{Look, Role};

@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::curve::Curves;
-use super::super::state::Pane;
 use super::{Hit, inside, sign, within};
 use crate::record::Unit;
+use crate::tui::lab::curve::Curves;
+use crate::tui::lab::state::Pane;
 use crate::tui::model::Model;
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
@@ -45,7 +45,7 @@ fn place(axis: &str, x: f64) -> String {
 /// What others measured at the places of the curves.
 fn points_of_others(model: &Model, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
     let lab = &model.lab;
-    let of = |other: &super::super::data::Other| -> Vec<Point> {
+    let of = |other: &crate::tui::lab::data::Other| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?))).collect()
     };

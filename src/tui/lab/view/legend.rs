@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::state::Lab;
 use super::bars::{bar_style, estimate};
 use super::sign;
 use crate::record::Unit;
+use crate::tui::lab::state::Lab;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::super::sheet::Item;
-use super::super::state::{Lab, Pane};
 use super::{Hit, filtering, now, within};
+use crate::tui::lab::sheet::Item;
+use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;
 use crate::tui::sessions::lit;
 use crate::tui::theme::{Look, Role};

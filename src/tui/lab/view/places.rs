@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::super::state::Pane;
+use crate::tui::lab::state::Pane;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {

@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::running;
 use super::now;
+use crate::tui::lab::running;
 use crate::tui::live;
 use crate::tui::model::Model;
 use crate::tui::theme::Role;

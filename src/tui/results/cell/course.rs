@@ -3,12 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::super::curves::Metric;
-use super::super::super::plot::{Axis, Chart, Draw, Point, Scale, Series};
-use super::super::course::Course;
 use super::Sight;
 use super::stack::Section;
 use crate::record::Sample;
+use crate::tui::curves::Metric;
+use crate::tui::plot::{Axis, Chart, Draw, Point, Scale, Series};
+use crate::tui::results::course::Course;
 use crate::units::{column, show_nanos};
 
 /// Nothing where no trial was long enough to be seen in two intervals: the trials say as much.

@@ -2,10 +2,6 @@
 
 use ratatui::text::{Line, Span};
 
-use super::super::super::curves::Metric;
-use super::super::super::theme::Role;
-use super::super::super::view::popup;
-use super::super::measured;
 use super::stack::Section;
 use super::{Sight, lines};
 use crate::experiment::MEASURE;
@@ -13,6 +9,10 @@ use crate::record::{Prepared, Stretch, Trial};
 use crate::session::SummaryOf;
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
+use crate::tui::curves::Metric;
+use crate::tui::results::measured;
+use crate::tui::theme::Role;
+use crate::tui::view::popup;
 use crate::units::{self, column};
 
 pub fn error(s: Sight) -> Vec<Section<'static>> {

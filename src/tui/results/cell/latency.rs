@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::super::plot::Histogram;
-use super::super::super::theme::Role;
-use super::super::super::view::pane;
 use super::Sight;
 use super::stack::Section;
+use crate::tui::plot::Histogram;
+use crate::tui::theme::Role;
+use crate::tui::view::pane;
 use crate::units;
 
 /// Buckets are within this share of their value.

@@ -12,14 +12,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use self::stack::{Section, Stack};
-use super::super::model::Model;
-use super::super::theme::{Look, Role};
-use super::super::view::pane;
 use super::data::Data;
 use super::layout;
 use super::state::{Open, Results};
 use super::view;
 use crate::session::CellResult;
+use crate::tui::model::Model;
+use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane;
 
 /// From this width on the sections stand in two columns.
 const TWO: u16 = 112;

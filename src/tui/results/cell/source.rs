@@ -2,11 +2,11 @@
 
 use ratatui::text::{Line, Span};
 
-use super::super::super::plot::{Bar, Bars, Part};
-use super::super::super::theme::Role;
 use super::Sight;
 use super::stack::Section;
 use crate::report::table::origin;
+use crate::tui::plot::{Bar, Bars, Part};
+use crate::tui::theme::Role;
 
 /// A source and how it looks: what is no disk and no memory is not trusted.
 fn role(word: &str) -> Role {

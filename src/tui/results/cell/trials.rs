@@ -4,12 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::super::curves::Metric;
-use super::super::super::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
-use super::super::super::theme::Role;
 use super::Sight;
 use super::stack::Section;
 use crate::record::Trial;
+use crate::tui::curves::Metric;
+use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::theme::Role;
 use crate::units::{self, column};
 
 /// What a trial is told by: the metric that is plotted, where a single trial has it.

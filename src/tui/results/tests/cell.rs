@@ -1,8 +1,8 @@
-use super::super::super::msg::{Effect, Msg};
-use super::super::super::shown::Shown;
-use super::super::super::testing;
 use super::{at, opened, results, stage, stage_of};
 use crate::record::{Ceilings, Sample};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::shown::Shown;
+use crate::tui::testing;
 
 #[test]
 fn a_cell_opens_and_leads_to_its_neighbours() {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::super::shown::Shown;
-use super::super::super::testing::Stage;
 use super::{results, stage_of};
 use crate::experiment::MEASURE;
 use crate::plan::{Cache, Job};
 use crate::record::{Dropped, Level, Reading, Trial, Xor};
 use crate::session::testing::{job, plan, session};
 use crate::session::{Axis, Session};
+use crate::tui::shown::Shown;
+use crate::tui::testing::Stage;
 
 /// Three trials of each job, at 300 ns an operation.
 fn of(cells: Vec<Job>) -> Session {

@@ -4,18 +4,18 @@ mod mouse;
 mod pictures;
 mod table;
 
-use super::super::curves::Metric;
-use super::super::model::Screen;
-use super::super::msg::{Effect, Msg};
-use super::super::popup::{Popup, Purpose};
-use super::super::shown::Shown;
-use super::super::testing::{self, Stage};
-use super::super::theme::Look;
 use super::state::Results;
 use crate::plan::{Cache, Skipped};
 use crate::record::{Severity, Warning};
 use crate::report::Spread;
 use crate::session::testing as sessions;
+use crate::tui::curves::Metric;
+use crate::tui::model::Screen;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::popup::{Popup, Purpose};
+use crate::tui::shown::Shown;
+use crate::tui::testing::{self, Stage};
+use crate::tui::theme::Look;
 use crate::units::Rates;
 
 fn stage_of(shown: Shown) -> Stage {

@@ -1,9 +1,9 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use super::super::super::curves::Metric;
-use super::super::super::msg::Msg;
-use super::super::super::testing::Stage;
 use super::{at, opened, results, stage};
+use crate::tui::curves::Metric;
+use crate::tui::msg::Msg;
+use crate::tui::testing::Stage;
 
 fn click(stage: &mut Stage, column: u16, row: u16) {
     let kind = MouseEventKind::Down(MouseButton::Left);

@@ -1,10 +1,10 @@
-use super::super::super::msg::Msg;
-use super::super::super::shown::Shown;
-use super::super::super::testing::{self, Stage};
-use super::super::super::theme::{Colours, Glyphs, Look};
 use super::{opened, results, row, stage, stage_of};
 use crate::session::Session;
 use crate::session::testing as sessions;
+use crate::tui::msg::Msg;
+use crate::tui::shown::Shown;
+use crate::tui::testing::{self, Stage};
+use crate::tui::theme::{Colours, Glyphs, Look};
 
 #[test]
 fn without_an_axis_there_are_bars() {

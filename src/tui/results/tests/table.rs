@@ -1,6 +1,6 @@
-use super::super::super::msg::Msg;
-use super::super::super::testing::Stage;
 use super::{opened, results, row, stage};
+use crate::tui::msg::Msg;
+use crate::tui::testing::Stage;
 
 #[test]
 fn the_table_sorts_by_any_column_and_keeps_its_row() {

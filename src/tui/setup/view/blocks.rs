@@ -3,10 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::objection;
-use super::super::slider::{End, TOP, place};
-use super::super::state::Pane;
 use super::Shown;
+use crate::tui::setup::objection;
+use crate::tui::setup::slider::{End, TOP, place};
+use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 use crate::units::short_bytes;

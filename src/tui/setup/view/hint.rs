@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::objection;
-use super::super::rows::{self, Kind, ROWS};
-use super::super::state::Pane;
 use super::{Shown, target};
+use crate::tui::setup::objection;
+use crate::tui::setup::rows::{self, Kind, ROWS};
+use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 

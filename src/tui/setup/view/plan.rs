@@ -7,13 +7,13 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::super::state::Pane;
-use super::super::update::command;
 use super::{Hit, Shown};
 use crate::engine::{Proposed, missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
+use crate::tui::setup::state::Pane;
+use crate::tui::setup::update::command;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
 use crate::units::text::{Instead, safe, shown as named};

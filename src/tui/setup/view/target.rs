@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::super::browser::{Kind, Row};
-use super::super::pick::chosen;
-use super::super::state::Pane;
 use super::{Hit, Shown};
 use crate::host::TargetFacts;
+use crate::tui::setup::browser::{Kind, Row};
+use crate::tui::setup::pick::chosen;
+use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
 use crate::units::text::{Instead, safe, shown as named};

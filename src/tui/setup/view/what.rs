@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::rows::{self, Kind, Part, ROWS};
-use super::super::state::Pane;
 use super::{Hit, Shown};
 use crate::plan::Setting;
+use crate::tui::setup::rows::{self, Kind, Part, ROWS};
+use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
 

@@ -3,9 +3,9 @@
 use ratatui::backend::TestBackend;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::super::super::testing::{self, Stage};
 use super::*;
 use crate::record::Event;
+use crate::tui::testing::{self, Stage};
 
 #[derive(Default)]
 struct Notes {
@@ -32,7 +32,7 @@ impl Hands for Notes {
 }
 
 fn press(to: &UnboundedSender<Msg>, script: &str) {
-    for key in super::super::super::keys::script(script) {
+    for key in crate::tui::keys::script(script) {
         to.send(Msg::Key(key)).unwrap();
     }
 }
@@ -85,7 +85,7 @@ fn nothing_is_drawn_when_nothing_changes() {
 #[test]
 fn samples_are_counted_back_and_a_run_is_seen() {
     let mut stage = Stage::new();
-    super::super::super::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));
+    crate::tui::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));
     let (code, notes, picture) = run(&mut stage, async |keys, tell| {
         for at in 1..=20 {
             let sample = crate::record::Sample { at: at * 100_000_000, nanos: 100_000_000, bytes: 1 << 30, ops: 1000, syscalls: 1000 };
@@ -110,7 +110,7 @@ fn the_end_of_the_keys_is_a_hang_up() {
 /// Hands that plan and run for real, and save nothing.
 struct Real {
     tell: UnboundedSender<Msg>,
-    runs: super::super::run::Runs,
+    runs: crate::tui::shell::run::Runs,
     over: std::rc::Rc<tokio::sync::Notify>,
     host: crate::host::Host,
     trials: usize,
@@ -120,7 +120,7 @@ impl Hands for Real {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
-            Effect::Propose(question) => drop(self.tell.send(super::super::look_up::propose(&question, &self.host))),
+            Effect::Propose(question) => drop(self.tell.send(crate::tui::shell::look_up::propose(&question, &self.host))),
             Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
             Effect::Stop => self.runs.stop(),
             _ => {}
@@ -145,7 +145,7 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
     }
     let presets = crate::plan::Presets::built_in();
     let quick = presets.get("quick").unwrap().clone();
-    let setup = super::super::super::setup::Setup::new(Some(file.path().into()), None, quick, settings);
+    let setup = crate::tui::setup::Setup::new(Some(file.path().into()), None, quick, settings);
     let mut model = Model::new(Default::default(), presets.iter().cloned().collect(), setup);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
@@ -153,7 +153,7 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
         let (keys, pressed) = unbounded_channel();
         let (tell, told) = unbounded_channel();
         let over = std::rc::Rc::new(tokio::sync::Notify::new());
-        let runs = super::super::run::Runs::new(tell.clone(), Default::default(), false);
+        let runs = crate::tui::shell::run::Runs::new(tell.clone(), Default::default(), false);
         let mut real = Real { tell, runs, over: std::rc::Rc::clone(&over), host: Default::default(), trials: 0 };
         let first: Vec<Effect> = model.setup.ask().into_iter().collect();
         let mut app = App::new(&mut terminal, &mut model, &mut real);
@@ -166,6 +166,6 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
         (code.unwrap(), real.trials)
     });
     assert_eq!((code, trials), (0, 6));
-    assert_eq!(model.screen, super::super::super::model::Screen::Results);
+    assert_eq!(model.screen, crate::tui::model::Screen::Results);
     assert!(terminal.backend().to_string().contains("null"), "{}", terminal.backend());
 }

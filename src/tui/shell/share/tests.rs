@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use super::super::super::testing;
 use super::*;
 use crate::report::FORMATS;
+use crate::tui::testing;
 
 fn shown(path: &Path, format: &'static str) -> Export {
     Export {
