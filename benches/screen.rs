@@ -202,7 +202,7 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
     let load = |_| {
         let begin = Instant::now();
         let session = iotui::session::load(&path).expect("load it");
-        std::hint::black_box(iotui::session::results(&session));
+        std::hint::black_box(iotui::analysis::results(&session));
         since(begin)
     };
     let loads = (0..7).map(load).collect();

@@ -13,8 +13,8 @@ use crate::config;
 use crate::plan::Settings;
 use crate::probe::net::keep_secret;
 use crate::report;
-use crate::session;
 use crate::sys::{allowance, signals};
+use crate::text;
 use crate::tui::shell;
 use crate::units::show_bytes;
 
@@ -36,7 +36,7 @@ fn done(code: anyhow::Result<u8>) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // One line, whatever is in the names of files.
-            report::say(format!("iotui: {}", session::clean_text(&causes(&error))));
+            report::say(format!("iotui: {}", text::clean_text(&causes(&error))));
             ExitCode::from(error.downcast_ref::<report::Failed>().map_or(USAGE, |f| f.0))
         }
     }

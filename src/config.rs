@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::plan::{Names, Preset, Presets};
-use crate::session::{self, clean_text};
 use crate::sys::fd::open_regular;
+use crate::text::clean_text;
+use crate::userdata;
 use crate::{engine, experiment};
 
 /// A preset is some lines; more is another file that lost its way.
@@ -15,7 +16,7 @@ const LONGEST: u64 = 64 << 10;
 /// Every preset: those of iotui, and the `*.toml` files in `$XDG_CONFIG_HOME/iotui/presets`.
 pub fn presets() -> Presets {
     let mut presets = Presets::built_in();
-    if let Ok(dir) = session::presets_folder() {
+    if let Ok(dir) = userdata::presets_folder() {
         read(&dir, &mut presets);
     }
     presets

@@ -4,7 +4,6 @@
 
 pub mod column;
 mod rate;
-pub mod text;
 pub mod ticks;
 
 pub use rate::{NoRate, Rates};

@@ -119,7 +119,7 @@ fn text_that_wants_to_harm() {
 /// Whatever a file or the folder of sessions is called, no output of any command has a character that steers a terminal.
 #[test]
 fn names_that_want_to_harm_reach_no_terminal() {
-    use iotui::units::text::steers;
+    use iotui::text::steers;
     let hostile = "\u{1b}]0;x\u{7} \u{1b}[31m \u{9b}2J \u{7f} \u{ad} \u{61c} \u{200b} \u{200e} \u{200f} \u{2028} \u{202a} \u{202e} \u{2060} \u{2066} \u{2069} \u{feff} \u{fff9} \u{e0041} \n \r \t";
     for part in hostile.split(' ').chain([hostile.replace(' ', "-").as_str()]).filter(|part| !part.is_empty()) {
         let home = Home::new();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::engine::missed;
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec};
-use crate::units::text::shown;
+use crate::text::shown;
 use crate::units::{show_bytes, show_wait};
 
 /// `expected`: what the plan should give, where facts tell.

@@ -5,10 +5,14 @@ use std::io::{self, Write};
 use anyhow::Context;
 
 use super::{Args, make};
+use crate::analysis;
+use crate::analysis::{Comparison, Ruling};
 use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::{self, Look, say};
-use crate::session::{self, Comparison, Ruling, Session};
+use crate::runner;
+use crate::session;
+use crate::session::Session;
 use crate::units;
 
 /// What a run is held against.
@@ -23,7 +27,7 @@ pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &s
     let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
-    let plan = session::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
+    let plan = runner::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
     let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset, false).context("--preset")? };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // What no cell says, and a run of the baseline's plan would pass over.
@@ -40,7 +44,7 @@ impl Gate {
     /// Another machine is told before the run, since it takes the time that the run takes.
     pub fn warn(&self, args: &Args, session: &Session) {
         let [base, here] = shown(args, [&self.base, session]);
-        let differing = session::machines([&base, &here]);
+        let differing = analysis::machines([&base, &here]);
         if differing.is_empty() || args.quiet {
             return;
         }
@@ -50,11 +54,11 @@ impl Gate {
 
     /// This run against the baseline.
     pub fn hold(&self, args: &Args, session: &Session) -> Held {
-        let kept = session::folder().map(|dir| session::kept(&dir, &[&self.base, session])).unwrap_or_default();
+        let kept = session::folder().map(|dir| runner::kept(&dir, &[&self.base, session])).unwrap_or_default();
         let [base, session] = shown(args, [&self.base, session]);
-        let comparison = session::compare_with(&[base.clone(), session], &kept);
+        let comparison = analysis::compare_with(&[base.clone(), session], &kept);
         let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
-        let ruling = self.limit.zip(versus).map(|(limit, versus)| session::rule(&base, versus, limit));
+        let ruling = self.limit.zip(versus).map(|(limit, versus)| analysis::rule(&base, versus, limit));
         Held { comparison, ruling }
     }
 }

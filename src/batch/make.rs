@@ -8,7 +8,11 @@ use crate::engine::{Proposal, ProposeError, propose};
 use crate::experiment::PlanError;
 use crate::plan::{Plan, Presets, ProbeCell, Settings};
 use crate::report::{failed, say};
-use crate::session::{self, AgainError, Session};
+use crate::runner;
+use crate::runner::AgainError;
+use crate::session;
+use crate::session::Session;
+use crate::text;
 
 /// The plan, and what its run is held against.
 pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<(Plan, Option<Gate>)> {
@@ -36,7 +40,7 @@ fn fresh(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<
     let proposed = propose(&Proposal { file, dir, keep: args.keep, presets: &presets, settings });
     let proposed = proposed.map_err(named)?;
     if let Some(instead) = proposed.instead.filter(|_| !args.quiet) {
-        say(format!("iotui: {}", session::clean_text(&instead)));
+        say(format!("iotui: {}", text::clean_text(&instead)));
     }
     Ok(proposed.plan)
 }
@@ -59,5 +63,5 @@ fn again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
     if !args.preset.is_empty() {
         return Err(AgainError::Cells.into());
     }
-    Ok(session::again(&session, args.file.as_deref(), args.dir.as_deref(), args.keep, settings)?)
+    Ok(runner::again(&session, args.file.as_deref(), args.dir.as_deref(), args.keep, settings)?)
 }

@@ -17,14 +17,17 @@ use std::time::SystemTime;
 use anyhow::Context;
 use gate::{Gate, Held};
 
+use crate::analysis;
 use crate::engine::{Bench, Control, place};
 use crate::host::Host;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, say};
-use crate::session::{self, Recorder, Session};
+use crate::runner;
+use crate::session::{Recorder, Session};
 use crate::sys::{left, signals};
-use crate::units::text::shown;
+use crate::text;
+use crate::text::shown;
 
 /// Plans, runs, reports; the exit code of design §3.5.
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
@@ -47,14 +50,14 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     if args.dry_run {
         let shown = if args.anonymous { report::Names::of(&Host::collect(), &plan).plan(&plan) } else { Plan::clone(&plan) };
         let link = Bench::probe(&plan.target).ok().and_then(|bench| bench.facts.link()).map(|link| link.bytes_per_second);
-        args.out.text_or_json(|| dry::text(&shown, &session::foreseen(&plan, link)), &shown)?;
+        args.out.text_or_json(|| dry::text(&shown, &analysis::foreseen(&plan, runner::known_ceilings(), link)), &shown)?;
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;
     let host = Host::collect();
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
     let id = recorder.as_ref().map(|r| locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string())));
-    let (id, name, created) = id.unwrap_or_else(|| (String::new(), String::new(), session::utc(SystemTime::now())));
+    let (id, name, created) = id.unwrap_or_else(|| (String::new(), String::new(), text::utc(SystemTime::now())));
     let session = Session::new(id, name, created, host, Plan::clone(&plan));
     if let Some(gate) = &gate {
         gate.warn(args, &session);
@@ -65,7 +68,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
 
 /// What killed runs had left behind and is removed now.
 fn tell_left(args: &Args) {
-    left::tell().iter().filter(|_| !args.quiet).for_each(|line| say(format!("iotui: {}", session::clean_text(line))));
+    left::tell().iter().filter(|_| !args.quiet).for_each(|line| say(format!("iotui: {}", text::clean_text(line))));
 }
 
 /// What is left when the engine is done.
@@ -82,7 +85,7 @@ fn measured(args: &Args, format: &Format, plan: &Arc<Plan>, recorder: Option<&Ar
     // A watcher that left is not waited for.
     let tell = move |told| drop(to.send(told));
     let control = Arc::new(Control::new(signals::stop_flag()));
-    match session::start(Arc::clone(plan), &session.host, control, recorder.cloned(), tell) {
+    match runner::start(Arc::clone(plan), &session.host, control, recorder.cloned(), tell) {
         Ok(_) => watch::until_over(args, format, &events, session, recorder),
         Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
     }
@@ -92,7 +95,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     if args.no_save {
         return Ok(None);
     }
-    match session::recorder(args.save.as_deref(), host, plan) {
+    match runner::recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
                 say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
@@ -155,7 +158,7 @@ fn finish(
     let table = format.id == report::FORMATS[0].id;
     // The table tells them; the others have no place for them.
     if !table && !args.quiet {
-        session.notes.iter().for_each(|note| say(format!("iotui: {}", session::clean_text(note))));
+        session.notes.iter().for_each(|note| say(format!("iotui: {}", text::clean_text(note))));
     }
     let held = gate.map(|gate| gate.hold(args, &session));
     let session = if args.anonymous { report::anonymous(&session) } else { session };
@@ -170,7 +173,7 @@ fn finish(
     // What was asked for by its name is part of the run: a file that keeps it, another machine.
     let unmet = session.plan.unmet();
     if let Some(why) = unmet {
-        say(format!("iotui: --remote: {}", session::clean_text(why)));
+        say(format!("iotui: --remote: {}", text::clean_text(why)));
     }
     let failed = unkept || unmet.is_some() || error.is_some() || session.has_failed_cell();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);

@@ -9,7 +9,9 @@ use super::bar::Bar;
 use super::{Args, Outcome};
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
-use crate::session::{self, Recorder, Session, Told};
+use crate::runner;
+use crate::runner::Told;
+use crate::session::{Recorder, Session};
 use crate::sys::signals;
 
 /// After a signal the engine has a second for the system call under way, and a little to say so.
@@ -61,7 +63,7 @@ pub(super) fn until_over(
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                error = Some(session::BUG.into());
+                error = Some(runner::BUG.into());
                 break;
             }
         }

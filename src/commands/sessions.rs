@@ -5,10 +5,12 @@ use std::path::Path;
 use super::{CompareTo, ExportTo, Sessions};
 use anyhow::Context;
 
+use crate::analysis;
 use crate::report::{self, Out, When, failed, say};
+use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
+use crate::text::shown;
 use crate::units;
-use crate::units::text::shown;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     let dir = session::folder()?;
@@ -59,11 +61,11 @@ fn compare<'a>(dir: &Path, texts: impl Iterator<Item = &'a String>, anonymous: b
     let format = report::comparison_format(format).context(report::FORMAT_OPTION)?;
     let one = |text: &String| Ok(session::open(dir, text).map_err(failed)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
-    let kept = session::kept(dir, &sessions.iter().collect::<Vec<_>>());
+    let kept = runner::kept(dir, &sessions.iter().collect::<Vec<_>>());
     if anonymous {
         sessions.iter_mut().for_each(|session| *session = report::anonymous(session));
     }
-    let Some(comparison) = session::compare_with(&sessions, &kept) else { return Ok(()) };
+    let Some(comparison) = analysis::compare_with(&sessions, &kept) else { return Ok(()) };
     out.write(|to| (format.write)(&comparison, &out.look(), to))
 }
 

@@ -47,7 +47,7 @@ pub use run::run;
 pub use schedule::order;
 pub use target::Bench;
 pub use watched::Watched;
-pub use way::{Way, infos};
+pub use way::{Way, infos, moves_data};
 
 use crate::record::Event;
 

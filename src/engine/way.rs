@@ -2,7 +2,7 @@
 
 use crate::backend::{self, BACKENDS, Backend, Target};
 use crate::peer::{self, PEERS, Peer};
-use crate::plan::{Choice, Info, Job, Unknown, nearest};
+use crate::plan::{Choice, Info, Job, Op, Unknown, nearest};
 
 /// A backend or a peer.
 #[derive(Clone, Copy)]
@@ -51,4 +51,11 @@ impl Way {
 /// The records of all backends and peers, for planning.
 pub fn infos() -> Vec<&'static Info> {
     Way::all().map(Way::info).collect()
+}
+
+/// Whether a job moves bytes, so that bytes per second say something about it.
+pub fn moves_data(job: &Job) -> bool {
+    // A session may name a way that this version does not know.
+    let moves = Way::of(&job.backend).map_or(true, |way| way.info().moves_bytes());
+    job.op != Op::Seek && moves
 }

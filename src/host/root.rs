@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::sys::text;
-use crate::units::text::steers;
+use crate::text::steers;
 
 /// Characters kept of a one-line value: it ends up in session files and on terminals.
 const LINE: usize = 300;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::plan::{CpuCache, Info, Job, Op, Unknown, nearest};
 use crate::sys::child;
 use crate::sys::usage::Usage;
-use crate::units::text::{Instead, safe};
+use crate::text::{Instead, safe};
 
 /// Another program.
 pub trait Peer: Sync {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units;
 #[cfg(test)]
-use crate::units::text::steers;
-use crate::units::text::{Instead, safe};
+use crate::text::steers;
+use crate::text::{Instead, safe};
+use crate::units;
 
 /// A machine in one line. Sizes in bytes, unknown texts empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

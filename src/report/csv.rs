@@ -6,9 +6,11 @@ use std::io::{self, Write};
 
 use super::table::runs::MOST;
 use super::{Format, Look, text};
+use crate::analysis;
+use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
 use crate::plan::{Job, Op};
 use crate::record::{Trial, Warning};
-use crate::session::{self, CellResult, LatencyOf, ProbeResult, Session, SummaryOf};
+use crate::session::Session;
 use crate::stats::Summary;
 use crate::stats::course::Kind;
 
@@ -41,7 +43,7 @@ struct Column {
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let columns = columns();
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
-    let (results, probes) = (session::results(session), session::probes(session));
+    let (results, probes) = (analysis::results(session), analysis::probes(session));
     for of in results.iter().map(Of::Job).chain(probes.iter().map(Of::Probe)) {
         let row = Row { session, of };
         let fields: Vec<String> = columns.iter().map(|c| (c.get)(&row).quoted()).collect();

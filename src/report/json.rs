@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::pretty::pretty;
 use super::{Format, Look};
-use crate::session::{self, Session};
+use crate::analysis;
+use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "json",
@@ -15,7 +16,7 @@ pub const FORMAT: Format = Format {
 };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-    pretty(&session::document(session), out)?;
+    pretty(&analysis::document(session), out)?;
     writeln!(out)
 }
 

@@ -11,9 +11,11 @@ use serde_json::{Map, Value};
 
 use super::pretty::compact;
 use super::{Format, Look};
+use crate::analysis;
+use crate::analysis::{CellOf, Document};
 use crate::plan::Plan;
 use crate::record::{End, ProbeTrial, Trial};
-use crate::session::{self, CellOf, Document, Session};
+use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "jsonl",
@@ -39,7 +41,7 @@ struct Last<'a> {
     schema: &'a str,
     session: Option<&'a str>,
     reason: End,
-    answer: &'a session::Answer,
+    answer: &'a analysis::Answer,
 }
 
 /// The keys of `item` but those of `without`.
@@ -67,7 +69,7 @@ pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
 
 /// Everything after the trials: results, what was skipped, the end.
 pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
-    let Document { schema, session: id, results, skipped, answer, .. } = session::document(session);
+    let Document { schema, session: id, results, skipped, answer, .. } = analysis::document(session);
     for row in &results {
         line(out, &Line { kind: "result", cell: Some(row.cell()), rest: keys(row, &["cell", "trials"])? })?;
     }
@@ -115,8 +117,8 @@ mod tests {
             let lines = lines(&session);
             let count = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
             assert_eq!(count("trial"), session.trials.len() + session.probe_trials.len(), "{name}");
-            assert_eq!(count("result"), session::results(&session).len() + session::probes(&session).len(), "{name}");
-            assert_eq!(count("skipped"), session::skipped(&session).len() + session::skipped_probes(&session).len(), "{name}");
+            assert_eq!(count("result"), analysis::results(&session).len() + analysis::probes(&session).len(), "{name}");
+            assert_eq!(count("skipped"), analysis::skipped(&session).len() + analysis::skipped_probes(&session).len(), "{name}");
             assert_eq!((count("end"), &lines.last().unwrap()["kind"]), (1, &"end".into()), "{name}");
         }
     }

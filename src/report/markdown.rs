@@ -6,13 +6,14 @@ use std::io::{self, Write};
 
 use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed, unlike};
 use super::{Format, Look, sparks};
-use crate::session::{self, Session};
+use crate::analysis;
+use crate::session::Session;
 
 pub const FORMAT: Format =
     Format { id: "markdown", about: "the table, its warnings and the answer, ready to paste", extension: "md", binary: false, write };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let (results, probes) = (session::results(session), session::probes(session));
+    let (results, probes) = (analysis::results(session), analysis::probes(session));
     let (rows, _) = axes::ordered(&results);
     let findings = Findings::of(&rows);
     // No line of Markdown is broken by its width.
@@ -48,8 +49,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
     below::warnings(&mut page, &findings, rows.len());
-    below::missing(&mut page, &rows, &session::skipped(session));
-    probed::below(&mut page, &probes, &session::skipped_probes(session));
+    below::missing(&mut page, &rows, &analysis::skipped(session));
+    probed::below(&mut page, &probes, &analysis::skipped_probes(session));
     probed::estimates(&mut page, &probes, true);
     below::whole(&mut page, session, &rows);
     unlike::unlike(&mut page, &rows);
@@ -65,7 +66,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !page.lines.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "**Answer**: {}", escaped(&below::safe(&session::answer_with(session, &results, &probes).text, &look)))
+    writeln!(out, "**Answer**: {}", escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look)))
 }
 
 /// A text that stands by itself begins with a capital.
@@ -136,7 +137,7 @@ mod tests {
             let tables: Vec<&[&str]> = lines.chunk_by(|a, b| a.starts_with("| ") == b.starts_with("| ")).collect();
             let tables: Vec<&&[&str]> = tables.iter().filter(|lines| lines[0].starts_with("| ")).collect();
             assert!(tables.iter().all(|lines| lines.iter().all(|line| bars(line) == bars(lines[0]))), "{name}\n{text}");
-            let (results, probes) = (session::results(&session), session::probes(&session).len());
+            let (results, probes) = (analysis::results(&session), analysis::probes(&session).len());
             let written = results.iter().filter(|result| result.written.is_some()).count();
             let rows = [results.len(), probes, written].into_iter().filter(|rows| *rows > 0);
             let found: Vec<usize> = tables.iter().map(|lines| lines.len() - 2).collect();

@@ -12,8 +12,8 @@ use clap::{Arg, Command, ValueEnum};
 use super::pretty::pretty;
 use super::{COMPARISONS, FORMATS, Format, Look, Spread, probe, to_file};
 use crate::sys::stdout;
+use crate::text::{Instead, safe_lines};
 use crate::units::Rates;
-use crate::units::text::{Instead, safe_lines};
 
 /// The heading of these options in the help text.
 pub const HEADING: &str = "Output";

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::units::text::write_json;
+use crate::text::write_json;
 
 /// Bytes that are collected before they are written on.
 const PIECE: usize = 64 << 10;
@@ -178,7 +178,7 @@ mod tests {
         let mut line = Vec::new();
         compact(&value, &mut line).unwrap();
         for text in [text(&value), String::from_utf8(line).unwrap()] {
-            assert!(!text.chars().any(|c| c != '\n' && crate::units::text::steers(c)), "{text:?}");
+            assert!(!text.chars().any(|c| c != '\n' && crate::text::steers(c)), "{text:?}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
         }
     }

@@ -2,7 +2,9 @@
 
 use super::Look;
 use super::figure::{self, Figure, Group, Metric, Panel};
-use crate::session::{self, CellResult, Session};
+use crate::analysis;
+use crate::analysis::CellResult;
+use crate::session::Session;
 use crate::units::{show_count, show_rate};
 
 /// Heights of a bar; the estimates are dotted.
@@ -55,8 +57,8 @@ fn chart(group: &Group, figure: &Figure) -> Vec<String> {
         let bars: String = places.iter().map(one).collect();
         lines.push(format!("{name:<wide$}  {bars}").trim_end().to_string());
     }
-    let expected: Vec<session::Estimated> = figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
-    let reasons = session::estimate_reasons(&expected).replace("Dotted: estimates", "estimates are");
+    let expected: Vec<analysis::Estimated> = figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
+    let reasons = analysis::estimate_reasons(&expected).replace("Dotted: estimates", "estimates are");
     lines.extend((!reasons.is_empty()).then_some(reasons));
     lines
 }
@@ -68,7 +70,7 @@ mod tests {
     #[test]
     fn every_curve_is_a_line_of_bars_on_one_scale() {
         let session = sample::bounded(sample::quick());
-        let results = session::results(&session);
+        let results = analysis::results(&session);
         let lines = lines(&session, &results);
         assert!(lines[0].starts_with("block size from 4 KiB to") && lines[0].ends_with("logarithmic"), "{lines:?}");
         let all: String = lines.concat();
@@ -77,7 +79,7 @@ mod tests {
         assert!(lines.iter().filter(|line| line.starts_with("read")).count() >= 2, "{lines:?}");
         assert_eq!(super::lines(&session, &results[..1]), [""; 0], "a point is no curve");
         for (name, session) in sample::all() {
-            let lines = super::lines(&session, &session::results(&session));
+            let lines = super::lines(&session, &analysis::results(&session));
             assert!(lines.iter().all(|line| !line.contains("NaN") && !line.contains('\n')), "{name}");
         }
     }

@@ -43,7 +43,7 @@ fn every_format_writes_every_reference_as_it_writes_a_session() {
     for reference in crate::session::references() {
         for format in FORMATS {
             let mut out = Vec::new();
-            (format.write)(&reference.session(), &Look::default(), &mut out).unwrap();
+            (format.write)(reference.session(), &Look::default(), &mut out).unwrap();
             assert!(format.binary || out.ends_with(b"\n"), "{} {}", reference.id, format.id);
             if format.id == "json" {
                 let document = serde_json::from_slice(&out).unwrap();

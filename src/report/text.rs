@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::units::text::{Instead, safe};
+use crate::text::{Instead, safe};
 
 /// Columns that `text` takes on a terminal.
 pub fn width(text: &str) -> usize {

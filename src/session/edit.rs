@@ -14,7 +14,8 @@ use super::load::{self, load, whole};
 use super::publish::{Alone, PATIENCE, Unfinished, lock, publish};
 use super::reader;
 use super::seal::{self, Seal};
-use super::{Recorder, Session, SessionError, fio, list, store, time};
+use super::{Recorder, Session, SessionError, fio, list, store};
+use crate::text::time;
 
 /// How often a file may be replaced while its lock is taken.
 const REPLACED: u32 = 100;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::clean;
-use crate::units::text::shown;
+use crate::text::clean;
+use crate::text::shown;
 
 /// Why a session cannot be kept, found, read or changed.
 #[derive(Debug, thiserror::Error)]

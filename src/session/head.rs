@@ -12,9 +12,10 @@ use super::line::{self, First, Found, SCHEMA, Start};
 use super::load::{check, next};
 use super::reader::Lines;
 use super::seal::{self, Seal};
-use super::{Session, SessionError, clean, error, store, time};
+use super::{Session, SessionError, error, store};
 use crate::host::Host;
 use crate::plan::Plan;
+use crate::text::{clean, time};
 
 /// The header of a file.
 pub struct Head {

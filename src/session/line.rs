@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{clean, error};
+use super::error;
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
+use crate::text::clean;
 use crate::units;
 
 /// The kind of the second line of a sealed file: the first one again, for the day that is damaged.

@@ -11,8 +11,9 @@ use super::damage::Damage;
 use super::line::{self, EndLine, Found, SCHEMA, Worst};
 use super::reader::{self, Lines};
 use super::seal::{self, Seal};
-use super::{SessionError, clean, load, store};
+use super::{SessionError, load, store};
 use crate::record::End;
+use crate::text::clean;
 
 /// Bytes read from the start of a file: the keys before `host`.
 const HEAD: usize = 1024;
@@ -107,7 +108,7 @@ pub fn list(dir: &Path) -> Result<Vec<Listed>, SessionError> {
 }
 
 /// As [`list`], without what stands at the end of the files.
-pub(super) fn headers(dir: &Path) -> Result<Vec<Listed>, SessionError> {
+pub fn headers(dir: &Path) -> Result<Vec<Listed>, SessionError> {
     each(dir, false)
 }
 

@@ -8,10 +8,11 @@ use super::damage::Damage;
 use super::line::{self, Found};
 use super::reader::{self, LineError, Lines};
 use super::seal::{self, Seal};
-use super::{Session, SessionError, clean, head};
+use super::{Session, SessionError, head};
 use crate::engine;
 use crate::plan::{Job, Plan};
 use crate::record::{Dropped, Level, Prepared, ProbeFindings, Sample, Verdict, Warning};
+use crate::text::clean;
 
 /// The most programs that are named as holding a file in memory: a name takes more room there than in the file.
 const MAPPED_BY: usize = 16;

@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// Another plan before the first trial: what is known per cell starts anew.
-    pub(super) fn replace_plan(&mut self, plan: Plan) {
+    pub fn replace_plan(&mut self, plan: Plan) {
         self.verdicts = vec![None; plan.cells.len()];
         self.errors = vec![None; plan.cells.len()];
         self.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];

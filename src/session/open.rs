@@ -13,7 +13,7 @@ pub fn open(dir: &Path, text: &str) -> Result<(Session, Option<PathBuf>), Sessio
         Ok(path) => load(&path).map(|session| (session, Some(path))),
         Err(SessionError::Reference(id)) => {
             let found = references::reference(id).ok_or(SessionError::Reference(id))?;
-            Ok((found.session(), None))
+            Ok((found.session().clone(), None))
         }
         Err(error) => Err(error),
     }

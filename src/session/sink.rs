@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
-use super::{clean, seal};
+use super::seal;
+use crate::text::clean;
 
 /// Bytes of lines that wait for the disk, some ten thousand trials; what comes on top is dropped and counted.
 const WAITING: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };

@@ -1,19 +1,16 @@
 //! Where sessions live, what they are called, and how one is found.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::home::Home;
 use super::list::{self, Listed, State};
-use super::{SessionError, clean, references, time};
+use super::{SessionError, references};
 use crate::plan::nearest;
+use crate::text::{self, clean, time};
+use crate::userdata::{Home, folder_of_ours};
 
 /// The most characters of a session's name.
 pub const NAME_LENGTH: usize = 80;
-/// The most characters of the slug in an id.
-const SLUG_LENGTH: usize = 40;
 pub(super) const SUFFIX: &str = "jsonl";
 
 /// `$XDG_DATA_HOME/iotui/sessions`, by default `~/.local/share/iotui/sessions`. It need not exist.
@@ -26,38 +23,17 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), SessionError> {
     folder_of_ours(dir).map_err(|e| SessionError::io("make the folder", dir, e))
 }
 
-/// Makes a folder and those above it, readable by its user only.
-pub fn folder_of_ours(dir: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)
-}
-
-/// The text as part of an id: `[a-z0-9-]`, at most 40 characters, `session` where nothing is left.
-pub fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for c in text.chars() {
-        match c.to_ascii_lowercase() {
-            c @ ('a'..='z' | '0'..='9') => slug.push(c),
-            _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
-            _ => {}
-        }
-        if slug.len() == SLUG_LENGTH {
-            break;
-        }
-    }
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "session".into() } else { slug.into() }
-}
-
 pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
 /// The id of a session of that time: `20261121-093011-scratch`.
 pub(super) fn new_id(created: SystemTime, slug_of: &str) -> String {
-    format!("{}-{}", time::stamp(created), slug(slug_of))
+    format!("{}-{}", time::stamp(created), text::slug(slug_of))
 }
 
-pub(super) fn path_of(dir: &Path, id: &str) -> PathBuf {
+/// The file of the session of that id.
+pub fn path_of(dir: &Path, id: &str) -> PathBuf {
     dir.join(format!("{id}.{SUFFIX}"))
 }
 
@@ -232,8 +208,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ids_are_plain(text in ".{0,80}") {
-            prop_assert!(is_id(&slug(&text)) && slug(&text).len() <= SLUG_LENGTH);
+        fn slugs_are_parts_of_ids(any in ".{0,80}") {
+            prop_assert!(is_id(&text::slug(&any)));
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn plan(cells: u32) -> Plan {
 }
 
 pub fn session(cells: u32) -> Session {
-    let created = super::utc(UNIX_EPOCH + CREATED);
+    let created = crate::text::utc(UNIX_EPOCH + CREATED);
     Session::new("20261121-093011-x".into(), String::new(), created, Default::default(), plan(cells))
 }
 

@@ -11,11 +11,13 @@ use super::damage::HEADERS;
 use super::line::{self, EndLine, Header, Line};
 use super::publish::{self, PATIENCE};
 use super::sink::Sink;
-use super::{Session, SessionError, edit, moves_data, store, time};
+use super::{Session, SessionError, edit, store};
+use crate::engine::moves_data;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event, ProbeFindings, Sample, Severity, Trial, Verdict};
 use crate::stats::{median, merge_neighbours};
+use crate::text::time;
 
 /// The verdict of a cell is rewritten at most so often: its histogram is the longest line.
 const VERDICT_EVERY: Duration = Duration::from_secs(10);

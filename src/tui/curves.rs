@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
+use crate::analysis;
+use crate::analysis::{Axis, Bounds, CellResult, SummaryOf};
 use crate::plan::{Cache, Job, Op, Pattern};
 use crate::record::Severity;
-use crate::session::{self, Axis, Bounds, CellResult, SummaryOf};
 use crate::units::{self, Rates, column::Unit};
 
 /// What a curve shows of its cells.
@@ -86,11 +87,11 @@ pub fn expected<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, metric: Met
     if metric != Metric::Throughput {
         return Vec::new();
     }
-    let line = |line: session::Estimated| {
+    let line = |line: analysis::Estimated| {
         let points = line.points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
         Expected { name: line.name, reason: line.reason, points }
     };
-    session::estimated(jobs, axis, bounds).into_iter().map(line).collect()
+    analysis::estimated(jobs, axis, bounds).into_iter().map(line).collect()
 }
 
 impl Metric {

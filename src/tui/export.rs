@@ -13,8 +13,9 @@ use super::msg::Effect;
 use super::popup::{Popup, Then};
 use super::update::edit;
 use crate::report::{COMPARISONS, FORMATS, Look};
-use crate::session::{Session, clean_text};
-use crate::units::text::shown;
+use crate::session::Session;
+use crate::text::clean_text;
+use crate::text::shown;
 
 /// What is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,7 +150,7 @@ impl Form {
 
 /// A name as that of a file in this folder: neither a path nor hidden, and of a length that every file system takes.
 fn file_name(name: &str) -> String {
-    let plain = |c: char| if c == '/' || crate::units::text::steers(c) || c.is_whitespace() { '-' } else { c };
+    let plain = |c: char| if c == '/' || crate::text::steers(c) || c.is_whitespace() { '-' } else { c };
     let text: String = clean_text(name).chars().map(plain).take(60).collect();
     match text.trim_matches(['-', '.']) {
         "" => "session".into(),

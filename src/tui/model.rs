@@ -136,7 +136,7 @@ impl Model {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
             let answer = (!answer.is_empty()).then(|| answer.clone());
             let saved = match super::live::unsaved(self) {
-                None => format!("saved   {}", crate::units::text::shown(path)),
+                None => format!("saved   {}", crate::text::shown(path)),
                 Some(why) => format!("not all of this run is saved: {why}"),
             };
             answer.into_iter().chain([saved])

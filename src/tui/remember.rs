@@ -7,8 +7,9 @@ use toml::{Table, Value};
 
 use crate::plan::Settings;
 use crate::report;
-use crate::session::{Home, folder_of_ours};
 use crate::sys::fd::open_regular;
+use crate::userdata::Home;
+use crate::userdata::folder_of_ours;
 
 /// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had not been written.
 #[derive(Debug, Clone, Default, PartialEq)]

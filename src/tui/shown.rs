@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use super::sessions::called_as;
+use crate::analysis;
+use crate::analysis::{Answer, Bounds, CellResult, Limited, ProbeResult};
 use crate::plan::{Skipped, TargetSpec};
-use crate::session::{self, Answer, Bounds, CellResult, Limited, ProbeResult, Session};
+use crate::session::Session;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
@@ -21,11 +23,11 @@ pub struct Shown {
 
 impl Shown {
     pub fn of(session: Session, path: Option<PathBuf>) -> Shown {
-        let results = session::results(&session);
-        let probes = session::probes(&session);
-        let answer = session::answer_with(&session, &results, &probes);
-        let skipped = session::skipped(&session);
-        let limits = session::why(&results, &Bounds::of(&session)).limits;
+        let results = analysis::results(&session);
+        let probes = analysis::probes(&session);
+        let answer = analysis::answer_with(&session, &results, &probes);
+        let skipped = analysis::skipped(&session);
+        let limits = analysis::why(&results, &Bounds::of(&session)).limits;
         Shown { session, results, probes, answer, limits, skipped, path }
     }
 
@@ -47,7 +49,7 @@ impl Shown {
 /// A target for a line: a path, or what kind of file.
 pub fn target(spec: &TargetSpec) -> String {
     match spec {
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => crate::units::text::shown(path),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => crate::text::shown(path),
         TargetSpec::Scratch { .. } => "scratch file".into(),
         TargetSpec::None => "no file".into(),
     }

@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use iotui::analysis;
 use iotui::plan::Preset;
 use iotui::report::{self, FORMATS, Look};
+use iotui::runner;
 use iotui::session::{self, Session, State};
 
 /// A folder for one process, in memory where there is such a place.
@@ -111,11 +113,11 @@ fn shown(session: &Session) {
         }
     }
     let pair = [session.clone(), session.clone()];
-    let comparison = session::compare(&pair).expect("two can be compared");
+    let comparison = analysis::compare(&pair).expect("two can be compared");
     written("table", &report::comparison_text(&comparison, &Look::default()));
     serde_json::to_string(&comparison).expect("a comparison is JSON");
     // Judged without a target: a plan for this machine, or a reason.
-    if let Err(error) = session::again(session, Some(Path::new("/dev/null")), None, false, &Default::default()) {
+    if let Err(error) = runner::again(session, Some(Path::new("/dev/null")), None, false, &Default::default()) {
         line(&error.to_string());
     }
 }
@@ -128,7 +130,7 @@ fn written(format: &str, text: &str) {
         "jsonl" => text.lines().for_each(json),
         _ => text.lines().for_each(printable),
     }
-    assert!(!text.contains(|c: char| iotui::units::text::steers(c) && c != '\n'), "{format}: {text:?}");
+    assert!(!text.contains(|c: char| iotui::text::steers(c) && c != '\n'), "{format}: {text:?}");
     for no_number in ["NaN", "inf ", "inf,", "-inf"] {
         assert!(format != "csv" || !text.contains(no_number), "{format}: {no_number} in {text}");
     }
@@ -141,5 +143,5 @@ fn line(text: &str) {
 }
 
 fn printable(text: &str) {
-    assert!(!text.contains(iotui::units::text::steers), "{text:?}");
+    assert!(!text.contains(iotui::text::steers), "{text:?}");
 }

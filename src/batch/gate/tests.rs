@@ -1,6 +1,6 @@
 use super::*;
+use crate::analysis::Open;
 use crate::plan::{Cache, Choice, Job, Op};
-use crate::session::Open;
 
 fn ruling(judged: usize, open: &[bool]) -> Ruling {
     let cell = Job { cache: Cache::Warm, ..Job::plain(Choice::parse("pread").unwrap(), Op::Read) };
@@ -42,7 +42,7 @@ fn a_signal_then_1_then_4_then_3() {
     }
 }
 
-fn session_pair() -> Vec<crate::session::Pair> {
+fn session_pair() -> Vec<crate::analysis::Pair> {
     use crate::session::testing;
     let session = |speed: u64| {
         let mut session = testing::session(1);
@@ -50,6 +50,6 @@ fn session_pair() -> Vec<crate::session::Pair> {
         session
     };
     let (base, slow) = (session(100), session(50));
-    let comparison = session::compare(&[base.clone(), slow]).unwrap();
-    session::rule(&base, &comparison.others[0], 0.05).slower
+    let comparison = analysis::compare(&[base.clone(), slow]).unwrap();
+    analysis::rule(&base, &comparison.others[0], 0.05).slower
 }

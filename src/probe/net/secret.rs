@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::key::{self, Key, MEMORY_MIB, Salt};
 use crate::sys::fd;
-use crate::units::text::shown;
+use crate::text::shown;
 
 /// The variable that holds the secret; not an option, as every user of a machine sees what others are called with.
 pub const VARIABLE: &str = crate::sys::child::SECRET;

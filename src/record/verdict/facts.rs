@@ -3,8 +3,8 @@
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
 use crate::record::{Residency, Trial};
+use crate::text::{Instead, safe};
 use crate::units;
-use crate::units::text::{Instead, safe};
 
 /// Share of the span that may be cached before a cold file counts as cached: what may be missing from a warm one.
 const CACHED: f64 = 0.01;

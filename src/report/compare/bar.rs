@@ -1,6 +1,6 @@
 //! An interval drawn around 1, on a logarithmic scale that is the same for all rows.
 
-use crate::session::times;
+use crate::analysis::times;
 use crate::stats::Ratio;
 
 /// Columns of a bar, and where there is room for more; odd, so that 1 has one of its own.

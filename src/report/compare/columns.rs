@@ -1,11 +1,11 @@
 //! The columns of a comparison: what tells the cells apart, both medians, their ratio, its interval, and what that means.
 
 use super::bar::Scale;
+use crate::analysis::{Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::report::Look;
 use crate::report::table::axes;
 use crate::report::table::below::safe;
 use crate::report::table::grid::{Column, Style};
-use crate::session::{Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::stats::Ratio;
 use crate::units;
 use crate::units::column::{self, PER_SECOND, aligned};

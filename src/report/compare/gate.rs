@@ -1,10 +1,10 @@
 //! The ruling of a gate, for people: the cells that are slower, those without an answer, and the sum.
 
 use super::table::LISTED;
+use crate::analysis::{Ruling, times};
 use crate::report::Look;
 use crate::report::table::below::Page;
 use crate::report::table::grid::Style;
-use crate::session::{Ruling, times};
 
 /// The ruling as lines.
 pub fn ruling(ruling: &Ruling, look: &Look) -> String {

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::ComparisonFormat;
+use crate::analysis::Comparison;
 use crate::report::Look;
 use crate::report::pretty::pretty;
-use crate::session::Comparison;
 
 pub const FORMAT: ComparisonFormat =
     ComparisonFormat { id: "json", about: "one document for programs; its schema is in assets/", extension: "json", write };

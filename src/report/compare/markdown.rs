@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use super::table::{LISTED, about, partnerless, sorted, unjudged};
 use super::{ComparisonFormat, columns};
+use crate::analysis::{Comparison, Difference, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::Look;
 use crate::report::markdown::{escaped, line, table};
 use crate::report::table::axes;
 use crate::report::table::below::safe;
-use crate::session::{Comparison, Difference, Versus};
 
 pub const FORMAT: ComparisonFormat =
     ComparisonFormat { id: "markdown", about: "sum, cells and differences, for a pull request", extension: "md", write };

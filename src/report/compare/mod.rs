@@ -15,8 +15,8 @@ pub use gate::ruling;
 use std::io::{self, Write};
 
 use super::Look;
+use crate::analysis::Comparison;
 use crate::plan::{Unknown, nearest};
-use crate::session::Comparison;
 
 /// One format of a comparison: how it is asked for, and how it is written.
 pub struct ComparisonFormat {

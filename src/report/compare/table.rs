@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::{ComparisonFormat, columns};
+use crate::analysis::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::table::axes;
 use crate::report::table::below::Page;
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
-use crate::session::{Alone, Comparison, Difference, Outcome, Pair, Side, Versus};
 
 /// Cells without a partner that are listed; the rest is counted.
 pub const LISTED: usize = 20;

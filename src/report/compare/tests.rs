@@ -3,8 +3,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::*;
+use crate::analysis::compare;
 use crate::report::{COMPARISON_SCHEMA, SCHEMA, sample, text};
-use crate::session::{Session, compare};
+use crate::session::Session;
 
 /// The quick sample with uring 30 % faster in small blocks, mmap slower, and one cell too few.
 fn changed() -> Session {

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, place};
 use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about, drawable};
+use crate::analysis;
+use crate::analysis::{Axis, Bounds, CellResult, Estimated, SummaryOf};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
-use crate::session::{self, Axis, Bounds, CellResult, Estimated, Session, SummaryOf};
+use crate::session::Session;
 use crate::units::column::{PER_SECOND, TIME, Unit};
 use crate::units::{show_count, ticks};
 
@@ -161,7 +163,7 @@ impl Wanted<'_> {
         if self.metric == Metric::Throughput {
             let far = if scale.log { FAR_LOG } else { FAR } * spans().map(|span| span.1).fold(0.0, f64::max);
             for (panel, jobs) in panels.iter_mut().zip(&cells) {
-                panel.expected = session::estimated(jobs.iter().copied(), axis, bounds);
+                panel.expected = analysis::estimated(jobs.iter().copied(), axis, bounds);
                 // What was asked for by name is drawn however far it is.
                 panel.expected.iter_mut().for_each(|line| line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated));
                 panel.expected.retain(|line: &Estimated| !line.points.is_empty());

@@ -9,7 +9,8 @@ pub mod scale;
 #[cfg(test)]
 mod tests;
 
-use crate::session::{CellResult, Estimated, ProbeResult, Session};
+use crate::analysis::{CellResult, Estimated, ProbeResult};
+use crate::session::Session;
 use crate::units::column::Unit;
 
 pub use self::scale::{Across, Scale, Spread};

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::facets::place;
 use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about, drawable};
+use crate::analysis::{ProbeCurves, ProbeResult};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
-use crate::session::{ProbeCurves, ProbeResult};
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 

@@ -1,11 +1,12 @@
 use super::*;
+use crate::analysis;
 use crate::plan::{Cache, CpuCache, Job, Op, ProbeCell};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
 use crate::report::sample;
-use crate::session::{self, Session, reference};
+use crate::session::{Session, reference};
 
 fn drawn(session: &Session) -> Vec<Group> {
-    groups(session, &session::results(session), &session::probes(session), &Look::default())
+    groups(session, &analysis::results(session), &analysis::probes(session), &Look::default())
 }
 
 fn points(figure: &Figure) -> usize {
@@ -22,7 +23,7 @@ fn measured(cells: Vec<Job>) -> Session {
 
 #[test]
 fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
-    let session = reference("macbook-2017").unwrap().session();
+    let session = reference("macbook-2017").unwrap().session().clone();
     let all = drawn(&session);
     let first = &all[0].figures[0];
     assert_eq!((first.metric, first.title.as_str(), first.scale.unit), (Metric::Throughput, "Throughput by block size", "MiB/s"));
@@ -103,7 +104,7 @@ fn probes_have_curves_with_what_was_expected_and_bars_for_the_rest() {
     let curve = &latency.figures[0].panels[0].curves[0];
     assert!(curve.points.len() == 8 && curve.points.iter().all(|point| point.expected == Some((1.0, 2.0))));
     let bars: usize = all.iter().filter_map(|group| group.bars.as_ref()).map(|bars| bars.rows.len()).sum();
-    let probes = session::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+    let probes = analysis::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
     assert_eq!(bars + 8, probes);
 }
 

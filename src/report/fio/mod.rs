@@ -13,7 +13,9 @@ use std::io::{self, Write};
 
 use self::target::Target;
 use super::{Format, Look, text};
-use crate::session::{self, CellResult, Session};
+use crate::analysis;
+use crate::analysis::CellResult;
+use crate::session::Session;
 use crate::units;
 
 pub const FORMAT: Format =
@@ -32,7 +34,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{option}")?;
     }
     writeln!(out, "randseed={}", plan.seed)?;
-    let results = session::results(session);
+    let results = analysis::results(session);
     for (index, cell) in plan.cells.iter().enumerate() {
         writeln!(out)?;
         // A cell is in the plan once; one that was never reached has no result.

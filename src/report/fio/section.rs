@@ -31,7 +31,7 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
     if !target.may(job.op) {
         return vec![Line::Comment(format!("{label}: left out, it would write a file that was there before"))];
     }
-    if job.op == Op::Seek || (!crate::session::moves_data(job) && job.backend.id != "null") {
+    if job.op == Op::Seek || (!crate::engine::moves_data(job) && job.backend.id != "null") {
         return vec![Line::Comment(format!("{label}: fio has no job of calls that move nothing"))];
     }
     let mut section = Section::default();

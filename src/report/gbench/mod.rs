@@ -13,17 +13,19 @@ use serde_json::{Value, json};
 
 use super::pretty::pretty;
 use super::{Format, Look, text};
+use crate::analysis;
+use crate::analysis::{CellResult, ProbeResult};
 use crate::host::{CacheLevel, Host, cpu_list};
 use crate::plan::{Cache, Job, Sync};
 use crate::record::{Severity, Trial, Unit, Warning};
-use crate::session::{self, CellResult, ProbeResult, Session};
+use crate::session::Session;
 use crate::stats::Summary;
 
 pub const FORMAT: Format =
     Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", binary: false, write };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let results = session::results(session);
+    let results = analysis::results(session);
     let names = Names::of(&session.plan.cells);
     let (mut benchmarks, mut failed) = (Vec::new(), Vec::new());
     for (family, result) in results.iter().enumerate() {
@@ -32,7 +34,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
             Err(why) => failed.push(format!("{}: {}", names.name(&result.cell), text::clean(why))),
         }
     }
-    let probes = session::probes(session);
+    let probes = analysis::probes(session);
     for (index, probe) in probes.iter().enumerate() {
         probed::entries(&mut benchmarks, &mut failed, results.len() + index, probe);
     }
@@ -72,9 +74,9 @@ impl Names {
 
 fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[String]) -> Value {
     let host: &Host = &session.host;
-    let skipped = session::skipped(session);
+    let skipped = analysis::skipped(session);
     let mut skipped: Vec<String> = skipped.iter().map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason))).collect();
-    skipped.extend(session::skipped_probes(session).iter().map(|s| format!("{}: {}", probed::name(&s.cell), text::clean(&s.reason))));
+    skipped.extend(analysis::skipped_probes(session).iter().map(|s| format!("{}: {}", probed::name(&s.cell), text::clean(&s.reason))));
     let sizes = probes.iter().filter_map(|probe| Some((probe, probe.value?))).filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
     skipped.extend(sizes.map(|(probe, value)| format!("{}: {} bytes, which is no time", probed::name(&probe.cell), value.summary.median)));
     json!({

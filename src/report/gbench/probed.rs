@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{AGGREGATES, Aggregate, Entry};
+use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::text;
-use crate::session::ProbeResult;
 use crate::stats::Summary;
 
 /// `probe:call/arguments:3`.

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 
 use super::chart::{Band, Chart, Dot, Other, Series, Style, Tick, Twice, mark};
 use super::{Page, timeline};
+use crate::analysis::{Estimated, ProbeResult, SummaryOf};
 use crate::report::figure::{Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread};
 use crate::report::picture;
 use crate::report::table::origin;
 use crate::report::text::xml;
-use crate::session::{Estimated, ProbeResult, SummaryOf};
 use crate::units::{show_count, show_nanos, show_rate};
 
 /// Every chart that has something to show, each group below its legend.

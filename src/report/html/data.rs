@@ -7,11 +7,11 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 use super::Page;
-use crate::session;
+use crate::analysis;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<script type=\"application/json\" id=\"iotui-data\">")?;
-    session::document(page.session).serialize(&mut Serializer::with_formatter(&mut *out, Inert))?;
+    analysis::document(page.session).serialize(&mut Serializer::with_formatter(&mut *out, Inert))?;
     writeln!(out, "</script>")
 }
 

@@ -19,8 +19,10 @@ use std::io::{self, Write};
 use super::figure::{self, Group};
 use super::table::{axes, findings::Findings};
 use super::{Format, Look, text};
+use crate::analysis;
+use crate::analysis::{Answer, CellResult, ProbeResult};
 use crate::plan::Skipped;
-use crate::session::{self, Answer, CellResult, ProbeResult, Session};
+use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "html",
@@ -58,7 +60,7 @@ impl<'a> Page<'a> {
     fn of(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
         let (rows, breaks) = axes::ordered(results);
         let findings = Findings::of(&rows);
-        let probes = session::probes(session);
+        let probes = analysis::probes(session);
         let groups = figure::groups(session, results, &probes, look);
         let counted = groups.iter().scan(0, |next, group| {
             let first = *next;
@@ -66,7 +68,7 @@ impl<'a> Page<'a> {
             Some(first)
         });
         let first = counted.collect();
-        let (skipped, answer) = (session::skipped(session), session::answer_with(session, results, &probes));
+        let (skipped, answer) = (analysis::skipped(session), analysis::answer_with(session, results, &probes));
         // No line of a page is broken by its width.
         let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
         Page { session, results, probes, rows, breaks, findings, skipped, answer, groups, first, look }
@@ -96,7 +98,7 @@ const SECTIONS: [Section; 11] = [
 ];
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let results = session::results(session);
+    let results = analysis::results(session);
     let page = Page::of(session, &results, look);
     let (style, script) = (style(), script());
     writeln!(

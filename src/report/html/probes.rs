@@ -4,20 +4,20 @@ use std::io::{self, Write};
 
 use super::Page;
 use super::table::{class, head};
+use crate::analysis;
 use crate::report::markdown::capital;
 use crate::report::table::below;
 use crate::report::table::below::Page as Lines;
 use crate::report::table::grid::{Cell, Column, Style};
 use crate::report::table::{extra, probed};
 use crate::report::text::xml;
-use crate::session;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
         section("probes", "Probes", &probed::columns(&page.probes, &page.look), page.probes.len(), "", out)?;
     }
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
-    probed::below(&mut lines, &page.probes, &session::skipped_probes(page.session));
+    probed::below(&mut lines, &page.probes, &analysis::skipped_probes(page.session));
     list("about-probes", "About the probes", &lines, out)?;
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probed::estimates(&mut lines, &page.probes, true);

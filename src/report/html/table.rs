@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::Page;
+use crate::analysis::CellResult;
 use crate::record::Source;
 use crate::report::Look;
 use crate::report::table::columns;
 use crate::report::table::grid::{Cell, Column, Style};
 use crate::report::text::xml;
-use crate::session::CellResult;
 use crate::units;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {

@@ -34,10 +34,10 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
     for (name, session) in sessions() {
         let text = show(&session);
         let page = parse(&text);
-        let results = session::results(&session);
+        let results = analysis::results(&session);
         let rows: Vec<usize> = all(&page, "tbody", "").iter().map(|body| body.children().filter(Node::is_element).count()).collect();
         let written = results.iter().filter(|result| result.written.is_some()).count();
-        let wanted = [results.len(), written, session::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
+        let wanted = [results.len(), written, analysis::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
         assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
         let marked = |node: &Node, class: &str| node.attribute("class").unwrap_or("").split(' ').any(|own| own == class);
         let charts = |id: &str| {
@@ -48,7 +48,7 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         // On a curve or on a bar.
         let bars = page.descendants().filter(|node| node.tag_name().name() == "rect" && marked(node, "value")).count();
         let jobs = results.iter().filter(|r| r.operations.is_some() && r.error.is_none()).count();
-        let probes = session::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+        let probes = analysis::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
         let drawn = dots("chart-throughput").max(dots("chart-operations")) + dots("chart-probe") + bars;
         assert!(drawn >= jobs + probes, "{name}: {drawn} of {jobs} and {probes}");
         let trials: usize = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).sum();
@@ -70,7 +70,7 @@ fn a_page_holds_the_whole_document() {
         let page = parse(&text);
         let data = page.descendants().find(|node| node.attribute("id") == Some("iotui-data")).unwrap();
         let got: Value = serde_json::from_str(data.text().unwrap()).unwrap();
-        assert_eq!(got, serde_json::to_value(session::document(&session)).unwrap(), "{name}");
+        assert_eq!(got, serde_json::to_value(analysis::document(&session)).unwrap(), "{name}");
     }
 }
 
@@ -187,9 +187,9 @@ fn a_preset_says_what_was_done() {
 #[test]
 fn a_result_that_failed_and_has_warnings_is_one() {
     let mut session = sample::every();
-    let results = session::results(&session);
-    let of = |result: &session::CellResult| session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap();
-    let doubtful = |result: &&session::CellResult| result.warnings.iter().any(|warning| warning.severity > Severity::Note);
+    let results = analysis::results(&session);
+    let of = |result: &analysis::CellResult| session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap();
+    let doubtful = |result: &&analysis::CellResult| result.warnings.iter().any(|warning| warning.severity > Severity::Note);
     let figure = |session: &Session| {
         let text = show(session);
         let rest = text.split("Results without a warning</h3><p class=\"figure\">").nth(1).unwrap();

@@ -3,9 +3,9 @@
 use super::Page;
 use super::chart::{Chart, Dot, Series, Style, Tick, Twice};
 use super::charts::style;
+use crate::analysis::CellResult;
 use crate::record::Trial;
 use crate::report::figure::{COLORS, Metric};
-use crate::session::CellResult;
 use crate::units::{self, show_count, show_nanos, show_rate};
 
 /// Trials that are drawn; of more, evenly spread ones.

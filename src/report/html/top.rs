@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use super::Page;
+use crate::analysis;
+use crate::analysis::{Best, SummaryOf, times};
 use crate::host::{self, Item};
 use crate::record::{Severity, Warning};
 use crate::report::table::conditions;
 use crate::report::text::xml;
-use crate::session::{self, Best, SummaryOf, times};
 use crate::units::{show_count, show_rate};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
@@ -62,7 +63,7 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let worst =
         |severity| all.iter().filter(|(failed, warnings)| !failed && warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
     let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
-    let skipped = page.skipped.len() + session::skipped_probes(page.session).len();
+    let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
         (wrong, "✖", "not what the number says it is"),

@@ -13,7 +13,8 @@ use self::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::figure::{self, Figure, Group, Key, Line, Metric};
 use super::table::conditions;
 use super::{Look, text};
-use crate::session::{self, Session};
+use crate::analysis;
+use crate::session::Session;
 
 const WIDTH: f64 = 1200.0;
 const EDGE: f64 = 40.0;
@@ -38,9 +39,9 @@ pub struct Place {
 
 /// Everything of a session that can be drawn.
 pub fn scene(session: &Session, look: &Look) -> Scene {
-    let (results, probes) = (session::results(session), session::probes(session));
+    let (results, probes) = (analysis::results(session), analysis::probes(session));
     let groups = figure::groups(session, &results, &probes, look);
-    let answer = text::clean(&session::answer_with(session, &results, &probes).text);
+    let answer = text::clean(&analysis::answer_with(session, &results, &probes).text);
     let mut scene = Scene { width: WIDTH, height: 0.0, title: title(session, &groups), about: answer.clone(), shapes: Vec::new() };
     let mut y = head(&mut scene, session);
     let lone = groups.len() == 1;
@@ -89,8 +90,8 @@ fn head(scene: &mut Scene, session: &Session) -> f64 {
         scene.bold((EDGE, y), &line, TITLE);
         y += TITLE + 6.0;
     }
-    let results = session::results(session);
-    let rows: Vec<&session::CellResult> = results.iter().collect();
+    let results = analysis::results(session);
+    let rows: Vec<&analysis::CellResult> = results.iter().collect();
     let about = conditions::conditions(session, &rows, false);
     for (label, body) in about.iter().take(2).filter(|(_, body)| !body.trim().is_empty()) {
         let lines = font::wrap(&text::clean(&format!("{label}: {body}")), NOTE, ROOM);
@@ -238,9 +239,9 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
     notes.extend(rows().any(|row| row.point.expected.is_some()).then(|| "Grey: what was expected.".into()));
     notes.extend(rows().any(|row| !row.reported.is_empty()).then(|| "A hollow diamond: what a reference reported.".into()));
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
-    let expected: Vec<session::Estimated> =
+    let expected: Vec<analysis::Estimated> =
         figures().flat_map(|figure| &figure.panels).flat_map(|panel| panel.expected.iter().cloned()).collect();
-    notes.push(session::estimate_reasons(&expected));
+    notes.push(analysis::estimate_reasons(&expected));
     notes.retain(|note| !note.is_empty());
     notes.join(" ")
 }

@@ -26,7 +26,7 @@ fn texts(scene: &Scene) -> Vec<(f64, f64, f64, f64, &str)> {
 #[test]
 fn no_text_leaves_the_picture_or_stands_on_another() {
     let samples = sample::all().into_iter().map(|(name, session)| (name.to_string(), session));
-    for (name, session) in samples.chain(references().iter().map(|reference| (reference.id.to_string(), reference.session()))) {
+    for (name, session) in samples.chain(references().iter().map(|reference| (reference.id.to_string(), reference.session().clone()))) {
         let scene = scene(&session, &Look::default());
         let all = texts(&scene);
         for (at, (left, right, y, size, text)) in all.iter().enumerate() {

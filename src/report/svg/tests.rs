@@ -1,8 +1,8 @@
 use super::*;
+use crate::analysis;
 use crate::record::{Ceilings, Severity};
 use crate::report::figure::COLORS;
 use crate::report::sample;
-use crate::session;
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -21,8 +21,8 @@ fn every_picture_is_xml_with_a_point_per_measured_cell() {
     for (name, session) in sample::all() {
         let text = show(&session);
         let xml = roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
-        let jobs = session::results(&session).iter().filter(|r| r.error.is_none() && r.operations.is_some()).count();
-        let probes = session::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+        let jobs = analysis::results(&session).iter().filter(|r| r.error.is_none() && r.operations.is_some()).count();
+        let probes = analysis::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
         assert!(marks(&xml) >= jobs + probes, "{name}: {} of {jobs} and {probes}", marks(&xml));
         assert!(!text.contains("NaN") && !text.contains("inf"), "{name}");
     }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::analysis;
+use crate::analysis::CellResult;
 use crate::plan::{Job, Op};
-use crate::session::{self, CellResult};
 use crate::units;
 
 /// One part of a job.
@@ -13,7 +14,7 @@ pub struct Axis {
     /// A number: to the right.
     pub number: bool,
     /// What is drawn over it, and what its rows are ordered by.
-    along: Option<session::Axis>,
+    along: Option<analysis::Axis>,
     /// A column even where it is the same for all, if there is room.
     pub always: bool,
     /// Whether a constant value is worth a word.
@@ -31,21 +32,21 @@ pub const AXES: &[Axis] = &[
     Axis { always: true, ..axis("backend", 9, false, |j| j.backend.to_string()) },
     axis("op", 0, false, |j| j.action().to_string()),
     axis("pattern", 8, false, |j| j.pattern.to_string()),
-    Axis { always: true, along: Some(session::Axis::Block), ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
+    Axis { always: true, along: Some(analysis::Axis::Block), ..axis("block", 13, true, |j| units::show_bytes(j.block)) },
     Axis { always: true, ..axis("cache", 1, false, |j| j.cache.to_string()) },
     Axis {
         tell: |j| j.span > 0,
-        along: Some(session::Axis::Size),
+        along: Some(analysis::Axis::Size),
         ..axis("span", 7, true, |j| if j.span > 0 { units::show_bytes(j.span) } else { "-".into() })
     },
-    Axis { tell: |j| j.count.is_some(), along: Some(session::Axis::Count), ..axis("count", 10, true, |j| count(j.count)) },
-    Axis { along: Some(session::Axis::Threads), ..axis("threads", 12, true, |j| j.threads.to_string()) },
-    Axis { along: Some(session::Axis::Depth), ..axis("depth", 11, true, |j| j.depth.to_string()) },
+    Axis { tell: |j| j.count.is_some(), along: Some(analysis::Axis::Count), ..axis("count", 10, true, |j| count(j.count)) },
+    Axis { along: Some(analysis::Axis::Threads), ..axis("threads", 12, true, |j| j.threads.to_string()) },
+    Axis { along: Some(analysis::Axis::Depth), ..axis("depth", 11, true, |j| j.depth.to_string()) },
     axis("direct", 5, false, |j| yes(j.direct)),
     Axis { tell: |j| j.op == Op::Write, ..axis("sync", 2, false, |j| j.sync.to_string()) },
     Axis {
         tell: |j| j.mix.is_some(),
-        along: Some(session::Axis::Mix),
+        along: Some(analysis::Axis::Mix),
         ..axis("mix", 3, true, |j| j.mix.map_or("-".into(), |m| format!("{m} %")))
     },
     Axis { tell: |j| j.xor, ..axis("xor", 6, false, |j| yes(j.xor)) },
@@ -78,8 +79,8 @@ impl Axis {
     /// The number that the column shows; one pass is more than any count. `None` of words, and where there is none.
     pub fn figure(&self, job: &Job) -> Option<f64> {
         match self.along? {
-            session::Axis::Count => job.count.map(|count| if count == 0 { f64::INFINITY } else { count as f64 }),
-            session::Axis::Mix => job.mix.map(f64::from),
+            analysis::Axis::Count => job.count.map(|count| if count == 0 { f64::INFINITY } else { count as f64 }),
+            analysis::Axis::Mix => job.mix.map(f64::from),
             along => along.place(job).map(|place| place as f64),
         }
     }
@@ -133,7 +134,7 @@ pub fn order(results: &[CellResult]) -> (Vec<usize>, Vec<bool>) {
 /// [`order`] of these jobs.
 pub fn order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
     let mut by_order: Vec<&Axis> = AXES.iter().filter(|axis| axis.varies(rows.iter().copied())).collect();
-    let drawn = session::Axis::best(rows.iter().copied());
+    let drawn = analysis::Axis::best(rows.iter().copied());
     by_order.sort_by_key(|axis| (drawn.is_some() && axis.along == drawn, axis.order));
     let ranks: Vec<Vec<usize>> = by_order.iter().map(|axis| axis.ranks(rows)).collect();
     let mut keyed: Vec<(Vec<usize>, usize)> = (0..rows.len()).map(|i| (ranks.iter().map(|rank| rank[i]).collect(), i)).collect();

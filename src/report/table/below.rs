@@ -2,10 +2,12 @@
 
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
+use crate::analysis;
+use crate::analysis::{Bounds, CellResult, Limited};
 use crate::plan::{Job, Op, Skipped};
 use crate::record::{End, Severity, Xor};
 use crate::report::{Look, text};
-use crate::session::{self, Bounds, CellResult, Limited, Session};
+use crate::session::Session;
 use crate::stats::median;
 use crate::units;
 
@@ -137,7 +139,7 @@ pub fn ending(page: &mut Page, session: &Session) {
 /// What an operation costs on each curve, and what limits the cells.
 pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
-    let why = session::why(&results, &Bounds::of(session));
+    let why = analysis::why(&results, &Bounds::of(session));
     page.gap();
     for curve in why.costs.iter().take(CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
@@ -159,7 +161,7 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 
 /// What facts said of the cells before they ran.
 pub fn expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
-    let said = session::expected(session, rows.iter().copied());
+    let said = analysis::expected(session, rows.iter().copied());
     if let Some((name, said)) = said.split_once(": ") {
         page.gap();
         page.paragraph(&format!("{name}: "), Style::Dim, &format!("{said}."));

@@ -5,9 +5,9 @@ use super::below::safe;
 use super::findings::Findings;
 use super::grid::{Cell, Column, Style};
 use super::origin;
+use crate::analysis::{CellResult, SummaryOf};
 use crate::record::{LevelChange, Trial};
 use crate::report::Look;
-use crate::session::{CellResult, SummaryOf};
 use crate::stats;
 use crate::units::column::{self, PER_SECOND, TIME, Unit, aligned};
 
@@ -121,7 +121,7 @@ fn middle(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
 
 /// Percentiles in one unit for all of them, so that they can be compared along the row.
 fn latencies(rows: &[&CellResult]) -> Vec<Column> {
-    let of = |get: fn(&crate::session::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
+    let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|r| r.latency.as_ref().and_then(get)).collect()
     };
     let all = [("p50", 4, of(|l| l.p50)), ("p99", 5, of(|l| l.p99)), ("p99.9", 9, of(|l| l.p999)), ("max", 10, of(|l| Some(l.max)))];

@@ -1,9 +1,11 @@
 //! What stands above the table: target, machine, run, and what all cells have in common.
 
 use super::axes;
+use crate::analysis;
+use crate::analysis::CellResult;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, HostSummary};
-use crate::session::{self, CellResult, Session};
+use crate::session::Session;
 use crate::units;
 
 /// Labels with their lines, unknown parts left out.
@@ -46,7 +48,7 @@ fn joined(parts: impl IntoIterator<Item = String>) -> String {
 fn run(session: &Session, rows: &[&CellResult]) -> String {
     let plan = &session.plan;
     let name = if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
-    let probes = session::probes(session);
+    let probes = analysis::probes(session);
     let of_probes = probes.iter().filter(|p| p.error.is_none()).map(|p| p.trials.len());
     let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).chain(of_probes);
     let trials = match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {

@@ -3,8 +3,9 @@
 use super::columns::safe_column;
 use super::grid::Column;
 use super::{axes, levels, measured, runs, written};
+use crate::analysis::CellResult;
 use crate::report::Look;
-use crate::session::{CellResult, Session};
+use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{Unit, aligned, unit};
 

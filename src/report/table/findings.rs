@@ -1,8 +1,8 @@
 //! The warnings of all cells, each once and numbered, and the mark that leads from a row to them.
 
 use super::grid::{Cell, Style};
+use crate::analysis::CellResult;
 use crate::record::{Severity, Warning};
-use crate::session::CellResult;
 
 /// One kind of warning and the cells that have it.
 pub struct Finding<'a> {

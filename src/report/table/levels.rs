@@ -2,8 +2,9 @@
 
 use super::extra::{Extra, figures};
 use super::grid::Column;
+use crate::analysis::CellResult;
 use crate::record::{Dropped, Level, Reading};
-use crate::session::{CellResult, Session};
+use crate::session::Session;
 use crate::stats::median;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};

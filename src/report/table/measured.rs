@@ -2,8 +2,9 @@
 
 use super::extra::{Extra, told_apart};
 use super::grid::Column;
+use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
-use crate::session::{CellResult, Session};
+use crate::session::Session;
 use crate::units::column::{TIME, aligned_by, four_digits, unit};
 use crate::units::{Rates, short_bytes, short_time, show_bytes};
 

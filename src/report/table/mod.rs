@@ -26,14 +26,16 @@ use self::below::Page;
 use self::findings::Findings;
 use self::grid::Style;
 use super::{Format, Look, text};
-use crate::session::{self, CellResult, ProbeResult, Session};
+use crate::analysis;
+use crate::analysis::{CellResult, ProbeResult};
+use crate::session::Session;
 
 pub const FORMAT: Format =
     Format { id: "table", about: "aligned columns for people, with warnings and the answer", extension: "txt", binary: false, write };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let (results, probes) = (session::results(session), session::probes(session));
-    let answer = session::answer_with(session, &results, &probes).text;
+    let (results, probes) = (analysis::results(session), analysis::probes(session));
+    let answer = analysis::answer_with(session, &results, &probes).text;
     for line in page(session, &results, &probes, &answer, look) {
         writeln!(out, "{line}")?;
     }
@@ -71,8 +73,8 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
         page.paragraph(&format!("{}: ", extra.id), Style::Dim, &below::sentence(&extra.text));
     }
     below::warnings(&mut page, &findings, rows.len());
-    below::missing(&mut page, &rows, &session::skipped(session));
-    probed::below(&mut page, probes, &session::skipped_probes(session));
+    below::missing(&mut page, &rows, &analysis::skipped(session));
+    probed::below(&mut page, probes, &analysis::skipped_probes(session));
     probed::estimates(&mut page, probes, false);
     below::whole(&mut page, session, &rows);
     unlike::unlike(&mut page, &rows);

@@ -3,9 +3,9 @@
 use super::below::safe;
 use super::grid::{self, Column};
 use super::probed::{figures, marks, reference, safely};
+use crate::analysis::ProbeResult;
 use crate::record::Unit;
 use crate::report::Look;
-use crate::session::ProbeResult;
 use crate::units::column::{self, PER_SECOND, RATE, TIME};
 
 /// The lines of the table; what does not fit `look.width` gives way by its rank.
@@ -84,9 +84,9 @@ fn figure(probe: &ProbeResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::{Known, SummaryOf};
     use crate::plan::{Param, ProbeCell};
     use crate::record::Estimate;
-    use crate::session::{Known, SummaryOf};
     use crate::stats::Summary;
 
     type Row = (&'static str, &'static [(&'static str, &'static str)], Unit, f64, (f64, f64));

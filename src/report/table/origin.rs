@@ -1,8 +1,8 @@
 //! Where the bytes came from, in a word and a number.
 
+use crate::analysis::CellResult;
 use crate::plan::Op;
 use crate::record::Source;
-use crate::session::CellResult;
 
 /// The shares with their words, largest first; of equal ones the more suspicious.
 pub fn parts(source: &Source) -> Vec<(&'static str, f64)> {
@@ -57,7 +57,7 @@ mod tests {
         let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
         let like = |from| crate::report::sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(from) };
         crate::report::sample::measure(&mut session, 0, 5, like(unknown));
-        let mut result = crate::session::results(&session).remove(0);
+        let mut result = crate::analysis::results(&session).remove(0);
         assert_eq!((main(&result), rest(&result)), ("written".into(), String::new()));
         result.source = Some(crate::report::sample::DEVICE);
         assert_eq!(main(&result), "device 100 %");

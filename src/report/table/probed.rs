@@ -4,10 +4,11 @@ use super::below::{Page, safe, sentence};
 use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
 use super::narrow;
+use crate::analysis;
+use crate::analysis::ProbeResult;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
-use crate::session::{self, ProbeResult};
 use crate::units::column::{figure, short};
 
 /// The table of probes: in full where there is room for all of it, else short.
@@ -135,7 +136,7 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
     for (reason, labels) in by_reason(skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()))) {
         page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", some(&labels), sentence(reason)));
     }
-    for line in session::network(probes).lines() {
+    for line in analysis::network(probes).lines() {
         page.paragraph("network: ", Style::Dim, &sentence(&line));
     }
 }

@@ -2,8 +2,10 @@
 
 use super::extra::{Extra, told_apart};
 use super::grid::Column;
+use crate::analysis::CellResult;
+use crate::engine::moves_data;
 use crate::record::Trial;
-use crate::session::{CellResult, Session, moves_data};
+use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{PER_SECOND, Unit, aligned, unit};
 
@@ -75,7 +77,7 @@ mod tests {
         let mut session = sample::session(vec![read.clone(), Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) }]);
         (0..2)
             .for_each(|cell| sample::measure(&mut session, cell, 4, sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None }));
-        let results = crate::session::results(&session);
+        let results = crate::analysis::results(&session);
         let rows: Vec<&CellResult> = results.iter().collect();
         let auto = Rates::default();
         assert!(runs(&session, &rows, auto).is_none() && runs_of_calls(&session, &rows, auto).is_none(), "nobody asked");

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";
 
 fn show(session: &Session, look: Look) -> Vec<String> {
-    page(session, &session::results(session), &session::probes(session), ANSWER, &look)
+    page(session, &analysis::results(session), &analysis::probes(session), ANSWER, &look)
 }
 
 fn look(width: usize) -> Look {
@@ -174,7 +174,7 @@ fn the_answer_of_the_session_ends_the_report() {
     let mut out = Vec::new();
     write(&session, &look(80), &mut out).unwrap();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let answer = session::answer(&session::results(&session)).text;
+    let answer = analysis::answer(&analysis::results(&session)).text;
     assert!(!answer.is_empty() && words(&String::from_utf8(out).unwrap()).ends_with(&words(&answer)));
 }
 

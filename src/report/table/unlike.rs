@@ -2,9 +2,9 @@
 
 use super::below::Page;
 use super::grid::Style;
+use crate::analysis::CellResult;
 use crate::plan::{Cache, CpuCache, Job};
 use crate::record::Trial;
-use crate::session::CellResult;
 use crate::stats::median;
 use crate::units::show_count;
 
@@ -72,7 +72,6 @@ mod tests {
 
     use super::*;
     use crate::report::{Look, sample};
-    use crate::session;
 
     /// What is told of cold and warm cells with so many passes, parts and faults in each trial.
     fn told(cold: [u64; 3], warm: [u64; 3]) -> String {
@@ -84,7 +83,7 @@ mod tests {
             let [passes, parts, faults] = if trial.cell == 0 { cold } else { warm };
             (trial.passes, trial.evidence.parts, trial.minor_faults) = (passes, parts, faults * passes);
         }
-        let results = session::results(&session);
+        let results = crate::analysis::results(&session);
         let look = Look { width: 400, ..Look::default() };
         let mut page = Page { look: &look, lines: Vec::new() };
         unlike(&mut page, &results.iter().collect::<Vec<_>>());

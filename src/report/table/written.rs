@@ -1,7 +1,8 @@
 //! The table of writes: when the page cache had the bytes, and when the device had them.
 
 use super::extra::{Extra, figures, told_apart};
-use crate::session::{CellResult, Session, SummaryOf, Written};
+use crate::analysis::{CellResult, SummaryOf, Written};
+use crate::session::Session;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 

@@ -17,10 +17,12 @@ use nix::errno::Errno;
 
 use self::options::Asked;
 use self::output::{Direction, Job as FioJob, Options, Output, Times};
-use super::{CALLS_UNKNOWN, Session, SessionError, clean, reader, utc};
+use super::{Session, SessionError, reader};
 use crate::host::Host;
 use crate::plan::{Job, Op, Plan, TargetSpec, TrialTime};
+use crate::record::CALLS_UNKNOWN;
 use crate::record::{End, Latency, Severity, Source, Trial, Verdict, Warning};
+use crate::text::{clean, utc};
 use crate::units::show_nanos;
 
 /// The largest file that is read, bytes: json+ of a job with every bin has about 0.2 MiB.

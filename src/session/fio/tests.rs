@@ -1,6 +1,7 @@
 use super::*;
+use crate::analysis::{CellResult, results};
 use crate::plan::{Pattern, Sync};
-use crate::session::{CellResult, Imported, import, load, results};
+use crate::session::{Imported, import, load};
 
 fn golden(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fio").join(name)

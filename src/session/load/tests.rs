@@ -295,7 +295,7 @@ const NUMBERS: &[&str] = &["0", "1", "4096", "4294967295", "9007199254740993", "
 fn check_all(bytes: &[u8]) {
     match parse(bytes) {
         Ok(session) => {
-            let text = serde_json::to_string(&crate::session::document(&session)).unwrap();
+            let text = serde_json::to_string(&crate::analysis::document(&session)).unwrap();
             assert!(!text.contains("inf") || GOLDEN.contains("inf"), "a number that is none");
         }
         Err(error) => assert!(error.to_string().len() < 500),

@@ -10,9 +10,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use super::{Known, Listed, Session, State, probe, results};
-use crate::plan::ProbeCell;
-use crate::record::Unit;
+use super::{Listed, Session, State};
 
 /// One reference: its id, and what lists say of it.
 #[derive(Debug)]
@@ -55,8 +53,8 @@ pub(super) fn meant(text: &str) -> Option<&'static Reference> {
 }
 
 impl Reference {
-    pub fn session(&self) -> Session {
-        self.session.clone()
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// As a list of sessions shows it.
@@ -82,18 +80,7 @@ impl Reference {
     }
 }
 
-/// The highest throughput of a session, bytes per second.
+/// The highest throughput of a session, bytes per second; a report gives one trial of each cell.
 fn best(session: &Session) -> Option<f64> {
-    results(session).iter().filter_map(|result| result.throughput).map(|of| of.summary.median).reduce(f64::max)
-}
-
-/// What the references know of a probe's cell, but for the session that asks.
-pub(super) fn known(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Known> {
-    let others = references().iter().filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
-    let value = |reference: &Reference| {
-        let found = probe::measured(&reference.session, cell)?;
-        let value = found.value.filter(|_| unit.is_none_or(|unit| found.unit == Some(unit)))?;
-        Some(Known { session: reference.id.into(), value: value.summary.median })
-    };
-    others.filter_map(value).collect()
+    session.trials.iter().map(|trial| trial.throughput()).filter(|rate| *rate > 0.0).reduce(f64::max)
 }

@@ -1,11 +1,11 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::analysis::{CellResult, probes, results};
 use crate::plan::{Cache, Job, Op};
-use crate::session::{CellResult, probes, results};
 
 fn of(id: &str) -> Session {
-    reference(id).unwrap().session()
+    reference(id).unwrap().session().clone()
 }
 
 fn cell(results: &[CellResult], holds: impl Fn(&Job) -> bool) -> &CellResult {
@@ -25,13 +25,13 @@ fn every_file_is_a_reference_that_says_what_it_is() {
         let session = reference.session();
         assert!(session.plan.cells.len() + session.plan.probes.len() > 0 && !reference.about.is_empty(), "{id}");
         assert!(reference.source.starts_with("course CS") && reference.machine.starts_with("the "), "{id}");
-        let reached = results(&session).len() + probes(&session).len();
+        let reached = results(session).len() + probes(session).len();
         assert_eq!(reached, session.plan.cells.len() + session.plan.probes.len(), "{id}");
         let cells: HashSet<&Job> = session.plan.cells.iter().collect();
         assert_eq!(cells.len(), session.plan.cells.len(), "{id}: two cells are equal");
         let probes: HashSet<_> = session.plan.probes.iter().collect();
         assert_eq!(probes.len(), session.plan.probes.len(), "{id}: two probes are equal");
-        assert!(session.created.is_empty() || crate::session::parse_utc(&session.created).is_some(), "{id}");
+        assert!(session.created.is_empty() || crate::text::parse_utc(&session.created).is_some(), "{id}");
         assert!(session.trials.iter().all(|trial| trial.device_bytes.is_none() && trial.nanos > 0 && trial.ops > 0), "{id}");
         assert!(session.probe_trials.iter().all(|trial| trial.is_sound() && trial.value > 0.0), "{id}");
         let unknown = session.verdicts.iter().flatten().all(|v| v.source.is_none_or(|source| source.unknown == 1.0) && v.latency.is_none());
@@ -83,15 +83,4 @@ fn ids_and_their_starts_are_found() {
     assert_eq!(meant("macbook-2017").map(|found| found.id), Some("macbook-2017"));
     assert_eq!(meant("xeon").map(|found| found.id), Some("xeon-os"));
     assert!(meant("xeo").is_none() && meant("").is_none() && meant("macbook-2018").is_none());
-}
-
-#[test]
-fn a_probe_knows_what_other_machines_reach() {
-    let lab = of("xeon-os");
-    let cell = lab.plan.probes[0].clone();
-    let mine = Session { reference: None, ..lab.clone() };
-    let found = known(&cell, Some(Unit::Nanos), &mine);
-    assert_eq!(found.iter().map(|known| known.session.as_str()).collect::<Vec<_>>(), ["xeon-os"]);
-    assert_eq!(known(&cell, Some(Unit::Bytes), &mine), []);
-    assert_eq!(known(&cell, Some(Unit::Nanos), &lab), []);
 }

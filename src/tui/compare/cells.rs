@@ -4,8 +4,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::data::{Row, Sheet};
+use crate::analysis::{Outcome, Pair, Versus};
 use crate::report::table::grid::Column;
-use crate::session::{Outcome, Pair, Versus};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 

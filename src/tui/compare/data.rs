@@ -1,10 +1,11 @@
 //! What was compared: the sessions, the figures, and the table's columns, made off the screen's thread.
 
+use crate::analysis::{Comparison, Kept, Pair, Versus, compare_with};
 use crate::plan::Job;
 use crate::report::table::axes;
 use crate::report::table::grid::Column;
 use crate::report::{Look, compared_columns};
-use crate::session::{Comparison, Kept, Pair, Session, Versus, compare_with};
+use crate::session::Session;
 use crate::tui::sessions::called_as;
 use crate::tui::shown::Shown;
 

@@ -1,6 +1,6 @@
 //! Several sessions over each other: their curves in one chart, those of one way side by side in the legend.
 
-use crate::session::Axis;
+use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
 use crate::tui::shown::Shown;
 

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use super::{Compare, Compared};
+use crate::analysis::Kept;
 use crate::report::Look;
-use crate::session::{Kept, Session};
+use crate::session::Session;
 use crate::tui::model::Screen;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::cells::{self, HEAD, Table, paragraph};
 use super::data::Sheet;
 use super::{Compare, Compared, View, overlay_view};
-use crate::session::{Difference, Side, Versus};
+use crate::analysis::{Difference, Side, Versus};
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Model, Screen};
 use crate::tui::sessions::when;

@@ -1,8 +1,8 @@
 //! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
 
+use crate::analysis::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
-use crate::session::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::tui::cursor::moved;
 use crate::tui::keymap::Action;
 use crate::tui::plot::Point;
@@ -112,7 +112,7 @@ fn curve(own: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::probes;
+    use crate::analysis::probes;
     use crate::tui::lab::tests::session;
 
     #[test]

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::analysis;
+use crate::analysis::{ProbeResult, Step};
 use crate::engine::Offer;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::Unit;
-use crate::session::{self, ProbeResult, Reference, Session, Step};
+use crate::session::{Reference, Session};
 use crate::tui::sessions::{called_as, when};
 
 /// What the shell found out for this screen.
@@ -33,13 +35,13 @@ impl Other {
     /// The medians of a session's probes.
     pub fn of(session: &Session, about: String) -> Other {
         let value = |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
-        let values = session::probes(session).into_iter().filter_map(value).collect();
+        let values = analysis::probes(session).into_iter().filter_map(value).collect();
         Other { id: session.id.clone(), name: called_as(session).into(), about, values }
     }
 
     /// The references that measured probes.
     pub fn references(all: &[Reference]) -> Vec<Other> {
-        let known = all.iter().map(|reference| Other::of(&reference.session(), reference.machine.clone()));
+        let known = all.iter().map(|reference| Other::of(reference.session(), reference.machine.clone()));
         known.filter(|other| !other.values.is_empty()).collect()
     }
 
@@ -70,7 +72,7 @@ pub struct Data {
 impl Data {
     /// A session that is over.
     pub fn whole(session: Session, results: Vec<ProbeResult>, path: Option<PathBuf>) -> Data {
-        let skipped = session::skipped_probes(&session);
+        let skipped = analysis::skipped_probes(&session);
         let title = match session.reference {
             Some(_) => session.id.clone(),
             None => format!("{}, {} UTC", called_as(&session), when(&session.created)),
@@ -80,7 +82,7 @@ impl Data {
 
     /// A session as far as it is; what it did not reach is not skipped yet.
     pub fn growing(session: &Session, results: Vec<ProbeResult>) -> Data {
-        let steps = session::steps(&results, &session.host);
+        let steps = analysis::steps(&results, &session.host);
         Data {
             results,
             steps,

@@ -8,10 +8,11 @@ use super::choice::Choice;
 use super::curve::Curves;
 use super::data::{Data, Here, Other};
 use super::sheet::{Item, Known, Sheet, Slot};
+use crate::analysis::ProbeResult;
 use crate::engine::Offer;
 use crate::plan::{Preset, ProbeCell, ProbeInfo, Settings};
 use crate::probe;
-use crate::session::{Listed, ProbeResult};
+use crate::session::Listed;
 
 /// The panes, in the order of Tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,6 +2,7 @@
 
 use super::data::Data;
 use super::marks;
+use crate::analysis;
 use crate::plan::Plan;
 use crate::session::{self, Listed};
 use crate::tui::model::Model;
@@ -45,7 +46,7 @@ pub fn begin(model: &mut Model, plan: &Plan) {
 /// Time goes on: what was measured since the last time shows.
 pub fn ticked(model: &mut Model) {
     if let Some(session) = live::probed(model) {
-        model.lab.data = Data::growing(session, session::probes(session));
+        model.lab.data = Data::growing(session, analysis::probes(session));
         model.lab.arrange();
     }
 }

@@ -8,10 +8,11 @@ use super::place::Place;
 use super::run::Step;
 use super::series::{Measure, Series, per_second};
 use super::window::{Axes, Zoom};
+use crate::analysis::{Axis, Bounds};
 use crate::engine;
+use crate::engine::moves_data;
 use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
-use crate::session::{Axis, Bounds, moves_data};
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::units::Rates;
 

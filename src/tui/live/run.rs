@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::picture::Picture;
+use crate::analysis;
+use crate::analysis::{Bounds, CellResult};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
-use crate::session::{self, Bounds, CellResult, Session};
+use crate::session::Session;
 use crate::tui::curves;
 
 /// Time as the run counts it: a pause is no part of it.
@@ -209,7 +211,7 @@ impl Run {
             let result = &mut self.results[*cell as usize];
             self.counted[*cell as usize] = result.trials.len();
             let error = result.error.take();
-            *result = session::result(&result.cell, std::mem::take(&mut result.trials), None, error.as_deref());
+            *result = analysis::result(&result.cell, std::mem::take(&mut result.trials), None, error.as_deref());
             self.stale.remove(cell);
         }
         if !ripe.is_empty() {
@@ -222,5 +224,5 @@ impl Run {
 const FRAME: Duration = Duration::from_millis(90);
 
 fn results(plan: &Plan) -> Vec<CellResult> {
-    plan.cells.iter().map(|cell| session::result(cell, Vec::new(), None, None)).collect()
+    plan.cells.iter().map(|cell| analysis::result(cell, Vec::new(), None, None)).collect()
 }

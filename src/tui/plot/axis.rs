@@ -1,6 +1,6 @@
 //! What an axis is told: its scale, its ends, how a tick is written.
 
-use crate::session;
+use crate::analysis;
 
 /// How values spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ pub enum Scale {
 
 impl Scale {
     /// The scale on which jobs are drawn over this axis.
-    pub fn along(axis: session::Axis) -> Scale {
+    pub fn along(axis: analysis::Axis) -> Scale {
         if axis.is_log() { Scale::Log2 } else { Scale::Linear }
     }
 

@@ -7,9 +7,9 @@ use ratatui::text::Line;
 
 use super::data::Data;
 use super::state::Results;
+use crate::analysis::Picked;
 use crate::plan::Cache;
 use crate::record::{state_of, way_of};
-use crate::session::Picked;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::{Look, Role};

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::measured;
+use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
 use crate::plan::Job;
 use crate::record::Severity;
 use crate::report::table::{axes, origin};
-use crate::session::CellResult;
 use crate::tui::shown::Shown;
 use crate::tui::view::pane;
 use crate::units::Rates;

@@ -2,9 +2,9 @@
 
 use super::data::Data;
 use super::state::Results;
+use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::report::{Look, table};
-use crate::session::CellResult;
 use crate::tui::curves::Metric;
 use crate::tui::sessions::when;
 use crate::units::{self, Rates};

@@ -2,10 +2,10 @@
 
 use super::columns::{self, Sheet};
 use super::measured;
+use crate::analysis::{Axis, Bounds, CellResult};
 use crate::record::{Latency, Severity};
 use crate::report::Look;
 use crate::report::table::{Extra, extras};
-use crate::session::{Axis, Bounds, CellResult};
 use crate::stats::reduce;
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::tui::plot::Point;

@@ -1,9 +1,10 @@
 //! The columns of what was measured, for all rows at once.
 
 use super::columns::{Column, Key, Look, column, numbers};
+use crate::analysis::{CellResult, TrialWork};
+use crate::engine::moves_data;
 use crate::record::Trial;
 use crate::report::table::runs;
-use crate::session::{CellResult, TrialWork, moves_data};
 use crate::stats::median;
 use crate::tui::curves::Metric;
 use crate::tui::view::pane;
@@ -121,7 +122,7 @@ pub fn percent(value: f64) -> String {
 
 /// Percentiles in one unit, so that they can be compared along the row.
 fn latencies(rows: &[&CellResult]) -> Vec<Column> {
-    let of = |get: fn(&crate::session::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
+    let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|row| row.latency.as_ref().and_then(get)).collect()
     };
     let all = [("p50", 4, of(|l| l.p50)), ("p99", 5, of(|l| l.p99)), ("p99.9", 10, of(|l| l.p999)), ("max", 11, of(|l| Some(l.max)))];

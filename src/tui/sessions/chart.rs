@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::session::Axis;
+use crate::analysis::Axis;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{self, Chart, Draw, Point, Scale, Series};
 use crate::tui::theme::Look;

@@ -43,7 +43,7 @@ pub fn target(model: &Model) -> String {
     let facts = setup.planning.last().map(|proposed| &proposed.facts).filter(|_| setup.planning.settled());
     let size = setup.plan().filter(|_| setup.planning.settled()).map(|plan| show_bytes(plan.target.size()));
     let name = match &setup.file {
-        Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().replace(crate::units::text::steers, "?"),
+        Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().replace(crate::text::steers, "?"),
         None => "scratch file".into(),
     };
     let dot = model.look.glyph(" · ", " - ");

@@ -76,7 +76,7 @@ fn choose(model: &mut Model) -> Vec<Effect> {
     let (path, folder) = (browser.path(row).map(Path::to_path_buf), browser.folder(row).is_some());
     match path {
         Some(dir) if folder => {
-            model.toasts.note(model.now, format!("the scratch file goes to {}", crate::units::text::shown(&dir)));
+            model.toasts.note(model.now, format!("the scratch file goes to {}", crate::text::shown(&dir)));
             target(model, None, Some(dir))
         }
         None => {

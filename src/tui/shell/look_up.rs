@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use crate::analysis;
 use crate::engine::{Proposal, offers, propose as plan_for};
 use crate::host::{Host, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
+use crate::runner;
 use crate::session::{self, Listed, Session};
 use crate::sys::{fd, mounts};
 use crate::tui::lab::{Here, Other};
@@ -16,6 +18,7 @@ use crate::tui::msg::Msg;
 use crate::tui::sessions::{Preview, when};
 use crate::tui::setup::{Entry, Ground, Kind, Listing, Question, Seen};
 use crate::tui::shown::Shown;
+use crate::userdata;
 
 /// The entries of a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
@@ -24,7 +27,7 @@ pub fn list(dir: PathBuf) -> Listing {
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
-    let result = result.map_err(|error| format!("{}: {error}", crate::units::text::shown(&dir)));
+    let result = result.map_err(|error| format!("{}: {error}", crate::text::shown(&dir)));
     let folder = fs::File::open(&dir).ok();
     let fs = folder.as_ref().and_then(|folder| mounts::of(folder).ok()).map(|mount| mount.fs).unwrap_or_default();
     let space = folder.as_ref().and_then(|folder| mounts::space(folder).ok()).filter(|space| space.total > 0);
@@ -42,7 +45,7 @@ fn known(path: PathBuf) -> Option<Entry> {
         () => Kind::Other,
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
-    Some(Entry { name: super::hands::name(&path).replace(crate::units::text::steers, "?"), kind, size: meta.len(), readable, path })
+    Some(Entry { name: super::hands::name(&path).replace(crate::text::steers, "?"), kind, size: meta.len(), readable, path })
 }
 
 /// What was done in the intervals of a cell's trials; nothing where the file cannot be read any more.
@@ -90,7 +93,7 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
         Ok(proposed) => {
             let findings = examine(host, Some(&proposed.facts), Some(&proposed.plan));
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
-            let expected = session::foreseen(&proposed.plan, link);
+            let expected = analysis::foreseen(&proposed.plan, runner::known_ceilings(), link);
             Msg::Proposed { number: question.number, result: Ok(Box::new(proposed)), findings, expected }
         }
         Err(error) => Msg::Proposed {
@@ -128,7 +131,7 @@ pub fn preview(id: String) -> Preview {
 pub fn again(id: &str) -> Result<Plan, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
-    session::again(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
+    runner::again(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
 }
 
 fn in_folder(id: &str, what: impl FnOnce(&Path, &Path) -> Result<String, session::SessionError>) -> Msg {
@@ -152,6 +155,6 @@ pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String>
     let base = &question.preset;
     let about = format!("made from {}", base.id);
     let preset = Preset { id: id.into(), about, ..base.over(&question.settings) };
-    let kept = session::presets_folder().and_then(|dir| session::keep_preset(&dir, &preset, false));
+    let kept = userdata::presets_folder().and_then(|dir| userdata::keep_preset(&dir, &preset, false));
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }

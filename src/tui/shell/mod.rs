@@ -33,7 +33,7 @@ use super::theme::THEMES;
 use super::update::go;
 use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{Shown, When, say};
-use crate::session::clean_text;
+use crate::text::clean_text;
 
 /// The options of the full screen.
 #[derive(Debug, Clone, Default, clap::Args)]

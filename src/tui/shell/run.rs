@@ -10,8 +10,11 @@ use crate::engine::Control;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event};
-use crate::session::{self, Recorder, Told};
+use crate::runner;
+use crate::runner::Told;
+use crate::session::Recorder;
 use crate::sys::signals;
+use crate::text;
 use crate::tui::msg::Msg;
 
 /// Samples that may wait for the screen; what is beyond is dropped and counted.
@@ -46,7 +49,7 @@ impl Runs {
         let (recorder, unsaved) = self.recorder(name, host, &plan);
         let begun = match &recorder {
             Some(r) => Msg::Begun { path: Some(r.path().into()), id: r.id().into(), name: r.name().into(), created: r.created().into() },
-            None => Msg::Begun { path: None, id: String::new(), name: String::new(), created: session::utc(std::time::SystemTime::now()) },
+            None => Msg::Begun { path: None, id: String::new(), name: String::new(), created: text::utc(std::time::SystemTime::now()) },
         };
         let id = recorder.as_ref().map_or_else(String::new, |r| r.id().to_string());
         let _ = self.tell.send(begun);
@@ -55,7 +58,7 @@ impl Runs {
         }
         let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
         let control = Arc::new(Control::new(signals::stop_flag()));
-        let started = session::start(plan, host, Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
+        let started = runner::start(plan, host, Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
         match started {
             Ok(_) => self.now = Some(Now { control, recorder }),
             Err(error) => drop(self.tell.send(Msg::NotBegun(format!("cannot start a thread: {error}")))),
@@ -64,7 +67,7 @@ impl Runs {
 
     /// The file of the session, and why it cannot be written, if so: a run is worth more than its file.
     fn recorder(&self, name: Option<&str>, host: &Host, plan: &Plan) -> (Option<Recorder>, Option<String>) {
-        match self.save.then(|| session::recorder(name, host, plan)) {
+        match self.save.then(|| runner::recorder(name, host, plan)) {
             None => (None, None),
             Some(Ok(recorder)) => {
                 let unsaved = recorder.unsaved();

@@ -6,8 +6,12 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::look_up;
+use crate::analysis;
+use crate::analysis::Kept;
 use crate::report::{self, Look, anonymous};
-use crate::session::{self, Kept, Session};
+use crate::runner;
+use crate::session;
+use crate::session::Session;
 use crate::tui::compare::Compared;
 use crate::tui::export::{Export, ExportOver, Outcome, What};
 use crate::tui::msg::Msg;
@@ -39,7 +43,7 @@ pub fn compare(ids: &[String], look: &Look) -> Compared {
 
 /// What kept runs show of how much the machine differs by itself.
 fn kept(sessions: &[&Session]) -> Kept {
-    session::folder().map(|dir| session::kept(&dir, sessions)).unwrap_or_default()
+    session::folder().map(|dir| runner::kept(&dir, sessions)).unwrap_or_default()
 }
 
 /// Writes an export; over a file that is there only where that was said.
@@ -73,7 +77,7 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
             let whole: Vec<Session> = ids.iter().map(|id| look_up::load(id)).collect::<Result<_, _>>()?;
             let kept = kept(&whole.iter().collect::<Vec<_>>());
             let sessions: Vec<Session> = whole.into_iter().map(own).collect();
-            let comparison = session::compare_with(&sessions, &kept).ok_or_else(|| "there is nothing to compare".to_string())?;
+            let comparison = analysis::compare_with(&sessions, &kept).ok_or_else(|| "there is nothing to compare".to_string())?;
             return put(path, export.replace, |to| (format.write)(&comparison, &look, to));
         }
         What::Shown(session) if export.anonymous => &anonymous(session),
@@ -92,7 +96,7 @@ fn put(path: &Path, replace: bool, data: impl FnOnce(&mut dyn Write) -> io::Resu
 /// What would be lost.
 fn detail(path: &Path) -> String {
     let size = fs::metadata(path).map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
-    format!("{}{size}. What it holds now is lost.", units::text::shown(path))
+    format!("{}{size}. What it holds now is lost.", crate::text::shown(path))
 }
 
 /// A path as it was typed: `~/` is HOME, and what has no folder is in the current one.

@@ -75,7 +75,7 @@ fn over(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Ve
         if let Some((path, _)) = &model.last_session
             && unsaved.is_none()
         {
-            model.toasts.good(model.now, format!("saved {}", crate::units::text::shown(path)));
+            model.toasts.good(model.now, format!("saved {}", crate::text::shown(path)));
         }
         let empty = shown.results.is_empty() && shown.probes.is_empty();
         let screen = show(model, shown);

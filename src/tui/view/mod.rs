@@ -15,7 +15,7 @@ use ratatui::widgets::{Clear, Widget};
 use super::model::{Model, Screen};
 use super::theme::{Glyphs, Role};
 use super::{compare, host, lab, live, results, sessions, setup};
-use crate::units::text::steers;
+use crate::text::steers;
 
 /// The smallest screen on which everything can be used.
 pub const SMALLEST: (u16, u16) = (60, 16);

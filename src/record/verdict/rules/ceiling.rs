@@ -133,7 +133,7 @@ fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
 /// A rate is at its limit from this share on.
 const LIMITED: f64 = 0.9;
 
-/// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells tells (see `session::why`).
+/// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells tells (see `analysis::why`).
 fn rate_limited(evidence: &CellEvidence) -> Option<Warning> {
     let throttle = evidence.target.throttle.as_ref().filter(|_| is_of_device(evidence) || evidence.writes())?;
     let (rate, written) = (median(evidence)?, written(evidence)?);

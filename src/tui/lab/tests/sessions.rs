@@ -39,7 +39,7 @@ fn a_session_of_both_shows_on_both() {
 #[test]
 fn a_reference_is_shown_with_probes_that_are_not_known_here() {
     let mut stage = stage();
-    let xeon = reference("xeon-os").unwrap().session();
+    let xeon = reference("xeon-os").unwrap().session().clone();
     stage.tell(Msg::Opened(Ok(Box::new(Shown::of(xeon, None)))));
     let lab = &stage.model.lab;
     assert_eq!((lab.data.title.as_str(), lab.others().count()), ("xeon-os", 0), "it is no mark on its own bars");

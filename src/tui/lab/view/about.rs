@@ -5,8 +5,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::{bars, inside, sign, within};
+use crate::analysis::ProbeResult;
 use crate::record::{Estimate, Unit};
-use crate::session::ProbeResult;
 use crate::tui::lab::sheet::{Item, Slot};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;

@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::{Hit, inside, legend, now, progress, share, sign, within};
+use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
 use crate::record::{Estimate, Severity, Unit};
-use crate::session::ProbeResult;
 use crate::tui::lab::scale::{DECADES, TIMES};
 use crate::tui::lab::sheet::{Row, Slot};
 use crate::tui::lab::state::{Lab, Pane};

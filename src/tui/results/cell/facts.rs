@@ -4,9 +4,9 @@ use ratatui::text::{Line, Span};
 
 use super::stack::Section;
 use super::{Sight, lines};
+use crate::analysis::SummaryOf;
 use crate::experiment::MEASURE;
 use crate::record::{Prepared, Stretch, Trial};
-use crate::session::SummaryOf;
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
 use crate::tui::curves::Metric;

@@ -16,7 +16,7 @@ use super::data::Data;
 use super::layout;
 use super::state::{Open, Results};
 use super::view;
-use crate::session::CellResult;
+use crate::analysis::CellResult;
 use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{results, stage_of};
+use crate::analysis::Axis;
 use crate::experiment::MEASURE;
 use crate::plan::{Cache, Job};
 use crate::record::{Dropped, Level, Reading, Trial, Xor};
+use crate::session::Session;
 use crate::session::testing::{job, plan, session};
-use crate::session::{Axis, Session};
 use crate::tui::shown::Shown;
 use crate::tui::testing::Stage;
 

@@ -12,11 +12,11 @@ use crate::engine::{Proposed, missed};
 use crate::experiment::estimate;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::Warning;
+use crate::text::{Instead, safe, shown as named};
 use crate::tui::setup::state::Pane;
 use crate::tui::setup::update::command;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
-use crate::units::text::{Instead, safe, shown as named};
 use crate::units::{show_bytes, show_wait};
 
 /// Lines of the command that are shown at most.

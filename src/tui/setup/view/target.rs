@@ -6,12 +6,12 @@ use ratatui::text::{Line, Span};
 
 use super::{Hit, Shown};
 use crate::host::TargetFacts;
+use crate::text::{Instead, safe, shown as named};
 use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::pick::chosen;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::{pane, popup};
-use crate::units::text::{Instead, safe, shown as named};
 use crate::units::{show_bytes, show_share};
 
 /// Where the filter, the list and the facts are.

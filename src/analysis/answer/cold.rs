@@ -1,0 +1,56 @@
+//! What an empty page cache costs.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::Point;
+use super::series::Knee;
+use crate::analysis::Axis;
+use crate::plan::{Cache, Job};
+
+/// Bytes count as the device's where at least this share of them came from it.
+const DEVICE: f64 = 0.9;
+
+/// The warm peak against the cold peak, over the jobs that were measured both ways.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ColdCost {
+    /// Warm by cold: 9.8 = cold is 9.8 times slower.
+    pub ratio: f64,
+    /// Its interval, from those of the two; `None` under 5 trials.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub warm: Job,
+    pub cold: Job,
+    /// The cold peak, bytes per second.
+    pub throughput: f64,
+    /// At least 90 % of the bytes of the cold peak came from the device.
+    pub device: bool,
+    /// The block size from which on the cold curve stays within 5 % of its peak.
+    pub from: Option<u64>,
+}
+
+/// `None` where no job was measured both cold and warm.
+pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
+    let either = |job: &Job| Job { cache: Cache::AsIs, ..job.clone() };
+    let jobs = |state: Cache| trusted.iter().filter(move |point| point.result.cell.cache == state);
+    let peak = |state: Cache, other: Cache| {
+        let both: HashSet<Job> = jobs(other).map(|point| either(&point.result.cell)).collect();
+        let twins = jobs(state).filter(|point| both.contains(&either(&point.result.cell)));
+        twins.max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))
+    };
+    let (warm, cold) = (peak(Cache::Warm, Cache::Cold)?, peak(Cache::Cold, Cache::Warm)?);
+    let ratio = |warm: f64, cold: f64| Some(warm / cold).filter(|ratio| ratio.is_finite());
+    let intervals = warm.interval().zip(cold.interval());
+    let curve = |knee: &&Knee| knee.axis == Axis::Block && Job { block: cold.result.cell.block, ..knee.cell.clone() } == cold.result.cell;
+    Some(ColdCost {
+        ratio: ratio(warm.rate.median, cold.rate.median)?,
+        low: intervals.and_then(|((low, _), (_, high))| ratio(low, high)),
+        high: intervals.and_then(|((_, high), (low, _))| ratio(high, low)),
+        warm: warm.result.cell.clone(),
+        cold: cold.result.cell.clone(),
+        throughput: cold.rate.median,
+        device: cold.result.source.is_some_and(|source| source.device >= DEVICE),
+        from: knees.iter().find(curve).filter(|knee| knee.holds).map(|knee| knee.at),
+    })
+}

@@ -1,0 +1,133 @@
+//! The answer: what the results say in a few plain sentences, and the facts behind them.
+//!
+//! Only what the data carry is claimed. A difference needs two intervals that do not overlap, a result that is warned
+//! to be wrong is never compared with others, and without intervals the text says so.
+
+mod best;
+mod cold;
+mod label;
+mod series;
+mod text;
+mod ways;
+mod writes;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use label::Labels;
+
+pub use best::Best;
+pub use cold::ColdCost;
+pub use series::Knee;
+
+use serde::Serialize;
+
+use crate::analysis::{CellResult, Network, Picked, TrialWork};
+use crate::experiment::{CALLS, MEASURE};
+use crate::plan::Op;
+use crate::session::Session;
+use crate::units;
+
+/// What a session answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// Plain sentences, one line.
+    pub text: String,
+    /// The fastest cell of the first group that has results: reads, then writes, then calls that move nothing.
+    pub best: Option<Best>,
+    /// The fastest cell of each further group.
+    pub also: Vec<Best>,
+    /// For each curve: where it comes within 5 % of its peak.
+    pub knees: Vec<Knee>,
+    pub cold_cost: Option<ColdCost>,
+    /// Where one of several ways was picked: what it gave, and why it was picked.
+    pub picked: Vec<Picked>,
+    /// What the network probes say together.
+    pub network: Network,
+}
+
+/// The answer of these results: a pure function of them.
+pub fn answer(results: &[CellResult]) -> Answer {
+    let (reads, writes, calls) = (of(results, Op::Read), of(results, Op::Write), calls(results));
+    let mut bests = [&reads, &writes, &calls].into_iter().filter_map(|group| best::best(group));
+    let (best, also) = (bests.next(), bests.collect());
+    let trusted: Vec<Point> = reads.iter().chain(&writes).filter(|point| point.result.wrong().is_none()).copied().collect();
+    let axis = series::axis(&trusted);
+    let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
+    let cold_cost = cold::cost(&trusted, &knees);
+    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost, picked: Vec::new(), network: Network::default() };
+    answer.text = text::text(results, &answer);
+    answer
+}
+
+/// What these results say to the question of their experiment; `None` where that is which way is the fastest.
+pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -> Option<String> {
+    let (calls, peers) = (ways::calls(results), ways::peers(results));
+    let own = match session.plan.experiment.as_str() {
+        MEASURE => counts(results)?,
+        CALLS => calls?,
+        _ => {
+            let said: Vec<String> = [calls.or(peers), writes::beside(results), writes::read_back(results)].into_iter().flatten().collect();
+            return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
+        }
+    };
+    let failed = text::failed(results, &Labels::of(results.iter().map(|result| &result.cell)));
+    Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// `Reasonable counts go from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
+fn counts(results: &[CellResult]) -> Option<String> {
+    let found: Vec<(&CellResult, TrialWork)> = results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
+    let told = |(result, work): &(&CellResult, TrialWork)| {
+        format!("{} at {} ({})", work.count, units::show_bytes(result.cell.block), units::show_nanos(work.nanos))
+    };
+    let (least, most) =
+        (found.iter().min_by_key(|(result, _)| result.cell.block)?, found.iter().max_by_key(|(result, _)| result.cell.block)?);
+    Some(match found.len() {
+        1 => format!("A reasonable count is {}.", told(least)),
+        all => format!("Reasonable counts go from {} to {}; the table of counts has all {all}.", told(least), told(most)),
+    })
+}
+
+/// A result with the summary by which it is compared.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    result: &'a CellResult,
+    rate: &'a crate::stats::Summary,
+}
+
+impl<'a> Point<'a> {
+    fn bytes(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: &result.throughput.as_ref()?.summary })
+    }
+
+    fn calls(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: &result.operations.as_ref()?.summary })
+    }
+
+    /// The 95 % interval; `None` under 5 trials.
+    fn interval(&self) -> Option<(f64, f64)> {
+        Some((self.rate.low?, self.rate.high?))
+    }
+
+    /// Whether both have an interval and the two overlap.
+    fn overlaps(&self, other: &Point) -> bool {
+        match (self.interval(), other.interval()) {
+            (Some((low, high)), Some((other_low, other_high))) => low <= other_high && other_low <= high,
+            _ => false,
+        }
+    }
+}
+
+/// The cells of an operation that move bytes.
+fn of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
+    results.iter().filter(|r| r.cell.op == op).filter_map(Point::bytes).collect()
+}
+
+/// The cells that move none: they are compared by operations per second. `null` makes no call: it is named only where
+/// nothing else was measured.
+fn calls(results: &[CellResult]) -> Vec<Point<'_>> {
+    let only_null = results.iter().all(|r| r.cell.backend.id == "null");
+    let calls = results.iter().filter(|r| !crate::engine::moves_data(&r.cell) && (only_null || r.cell.backend.id != "null"));
+    calls.filter_map(Point::calls).collect()
+}

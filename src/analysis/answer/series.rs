@@ -1,0 +1,88 @@
+//! Curves over one axis, and where each comes close to its peak.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::Point;
+use crate::analysis::Axis;
+use crate::plan::Job;
+use crate::stats::{Knees, Summary};
+
+/// Close to the peak: at least this share of it.
+pub const CLOSE: f64 = 0.95;
+
+/// Where a curve comes within 5 % of its peak.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Knee {
+    /// The cell at `at`.
+    pub cell: Job,
+    pub axis: Axis,
+    /// The smallest value whose median is within 5 % of the highest median.
+    pub at: u64,
+    /// The smallest value that the intervals allow to be within 5 %; `None` without intervals.
+    pub least: Option<u64>,
+    /// The smallest value that is within 5 % whatever the intervals allow; `None` where none is.
+    pub most: Option<u64>,
+    /// How sure `at` is: the share of ways in which it comes out so when each median is drawn anew within its interval;
+    /// `None` without intervals.
+    pub confidence: Option<f64>,
+    /// Every value from `at` on is within 5 %.
+    pub holds: bool,
+    /// The curve still gains more than 5 % at its last value.
+    pub rising: bool,
+    pub smallest: u64,
+    pub largest: u64,
+    pub peak_at: u64,
+    /// The highest median, bytes per second.
+    pub peak: f64,
+}
+
+/// The axis along which these cells form curves.
+pub fn axis(points: &[Point]) -> Option<Axis> {
+    Axis::best(points.iter().map(|point| &point.result.cell))
+}
+
+/// The knee of every curve of two points or more, in the order of the plan.
+pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
+    let mut sure = None;
+    let mut curves: Vec<Vec<Point>> = Vec::new();
+    let mut known: HashMap<Job, usize> = HashMap::new();
+    for point in points {
+        let at = *known.entry(axis.without(&point.result.cell)).or_insert(curves.len());
+        match curves.get_mut(at) {
+            Some(curve) => curve.push(*point),
+            None => curves.push(vec![*point]),
+        }
+    }
+    curves.iter_mut().filter_map(|curve| knee(curve, axis, sure.get_or_insert_with(Knees::default))).collect()
+}
+
+fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
+    let value = |point: &Point| axis.of(&point.result.cell);
+    curve.sort_by_key(value);
+    let [first, ..] = *curve else { return None };
+    let [.., before, last] = *curve else { return None };
+    let peak = curve.iter().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))?;
+    let close = |point: &&Point| point.rate.median >= CLOSE * peak.rate.median;
+    let summaries: Vec<&Summary> = curve.iter().map(|point| point.rate).collect();
+    let place = Knees::at(&summaries, CLOSE)?;
+    let at = &curve[place];
+    let (low, high) = peak.interval().unzip();
+    let least = low.and_then(|low| curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= CLOSE * low)));
+    let most = high.and_then(|high| curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= CLOSE * high)));
+    Some(Knee {
+        cell: at.result.cell.clone(),
+        axis,
+        at: value(at),
+        least: least.map(value),
+        most: most.map(value),
+        confidence: sure.confidence(&summaries, place, CLOSE),
+        holds: curve.iter().filter(|point| value(point) >= value(at)).all(|point| close(&point)),
+        rising: value(peak) == value(&last) && !close(&&before) && !last.overlaps(&before),
+        smallest: value(&first),
+        largest: value(&last),
+        peak_at: value(peak),
+        peak: peak.rate.median,
+    })
+}

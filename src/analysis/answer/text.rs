@@ -1,0 +1,285 @@
+//! The answer in sentences.
+
+use super::label::Labels;
+use super::series::Knee;
+use super::{Answer, Best, ColdCost};
+use crate::analysis::CellResult;
+use crate::analysis::compare::TOLERANCE;
+use crate::plan::{Cache, Job, Op};
+use crate::stats::{Ratio, Summary};
+use crate::text::clean_text;
+use crate::units;
+
+/// Curves and rivals that are named; the rest is counted.
+const NAMED: usize = 3;
+
+/// One line: what these results say.
+pub fn text(results: &[CellResult], answer: &Answer) -> String {
+    let labels = Labels::of(results.iter().map(|result| &result.cell));
+    let text = match (results, &answer.best) {
+        (_, None) => nothing(results, &labels),
+        ([one], Some(best)) => single(one, best, &labels),
+        (_, Some(best)) => {
+            let mut said = vec![fastest(best, answer, &labels)];
+            said.extend(answer.also.iter().map(|best| fastest(best, answer, &labels)));
+            said.extend(wrong(results, answer, &labels));
+            said.extend(needed(&answer.knees, &labels));
+            said.extend(answer.cold_cost.as_ref().map(cold));
+            said.extend(together(results));
+            said.extend(few_trials(results));
+            said.extend(failed(results, &labels));
+            said.join(" ")
+        }
+    };
+    clean_text(&text)
+}
+
+fn nothing(results: &[CellResult], labels: &Labels) -> String {
+    match failed(results, labels) {
+        Some(failed) => format!("Nothing was measured. {failed}"),
+        None => "Nothing was measured.".into(),
+    }
+}
+
+fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
+    let summary = best.throughput.or(best.operations).map(|of| of.summary);
+    let interval = match (summary.and_then(|s| s.low.zip(s.high)), best.trials) {
+        (Some((low, high)), trials) => format!(", 95 % interval {} to {} from {trials} trials", rate(best, low), rate(best, high)),
+        (None, 1) => " in 1 trial, too few for an interval".into(),
+        (None, trials) => format!(" in {trials} trials, too few for an interval"),
+    };
+    let mut text = match result.level_change.as_ref().filter(|change| change.is_large()) {
+        // A median of both is no figure.
+        Some(change) => {
+            let (first, last) = change.ends();
+            let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
+            format!("{}: from {first} to {last} within the run, so no single figure", labels.full(&best.cell))
+        }
+        None => format!("{}: {}{interval}", labels.full(&best.cell), figure(best)),
+    };
+    if let Some(why) = &best.wrong {
+        text += &format!(", but that is wrong: {}", phrase(why));
+    }
+    if let Some(error) = &result.error {
+        text += &format!(", until it failed: {}", phrase(error));
+    }
+    text + "."
+}
+
+/// A warning or an error inside a sentence.
+fn phrase(text: &str) -> &str {
+    text.trim().trim_end_matches('.')
+}
+
+fn rate(best: &Best, value: f64) -> String {
+    match best.throughput {
+        Some(_) => units::show_rate(value),
+        None => per_second(value),
+    }
+}
+
+fn per_second(value: f64) -> String {
+    format!("{} operations/s", units::show_count(value).trim_end())
+}
+
+fn figure(best: &Best) -> String {
+    match (&best.throughput, &best.operations) {
+        (Some(throughput), _) => units::show_rate(throughput.summary.median),
+        (None, Some(operations)) if operations.summary.median > 0.0 => {
+            let each = 1e9 * f64::from(best.cell.threads) / operations.summary.median;
+            format!("{} ({} each)", per_second(operations.summary.median), units::show_nanos(each))
+        }
+        _ => "no operation".into(),
+    }
+}
+
+/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot tell it from mmap at 1 MiB, warm.`
+fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
+    let what = match (&best.throughput, best.cell.op) {
+        (None, _) => "Fastest call",
+        (_, Op::Write) => "Fastest write",
+        _ if answer.also.is_empty() => "Fastest",
+        _ => "Fastest read",
+    };
+    let mut text = format!("{what}: {}, {}", labels.full(&best.cell), figure(best));
+    let (alike, open): (Vec<&Job>, Vec<&Job>) = best.no_difference.iter().partition(|job| best.alike.contains(job));
+    let names = |jobs: &[&Job]| {
+        let names: Vec<String> = jobs.iter().take(NAMED).map(|job| labels.full(job)).collect();
+        enumerated(&names, jobs.len())
+    };
+    if !alike.is_empty() {
+        text += &format!("; no difference between it and {}", names(&alike));
+    }
+    if !open.is_empty() {
+        text += &format!("; these trials cannot tell it from {}", names(&open));
+    }
+    if let Some(why) = &best.wrong {
+        text += &format!(", but that is wrong, as is every other: {}", phrase(why));
+    }
+    text + "."
+}
+
+/// `a`, `a and b`, `a; b and 3 more`: labels hold commas themselves.
+fn enumerated(names: &[String], count: usize) -> String {
+    match (names, count.saturating_sub(names.len())) {
+        ([], _) => String::new(),
+        ([one], 0) => one.clone(),
+        ([head @ .., last], 0) => format!("{} and {last}", head.join("; ")),
+        (_, more) => format!("{} and {more} more", names.join("; ")),
+    }
+}
+
+/// The highest figure that is not what it says it is, where others are compared without it.
+fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<String> {
+    if answer.best.iter().chain(&answer.also).any(|best| best.wrong.is_some()) {
+        return None;
+    }
+    let median = |result: &CellResult| result.throughput.or(result.operations).map(|of| of.summary.median);
+    let left_out: Vec<(&CellResult, f64)> =
+        results.iter().filter(|result| result.wrong().is_some()).filter_map(|result| Some((result, median(result)?))).collect();
+    let (top, _) = left_out.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let figure = match &top.throughput {
+        Some(throughput) => units::show_rate(throughput.summary.median),
+        None => per_second(top.operations?.summary.median),
+    };
+    let more = match left_out.len() - 1 {
+        0 => String::new(),
+        1 => " 1 more result is wrong.".into(),
+        more => format!(" {more} more results are wrong."),
+    };
+    let why = phrase(&top.wrong()?.message);
+    Some(format!("Left out: {}, {figure}, is wrong: {why}.{more}", labels.full(&top.cell)))
+}
+
+/// The curves worth a sentence: of each backend the fastest, warm ones where there are any.
+fn chosen(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
+    let states: Vec<Cache> = Cache::ALL.iter().copied().filter(|state| knees.iter().any(|knee| knee.cell.cache == *state)).collect();
+    let state = if states.contains(&Cache::Warm) { Some(Cache::Warm) } else { states.first().copied() };
+    let mut sorted: Vec<&Knee> = knees.iter().filter(|knee| Some(knee.cell.cache) == state).collect();
+    sorted.sort_by(|a, b| b.peak.total_cmp(&a.peak));
+    let mut chosen: Vec<&Knee> = Vec::new();
+    for knee in sorted {
+        if !chosen.iter().any(|known| known.cell.backend == knee.cell.backend) {
+            chosen.push(knee);
+        }
+    }
+    (state.filter(|_| states.len() > 1), chosen)
+}
+
+/// `Warm, read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
+fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
+    let (state, chosen) = chosen(knees);
+    let (rising, settled): (Vec<&Knee>, Vec<&Knee>) = chosen.into_iter().take(NAMED).partition(|knee| knee.rising);
+    let name = |knee: &Knee| labels.curve(&knee.cell, knee.axis);
+    let mut clauses = Vec::new();
+    for (index, knee) in settled.iter().enumerate() {
+        let size = size(knee);
+        // Where it is the smallest of all, a comma closes what is said of it.
+        let close = if size.contains(',') { "," } else { "" };
+        clauses.push(match index {
+            0 => format!("{} needs {size}{close} to come within 5 % of its peak", name(knee)),
+            _ => format!("{} {size}", name(knee)),
+        });
+    }
+    for knee in rising {
+        let largest = knee.axis.show(knee.largest);
+        clauses.push(format!("{} still gains at {largest}, the largest tried", name(knee)));
+    }
+    let state = state.map(|state| match state {
+        Cache::Cold => "Cold, ",
+        Cache::Warm => "Warm, ",
+        Cache::AsIs => "As is, ",
+    });
+    (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join(", ")))
+}
+
+/// From here on a knee needs no word on how sure it is.
+const SURE: f64 = 0.95;
+
+/// How much a curve needs, as sure as its intervals are.
+fn size(knee: &Knee) -> String {
+    let show = |value| knee.axis.show(value);
+    match (knee.least, knee.most) {
+        (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
+        (Some(_), None) => format!("about {}", show(knee.at)),
+        _ if knee.at == knee.smallest => format!("no more than {}, the smallest tried", show(knee.at)),
+        _ => match knee.confidence.filter(|sure| *sure < SURE) {
+            Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),
+            None => show(knee.at),
+        },
+    }
+}
+
+/// `Cold costs 9.8x: the device gives 2.70 GiB/s from 128 KiB on.`
+fn cold(cost: &ColdCost) -> String {
+    let gives = if cost.device { "the device gives" } else { "cold gives" };
+    let rate = units::show_rate(cost.throughput);
+    let from = match cost.from {
+        Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
+        _ => format!(" at {}", at(&cost.cold)),
+    };
+    let gives = format!("{gives} {rate}{from}");
+    match (cost.low, cost.high) {
+        (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => {
+            let alike = Ratio { ratio: cost.ratio, low: cost.low, high: cost.high }.is_alike(TOLERANCE);
+            let said = if alike { "No difference between cold and warm" } else { "Cold and warm cannot be told apart" };
+            format!("{said} at their peaks: {gives}.")
+        }
+        (None, _) if cost.ratio < 1.0 => format!("In these few trials cold was {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
+        _ if cost.ratio < 1.0 => format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
+        _ => format!("Cold costs {}: {gives}.", times(cost.ratio)),
+    }
+}
+
+fn at(job: &Job) -> String {
+    format!("{} with {}", units::show_bytes(job.block), job.backend)
+}
+
+/// `9.8x`, `12x`, `1.04x`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        10.0.. => format!("{ratio:.0}x"),
+        1.1.. => format!("{ratio:.1}x"),
+        _ => format!("{ratio:.2}x"),
+    }
+}
+
+/// Steps of several cells at one time: what all of them share changed.
+fn together(results: &[CellResult]) -> Option<String> {
+    let large = results.iter().filter_map(|result| result.level_change.as_ref()).filter(|change| change.is_large());
+    let windows: Vec<(bool, (u64, u64))> = large.filter_map(|change| Some((change.fell(), change.window()?))).collect();
+    let at = |(fell, (from, _)): &(bool, (u64, u64))| {
+        let holds = |(other, (begin, end)): &&(bool, (u64, u64))| other == fell && begin <= from && from <= end;
+        windows.iter().filter(holds).collect::<Vec<_>>()
+    };
+    let most = windows.iter().map(at).max_by_key(Vec::len).filter(|most| most.len() > 1 && 2 * most.len() > windows.len())?;
+    let (from, to) = most.iter().fold((0, u64::MAX), |(from, to), (_, (begin, end))| (from.max(*begin), to.min(*end)));
+    let way = if most[0].0 { "fell" } else { "rose" };
+    let seconds = |nanos: u64| format!("{:.1} s", nanos as f64 / 1e9);
+    Some(format!(
+        "{} of {} cells {way} at the same time, {} to {} after the start: the machine or the device changed, not what they do.",
+        most.len(),
+        results.len(),
+        seconds(from),
+        seconds(to)
+    ))
+}
+
+fn few_trials(results: &[CellResult]) -> Option<String> {
+    let summary = |result: &CellResult| -> Option<Summary> { Some(result.throughput.or(result.operations)?.summary) };
+    let without = results.iter().filter_map(summary).filter(|summary| summary.low.is_none()).count();
+    match without {
+        0 => None,
+        all if all == results.len() => Some("Under 5 trials of each: differences may be chance.".into()),
+        some => Some(format!("{some} cells have under 5 trials: their differences may be chance.")),
+    }
+}
+
+pub fn failed(results: &[CellResult], labels: &Labels) -> Option<String> {
+    let failed: Vec<(&Job, &String)> = results.iter().filter_map(|result| Some((&result.cell, result.error.as_ref()?))).collect();
+    match failed[..] {
+        [] => None,
+        [(job, error)] => Some(format!("{} failed: {}.", labels.full(job), phrase(error))),
+        [(job, error), ..] => Some(format!("{} cells failed, the first was {}: {}.", failed.len(), labels.full(job), phrase(error))),
+    }
+}

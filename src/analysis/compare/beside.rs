@@ -1,0 +1,84 @@
+//! Cells of a run and of a reference that differ in one more than the job: laid beside each other, without a ratio.
+
+use serde::Serialize;
+
+use super::matching::{Alone, reported_key};
+use crate::analysis::{CellResult, SummaryOf};
+use crate::plan::Job;
+use crate::units;
+
+/// Two cells that are not the same job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Beside {
+    /// As the base measured it.
+    pub cell: Job,
+    /// What differs: `threads`, `depth`.
+    pub differs: &'static str,
+    pub base_value: u32,
+    pub other_value: u32,
+    pub base: SummaryOf,
+    pub other: SummaryOf,
+}
+
+type Field = fn(&mut Job) -> &mut u32;
+
+/// What two cells may differ in, and be laid beside each other.
+const AXES: [(&str, Field); 2] = [("threads", |job| &mut job.threads), ("depth", |job| &mut job.depth)];
+
+impl Beside {
+    /// `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1 GiB/s`.
+    pub fn told(&self, letter: &str) -> (String, String) {
+        let mut plain = self.cell.clone();
+        AXES.iter().filter(|(name, _)| *name == self.differs).for_each(|(_, of)| *of(&mut plain) = 1);
+        let side = |letter: &str, value: u32, of: &SummaryOf| format!("{letter} {} {}: {}", self.differs, value, figure(of));
+        let both = [side("A", self.base_value, &self.base), side(letter, self.other_value, &self.other)];
+        (plain.label(), both.join(" | "))
+    }
+}
+
+fn figure(of: &SummaryOf) -> String {
+    match of.unit {
+        "B/s" => units::show_rate(of.summary.median),
+        _ => format!("{}/s", units::show_count(of.summary.median)),
+    }
+}
+
+/// Takes those out of `alone` that have a partner which differs in one of [`AXES`] only: of several the nearest.
+pub fn laid(results: [&[CellResult]; 2], pairs: &[(&CellResult, &CellResult)], alone: &mut Vec<Alone>) -> Vec<Beside> {
+    let paired = |result: &CellResult| pairs.iter().any(|(a, b)| std::ptr::eq(*a, result) || std::ptr::eq(*b, result));
+    let sound = |result: &&CellResult| !paired(result) && result.error.is_none() && result.wrong().is_none();
+    let mut free: Vec<&CellResult> = results[1].iter().filter(sound).collect();
+    let mut found = Vec::new();
+    for base in results[0].iter().filter(sound) {
+        for (differs, value) in AXES {
+            let of = |result: &CellResult| *value(&mut result.cell.clone());
+            let key = |result: &CellResult| {
+                let mut job = reported_key(&result.cell);
+                *value(&mut job) = 1;
+                job
+            };
+            let same = free.iter().enumerate().filter(|(_, other)| key(other) == key(base));
+            let far = |other: &CellResult| (f64::from(of(other).max(1)) / f64::from(of(base).max(1))).ln().abs();
+            let Some((at, other)) = same.min_by(|a, b| far(a.1).total_cmp(&far(b.1))).map(|(at, other)| (at, *other)) else { continue };
+            let figures = base.throughput.zip(other.throughput).or(base.operations.zip(other.operations));
+            let Some((a, b)) = figures else { continue };
+            free.remove(at);
+            let cells = [base.cell.clone(), other.cell.clone()];
+            alone.retain(|alone| cells[usize::from(alone.only_in != "A")] != alone.cell);
+            let (base_value, other_value) = (of(base), of(other));
+            found.push(Beside { cell: base.cell.clone(), differs, base_value, other_value, base: a, other: b });
+            break;
+        }
+    }
+    found
+}
+
+/// One sentence of the cells that are laid beside each other.
+pub fn said(laid: &[Beside]) -> Option<String> {
+    let mut axes: Vec<&str> = laid.iter().map(|one| one.differs).collect();
+    axes.sort_unstable();
+    axes.dedup();
+    let (cells, they) =
+        if laid.len() == 1 { ("1 cell is".into(), "it differs") } else { (format!("{} cells are", laid.len()), "they differ") };
+    (!laid.is_empty()).then(|| format!("{cells} laid side by side without a ratio, as {they} in {}.", axes.join(" or ")))
+}

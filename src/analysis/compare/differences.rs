@@ -1,0 +1,208 @@
+//! What differs between two runs beside their figures: settings, host, kernel, file and warnings.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::analysis::CellResult;
+use crate::plan::{Plan, TargetSpec};
+use crate::record::End;
+use crate::session::Session;
+use crate::text;
+use crate::text::clean_text;
+use crate::units;
+
+/// One thing that the two runs have not in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// `settings`, `host`, `kernel`, `file` or `warnings`.
+    pub about: &'static str,
+    pub what: String,
+    /// Unknown is `-`.
+    pub base: String,
+    pub other: String,
+}
+
+const ORDER: [&str; 4] = ["settings", "host", "kernel", "file"];
+
+type Facts = Vec<(&'static str, String, String)>;
+
+/// Everything that differs, in the order of [`Difference::about`].
+pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], left_out: Vec<(&'static str, [String; 2])>) -> Vec<Difference> {
+    let [base, other] = [0, 1].map(|side| {
+        let mut facts = settings(sessions[side], results[side]);
+        facts.extend(left_out.iter().map(|(what, values)| ("settings", (*what).to_string(), values[side].clone())));
+        facts.extend(host(sessions[side]).into_iter().chain(file(sessions[side])));
+        facts
+    });
+    let mut found = by_name(base, other);
+    found.extend(mitigations(sessions));
+    if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
+        unreported(&mut found, side);
+    }
+    found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));
+    found.extend(warnings(results));
+    found
+}
+
+/// The facts that differ, matched by what they are of; what only one side has is `-` on the other.
+fn by_name(base: Facts, mut other: Facts) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for (about, what, value) in base {
+        let same = other.iter().position(|(of, named, _)| *of == about && *named == what);
+        let partner = same.map(|at| other.remove(at).2).unwrap_or_default();
+        if value != partner {
+            found.push(Difference { about, what, base: shown(&value), other: shown(&partner) });
+        }
+    }
+    let left = other.into_iter().filter(|(.., value)| !value.is_empty());
+    found.extend(left.map(|(about, what, value)| Difference { about, what, base: shown(""), other: shown(&value) }));
+    found
+}
+
+/// What a report does not say may or may not differ: it is named in one line, by what it is.
+fn unreported(found: &mut Vec<Difference>, reference: usize) {
+    let silent = |found: &Difference| if reference == 0 { found.base == "-" } else { found.other == "-" };
+    let names: Vec<String> = found.iter().filter(|one| silent(one)).map(|one| format!("{} {}", one.about, one.what)).collect();
+    found.retain(|one| !silent(one));
+    if !names.is_empty() {
+        let (told, list) = ("-".to_string(), names.join(", "));
+        let (base, other) = if reference == 0 { (told, list) } else { (list, told) };
+        found.push(Difference { about: "settings", what: "not in the report".into(), base, other });
+    }
+}
+
+/// What differs between the machines and kernels of two sessions, before there are results.
+pub fn machines(sessions: [&Session; 2]) -> Vec<Difference> {
+    by_name(host(sessions[0]), host(sessions[1])).into_iter().chain(mitigations(sessions)).collect()
+}
+
+fn shown(text: &str) -> String {
+    if text.is_empty() { "-".into() } else { clean_text(text) }
+}
+
+fn settings(session: &Session, results: &[CellResult]) -> Facts {
+    let plan = &session.plan;
+    if session.reference.is_some() {
+        return vec![("settings", "trial time".into(), "as reported".into())];
+    }
+    let trials = |results: &[CellResult]| {
+        let counts = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len());
+        match (counts.clone().min(), counts.max()) {
+            (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+            (_, most) => most.unwrap_or(0).to_string(),
+        }
+    };
+    let time = [plan.trial_time.low, plan.trial_time.high].map(units::short_time);
+    let ended = match session.end {
+        Some(End::Interrupted) | None => "interrupted",
+        Some(End::Failed) => "failed",
+        Some(End::Finished | End::Goal | End::Budget) => "done",
+    };
+    let facts = [
+        ("preset", if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") }),
+        ("trial time", if time[0] == time[1] { time[0].clone() } else { time.join(" to ") }),
+        ("trials of a cell", trials(results)),
+        ("--trials", asked(plan)),
+        ("--cold", plan.cold.to_string()),
+        ("programs", session.programs().join(", ")),
+        ("run", ended.into()),
+    ];
+    facts.into_iter().map(|(what, value)| ("settings", what.into(), value)).collect()
+}
+
+fn asked(plan: &Plan) -> String {
+    plan.trials.map_or("not set".into(), |trials| trials.to_string())
+}
+
+fn host(session: &Session) -> Facts {
+    let host = &session.host;
+    let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+    let memory = host.memory.allowed();
+    [
+        ("host", "name", host.name.clone()),
+        ("host", "CPU", host.cpu.model.clone()),
+        ("host", "CPUs", number(host.cpu.allowed.into())),
+        ("host", "memory", if memory == 0 { String::new() } else { units::show_bytes(memory) }),
+        ("host", "architecture", host.architecture.clone()),
+        ("host", "hypervisor", host.virtualisation.clone().unwrap_or_default()),
+        ("host", "container", host.container.clone().unwrap_or_default()),
+        ("host", "governor", host.cpu.governor.clone().unwrap_or_default()),
+        ("host", "system", host.os.clone()),
+        ("kernel", "release", host.kernel.clone()),
+        ("kernel", "clock", host.clock.current.clone()),
+    ]
+    .into_iter()
+    .map(|(about, what, value)| (about, what.into(), value))
+    .collect()
+}
+
+fn file(session: &Session) -> Facts {
+    let target = &session.plan.target;
+    let facts = session.grounds.as_ref().map(|grounds| grounds.target.clone()).unwrap_or_default();
+    let kind = match target {
+        TargetSpec::Scratch { .. } => "scratch file",
+        TargetSpec::File { .. } => "an own file",
+        TargetSpec::New { .. } => "made by the run",
+        TargetSpec::None => "",
+    };
+    [
+        ("kind", kind.into()),
+        ("path", path(target)),
+        ("size", if target.size() == 0 { String::new() } else { units::show_bytes(target.size()) }),
+        ("file system", facts.fs),
+        ("device", facts.device),
+        ("access time", facts.noatime.map_or(String::new(), |noatime| if noatime { "left alone" } else { "updated" }.into())),
+        ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
+    ]
+    .into_iter()
+    .map(|(what, value)| ("file", what.into(), value))
+    .collect()
+}
+
+/// The file, or the folder of a scratch file.
+pub fn path(target: &TargetSpec) -> String {
+    match target {
+        TargetSpec::Scratch { dir, .. } => format!("scratch file in {}", text::shown(dir)),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => text::shown(path),
+        TargetSpec::None => String::new(),
+    }
+}
+
+/// What the kernel does about weaknesses of the CPU costs time at each system call.
+fn mitigations(sessions: [&Session; 2]) -> Vec<Difference> {
+    let mut states: BTreeMap<&str, [&str; 2]> = BTreeMap::new();
+    for (side, session) in sessions.into_iter().enumerate() {
+        for mitigation in &session.host.mitigations {
+            states.entry(&mitigation.name).or_default()[side] = &mitigation.state;
+        }
+    }
+    let differing = states.into_iter().filter(|(_, [base, other])| base != other);
+    differing.map(|(what, [a, b])| Difference { about: "kernel", what: clean_text(what), base: shown(a), other: shown(b) }).collect()
+}
+
+/// Warnings that another number of cells has.
+fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
+    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for (side, results) in results.into_iter().enumerate() {
+        for result in results {
+            let mut ids: Vec<&str> = result.warnings.iter().map(|warning| warning.id.as_ref()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids.into_iter().filter(|id| *id != "reported").for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
+        }
+    }
+    let cells = |count: usize, of: usize| match count {
+        0 => "no cell".into(),
+        count => format!("{count} of {of} cells"),
+    };
+    let share = |[a, b]: [usize; 2]| a * results[1].len() != b * results[0].len();
+    let differing = counts.into_iter().filter(|(_, both)| share(*both));
+    let told = |(what, [a, b]): (String, [usize; 2])| Difference {
+        about: "warnings",
+        what,
+        base: cells(a, results[0].len()),
+        other: cells(b, results[1].len()),
+    };
+    differing.map(told).collect()
+}

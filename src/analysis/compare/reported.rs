@@ -1,0 +1,82 @@
+//! A run against a machine of a report, in sentences: how many times as fast the run is.
+
+use super::text::{counted, times};
+use super::{Outcome, Pair};
+use crate::analysis::Axis;
+use crate::plan::{Cache, Job, Op};
+use crate::session::Session;
+use crate::stats::Ratio;
+
+/// Points that are told of a curve: its ends and what lies evenly between.
+const POINTS: usize = 4;
+
+/// `B (lab-7) reads cold blocks of 512 B 4.90x as fast as the 2017 MacBook Pro.`
+pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone: usize) -> String {
+    if cells.is_empty() {
+        return format!("No cell was measured in both A and {letter}: there is nothing to compare.");
+    }
+    let (run, run_letter, machine) = match (base.reference, other.reference) {
+        (Some(machine), _) => (other, letter, machine),
+        (None, machine) => (base, "A", machine.unwrap_or("the other")),
+    };
+    let name = if run.host.name.is_empty() { String::new() } else { format!(" ({})", run.host.name) };
+    // Ratios are those of the second; what is told is how fast the run is.
+    let turned = |of: Ratio| if base.reference.is_some() { of } else { of.inverse() };
+    let judged: Vec<&Pair> = cells.iter().filter(|pair| !matches!(pair.outcome, Outcome::Wrong | Outcome::Failed)).collect();
+    let mut curves: Vec<Vec<&Pair>> = Vec::new();
+    for pair in judged {
+        match curves.iter_mut().find(|curve| same(&curve[0].cell, &pair.cell)) {
+            Some(curve) => curve.push(pair),
+            None => curves.push(vec![pair]),
+        }
+    }
+    let mut said: Vec<String> = curves.iter_mut().map(|curve| clause(curve, turned)).collect();
+    if let Some(last) = said.last_mut() {
+        *last += &format!(" as fast as {machine}");
+    }
+    let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
+    let told = (!said.is_empty()).then(|| format!("{run_letter}{name} {}.", said.join("; ")));
+    let rest = [
+        counted(count(Outcome::TooFew), "with under 5 trials, so without an interval."),
+        counted(count(Outcome::Wrong), "not judged, because a side is warned to be wrong."),
+        counted(count(Outcome::Failed), "not judged, because a side failed."),
+        counted(alone, "without a partner."),
+    ];
+    told.into_iter().chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+}
+
+fn same(a: &Job, b: &Job) -> bool {
+    let key = |job: &Job| Job { count: None, span: 0, xor: false, ..Axis::Block.without(job) };
+    key(a) == key(b)
+}
+
+/// `reads cold blocks of 512 B 4.90x [4.80-5.00], 64 KiB 12x`.
+fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
+    curve.sort_by_key(|pair| pair.cell.block);
+    curve.dedup_by_key(|pair| pair.cell.block);
+    let last = curve.len() - 1;
+    let points = POINTS.min(curve.len());
+    let chosen = (0..points).map(|at| curve[if points > 1 { at * last / (points - 1) } else { 0 }]);
+    let job = &curve[0].cell;
+    let figure = |pair: &Pair| {
+        let Some(ratio) = pair.ratio.map(&turned) else { return String::new() };
+        let interval = ratio.interval().map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
+        let same = match pair.outcome {
+            Outcome::Same => " (no difference)",
+            Outcome::Unclear => " (cannot be told)",
+            _ => "",
+        };
+        format!("{}x{}{same}", times(ratio.ratio), if points == 1 { interval } else { String::new() })
+    };
+    let way = format!("{}{}", job.backend, if job.threads > 1 { format!(" in {} threads", job.threads) } else { String::new() });
+    if job.op == Op::Seek {
+        return format!("makes calls of {way} {}", figure(curve[0]));
+    }
+    let state = if job.cache == Cache::AsIs { String::new() } else { format!("{} ", job.cache) };
+    let verb = if job.op == Op::Write { "writes" } else { "reads" };
+    let said: Vec<String> = chosen.map(|pair| format!("{} {}", Axis::Block.show(pair.cell.block), figure(pair))).collect();
+    format!("{verb} {state}blocks with {way} of {}", said.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! The whole JSON of a session (design §3.6).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::analysis::answer::Answer;
+use crate::analysis::probe::answer_with;
+use crate::analysis::why::{Bounds, CurveCost, Limited, Why, why};
+use crate::analysis::{CellResult, Known, ProbeResult, SummaryOf, probes, results, skipped, skipped_probes};
+use crate::host::Host;
+use crate::plan::{Job, Plan, ProbeCell, Skipped};
+use crate::record::{Estimate, HostSummary, Level, ProbeTrial, Warning};
+use crate::session::Session;
+
+/// The name and version of the JSON; keys may be added without a new one.
+pub const SCHEMA: &str = "iotui/1";
+
+/// A session as one JSON value: every key present, unknown is null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document<'a> {
+    pub schema: &'static str,
+    /// The id; null where the session is not saved.
+    pub session: Option<&'a str>,
+    pub host: &'a Host,
+    /// What measured, each with its version: iotui, then other programs.
+    pub programs: &'a [String],
+    /// The other machine of the network probes, by its own word; null where there is none.
+    pub far: Option<&'a HostSummary>,
+    pub plan: &'a Plan,
+    pub results: Vec<Row>,
+    pub skipped: Vec<Missed>,
+    /// What each level of cold buys, where it was asked for.
+    pub levels: &'a [Level],
+    /// What this machine can reach at most, by name, with its unit in the name.
+    pub ceilings: BTreeMap<String, f64>,
+    pub answer: Answer,
+    /// What an operation costs on each curve over the block size.
+    pub costs: Vec<CurveCost>,
+    /// Lines of the session's file that are damaged or missing.
+    pub lost_lines: u64,
+}
+
+/// One result: of a job, then of a probe. Each has the keys of both, those of the other null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Row {
+    Job(Box<JobRow>),
+    Probe(Box<ProbeRow>),
+}
+
+/// What a row is of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum CellOf<'a> {
+    Job(&'a Job),
+    Probe(&'a ProbeCell),
+}
+
+/// One cell that was not measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Missed {
+    Job(Skipped),
+    Probe(Skipped<ProbeCell>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JobRow {
+    #[serde(flatten)]
+    result: CellResult,
+    /// Indexes of trials that stand apart.
+    outliers: Vec<usize>,
+    /// What there was not enough of; null where the figures do not say.
+    limit: Option<Limited>,
+    value: (),
+    cycles: (),
+    estimate: (),
+    reference: (),
+    evidence: (),
+}
+
+/// What was measured of the machine, what is known of the way to the disk, and what its vendor names.
+fn ceilings(session: &Session) -> BTreeMap<String, f64> {
+    let grounds = session.grounds.as_ref();
+    let measured = grounds.and_then(|grounds| grounds.machine.ceilings.as_ref());
+    let mut all: BTreeMap<String, f64> = measured.into_iter().flat_map(|c| c.named()).map(|(name, value)| (name.into(), value)).collect();
+    let link = grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
+    let also = [("link_bytes_per_second", link), ("rated_bytes_per_second", session.plan.rated.map(|rate| rate as f64))];
+    all.extend(also.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+    all
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProbeRow {
+    cell: ProbeCell,
+    trials: Vec<ProbeTrial>,
+    limit: (),
+    throughput: (),
+    operations: (),
+    syscalls: (),
+    latency: (),
+    level_change: (),
+    written: (),
+    source: (),
+    source_reason: (),
+    amplification: (),
+    warnings: Vec<Warning>,
+    error: Option<String>,
+    outliers: Vec<usize>,
+    value: Option<SummaryOf>,
+    cycles: Option<f64>,
+    estimate: Option<Estimate>,
+    reference: Vec<Known>,
+    evidence: Vec<String>,
+}
+
+impl Row {
+    pub fn cell(&self) -> CellOf<'_> {
+        match self {
+            Row::Job(row) => CellOf::Job(&row.result.cell),
+            Row::Probe(row) => CellOf::Probe(&row.cell),
+        }
+    }
+}
+
+impl Missed {
+    pub fn cell(&self) -> CellOf<'_> {
+        match self {
+            Missed::Job(skipped) => CellOf::Job(&skipped.cell),
+            Missed::Probe(skipped) => CellOf::Probe(&skipped.cell),
+        }
+    }
+}
+
+fn job_row((result, limit): (CellResult, Option<Limited>)) -> Row {
+    Row::Job(Box::new(JobRow {
+        limit,
+        outliers: result.outliers(),
+        result,
+        value: (),
+        cycles: (),
+        estimate: (),
+        reference: (),
+        evidence: (),
+    }))
+}
+
+fn probe_row(result: ProbeResult) -> Row {
+    let outliers = result.outliers();
+    let ProbeResult { cell, trials, value, cycles, estimate, reference, warnings, error, unit: _, evidence } = result;
+    let (limit, throughput, operations, syscalls, latency, source, source_reason, amplification) = ((), (), (), (), (), (), (), ());
+    Row::Probe(Box::new(ProbeRow {
+        cell,
+        trials,
+        limit,
+        throughput,
+        operations,
+        syscalls,
+        latency,
+        level_change: (),
+        written: (),
+        source,
+        source_reason,
+        amplification,
+        warnings,
+        error,
+        outliers,
+        value,
+        cycles,
+        estimate,
+        reference,
+        evidence,
+    }))
+}
+
+/// The JSON of a session, to be serialized as it is written.
+pub fn document(session: &Session) -> Document<'_> {
+    let (results, probes) = (results(session), probes(session));
+    let answer = answer_with(session, &results, &probes);
+    let Why { costs, limits } = why(&results, &Bounds::of(session));
+    Document {
+        schema: SCHEMA,
+        session: Some(session.id.as_str()).filter(|id| !id.is_empty()),
+        host: &session.host,
+        programs: session.programs(),
+        far: session.far(),
+        plan: &session.plan,
+        results: results.into_iter().zip(limits).map(job_row).chain(probes.into_iter().map(probe_row)).collect(),
+        skipped: skipped(session).into_iter().map(Missed::Job).chain(skipped_probes(session).into_iter().map(Missed::Probe)).collect(),
+        levels: &session.levels,
+        ceilings: ceilings(session),
+        answer,
+        costs,
+        lost_lines: session.lost,
+    }
+}

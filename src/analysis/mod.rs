@@ -1,0 +1,42 @@
+//! What a session shows: results of cells and probes, the answer in words, limits, comparisons and the gate.
+//!
+//! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`] come first; [`answer`],
+//! [`why`], [`compare`] and [`rule`] are made of them, and [`document`] holds all of it for reports.
+
+mod answer;
+mod axis;
+mod compare;
+mod document;
+mod gate;
+mod network;
+mod picked;
+mod probe;
+mod probe_curves;
+mod probe_rules;
+mod rated;
+mod remarks;
+mod result;
+mod why;
+mod written;
+
+use answer::of_experiment;
+pub use answer::{Answer, Best, ColdCost, Knee, answer};
+pub use axis::Axis;
+pub use compare::{
+    Alone, Beside, Comparison, Difference, Drift, DriftBasis, Kept, Outcome, Pair, ProbePair, Side, Versus, alike, compare, compare_with,
+    machines, times,
+};
+pub use document::{CellOf, Document, document};
+pub use gate::{MIN_TRIALS, Open, Ruling, judgeable, rule};
+pub use network::{Network, NetworkShare, RoundTrips, network};
+pub use picked::Picked;
+pub use probe::{Known, ProbeResult, answer_with, probes, skipped_probes};
+pub use probe_curves::{ProbeCurve, ProbeCurves};
+pub use remarks::{Step, steps};
+use result::ended;
+pub use result::{CellResult, LatencyOf, SummaryOf, TrialWork, result, results, skipped};
+pub use why::{
+    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Model, Why, estimate, estimated, expected, foreseen,
+    reasons as estimate_reasons, why,
+};
+pub use written::Written;

@@ -1,0 +1,141 @@
+//! What the way gave that was picked of several, and what became of the others.
+
+use serde::Serialize;
+
+use crate::analysis::{Bounds, CellResult};
+use crate::plan::Job;
+use crate::record::{Pick, Trial, Xor, state_of, way_of};
+use crate::session::Session;
+use crate::stats::median;
+use crate::units::{show_bytes, show_nanos, show_rate, show_share};
+
+/// The way that was picked, and what it gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Picked {
+    pub cell: Job,
+    /// Of the whole file; `None` where no trial saw all of it.
+    pub xor: Option<Xor>,
+    /// Median time of a trial, nanoseconds.
+    pub nanos: Option<f64>,
+    /// Median, bytes per second.
+    pub throughput: Option<f64>,
+    /// What bounds it: the memory bandwidth of all threads, or the way to the disk; `None` where that was not measured.
+    pub ceiling: Option<PickedCeiling>,
+    /// What each way gave when it was tried, the fastest first.
+    pub tried: Vec<Tried>,
+    pub why: String,
+    /// All of it in sentences.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// A bound, and how much of it was reached.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PickedCeiling {
+    pub name: String,
+    pub bytes_per_second: f64,
+    pub share: f64,
+}
+
+/// A way and what its tries gave, bytes per second.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    pub cell: Job,
+    pub throughput: f64,
+}
+
+/// The picked ways that have a result, in the order they were picked.
+pub(super) fn picked(session: &Session, results: &[CellResult]) -> Vec<Picked> {
+    let of = |pick: &Pick| {
+        let cell = session.plan.cells.get(pick.cell? as usize)?;
+        let result = results.iter().find(|result| result.cell == *cell)?;
+        Some(one(session, pick, result))
+    };
+    session.picks.iter().filter_map(of).collect()
+}
+
+fn one(session: &Session, pick: &Pick, result: &CellResult) -> Picked {
+    let throughput = result.throughput.as_ref().map(|of| of.summary.median);
+    let times: Vec<f64> = result.counted().into_iter().map(|index| result.trials[index].nanos as f64).collect();
+    let whole = |trial: &Trial| trial.xor.filter(|_| trial.passes > 0);
+    let mut picked = Picked {
+        cell: result.cell.clone(),
+        xor: result.trials.iter().find_map(|trial| whole(trial)),
+        nanos: median(&times),
+        throughput,
+        ceiling: throughput.and_then(|rate| ceiling(session, result, rate)),
+        tried: tried(session, pick),
+        why: pick.why.clone(),
+        text: String::new(),
+    };
+    picked.text = text(&picked, result);
+    picked
+}
+
+fn tried(session: &Session, pick: &Pick) -> Vec<Tried> {
+    let mut cells: Vec<u32> = pick.tries.iter().map(|t| t.cell).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    let of = |cell: u32| Some(Tried { cell: session.plan.cells.get(cell as usize)?.clone(), throughput: pick.rate(cell)? });
+    let mut tried: Vec<Tried> = cells.into_iter().filter_map(of).collect();
+    tried.sort_by(|a, b| b.throughput.total_cmp(&a.throughput));
+    tried
+}
+
+/// From this share of the bytes on, a rate is that of where they came from.
+const MOST: f64 = 0.9;
+
+/// What bounds a read of memory or of a device; of what comes from both nothing is said.
+fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCeiling> {
+    let (bounds, source) = (Bounds::of(session), result.source?);
+    let (name, bound) = if source.page_cache + source.hole >= MOST {
+        let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
+        (format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }), bounds.ceilings.read_by(threads)?)
+    } else if source.device >= MOST {
+        let names = [("the way to the disk carries", bounds.link), ("the disk's vendor names", bounds.rated)];
+        let (name, bound) = names.into_iter().filter_map(|(name, bound)| Some((name, bound?))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (name.to_string(), bound)
+    } else {
+        return None;
+    };
+    (bound > 0.0).then(|| PickedCeiling { name, bytes_per_second: bound, share: rate / bound })
+}
+
+/// `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads can read from memory. mmap+shared ... was picked ...`
+fn text(picked: &Picked, result: &CellResult) -> String {
+    let job = &picked.cell;
+    let state = state_of(job);
+    let what = match picked.xor {
+        Some(xor) => format!("XOR {xor} of {}{state}", show_bytes(job.span)),
+        None => format!("{} of {}{state}", way_of(job), show_bytes(job.span)),
+    };
+    let time = picked.nanos.map_or(String::new(), |nanos| format!(" in {}", show_nanos(nanos)));
+    let rate = picked.throughput.map_or(String::new(), |rate| format!(": {}", show_rate(rate)));
+    let share = match &picked.ceiling {
+        Some(ceiling) => format!(", {} of the {} that {}", show_share(ceiling.share), show_rate(ceiling.bytes_per_second), ceiling.name),
+        None if result.source.is_some_and(|source| source.device >= MOST) => {
+            " (what this disk can give is not known: --rated SPEED says it)".into()
+        }
+        None => String::new(),
+    };
+    let trials = match result.counted().len() {
+        1 => String::new(),
+        trials => format!(" (median of {trials} trials)"),
+    };
+    let short = if result.trials.iter().any(|trial| trial.short) { " It was cut before the end of the file." } else { "" };
+    let failed = result.error.as_ref().map_or(String::new(), |error| format!(" It failed: {}.", error.trim_end_matches('.')));
+    let wrong = result.wrong().map_or(String::new(), |why| format!(" But: {}.", why.message.trim_end_matches('.')));
+    format!("{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.", way_of(job), picked.why)
+}
+
+/// Why a cell is not measured that another was picked before.
+pub(super) fn passed_over(session: &Session, cell: u32) -> Option<String> {
+    let pick = session.picks.iter().find(|pick| pick.cell != Some(cell) && pick.cells().any(|of| of == cell))?;
+    if let Some(out) = pick.left_out.iter().find(|out| out.cell == cell) {
+        return Some(out.why.clone());
+    }
+    Some(format!("tried for a moment it gave {}, less than what was picked", show_rate(pick.rate(cell)?)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::analysis::answer_with;
+use crate::analysis::{results, skipped};
+use crate::record::{Event, Source, Verdict};
+use crate::session::Recorder;
+use crate::session::{load, testing};
+
+fn session() -> Session {
+    let mut session = testing::session(0);
+    testing::picked().iter().for_each(|event| session.apply(event));
+    session
+}
+
+#[test]
+fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
+    let session = session();
+    let results = results(&session);
+    let answer = answer_with(&session, &results, &[]);
+    assert_eq!(
+        answer.text,
+        "XOR 00000abc of 1 GiB in 50.0 ms: 20.0 GiB/s, 49.9 % of the 40.0 GiB/s that 2 threads can read from memory. \
+         Picked: pread 2 MiB by 2 threads; 100 % of 1 GiB in the page cache, 2 MiB mapped by a page fault, 2 CPUs: tried for a moment, \
+         pread 2 MiB by 2 threads 20.0 GiB/s was the fastest, before mmap+shared 2 MiB by 2 threads 10.0 GiB/s."
+    );
+    let picked = &answer.picked[0];
+    assert_eq!((picked.xor, picked.nanos, picked.tried.len()), (Some(Xor(0xabc)), Some(5e7), 2));
+    assert!(picked.tried[0].throughput > picked.tried[1].throughput);
+}
+
+#[test]
+fn as_many_threads_as_read_are_what_a_share_is_of() {
+    let of = |threads: u32| {
+        let mut session = session();
+        session.plan.cells.iter_mut().for_each(|cell| cell.threads = threads);
+        let results = results(&session);
+        answer_with(&session, &results, &[]).picked[0].ceiling.clone().unwrap()
+    };
+    assert_eq!((of(1).name.as_str(), of(1).bytes_per_second), ("1 thread can read from memory", 2e10));
+    // More than there are CPUs are no faster than one on each.
+    assert_eq!((of(20).name.as_str(), of(20).bytes_per_second), ("2 threads can read from memory", 43e9));
+}
+
+#[test]
+fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
+    let mut session = session();
+    for event in testing::picked() {
+        if let Event::Verdict { cell, verdict } = event {
+            let source = Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 });
+            session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }) });
+        }
+    }
+    let text = |session: &Session| answer_with(session, &results(session), &[]).text;
+    assert!(text(&session).contains("20.0 GiB/s (what this disk can give is not known: --rated SPEED says it)"), "{}", text(&session));
+    session.plan.rated = Some(42_949_672_960);
+    assert!(text(&session).contains("50 % of the 40.0 GiB/s that the disk's vendor names"), "{}", text(&session));
+}
+
+#[test]
+fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
+    let reasons: Vec<String> = skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
+    assert_eq!(reasons.len(), 2);
+    assert_eq!(reasons[0], "tried for a moment it gave 10.0 GiB/s, less than what was picked");
+    assert!(reasons[1].contains("is closed"));
+}
+
+#[test]
+fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder =
+        Recorder::create(dir.path(), None, "x", &Default::default(), &testing::plan(3), std::time::UNIX_EPOCH + testing::CREATED).unwrap();
+    testing::picked().iter().for_each(|event| recorder.event(event));
+    recorder.finish(crate::record::End::Finished);
+    let loaded = load(recorder.path()).unwrap();
+    let text = |session: &Session| answer_with(session, &results(session), &[]).text;
+    assert_eq!(text(&loaded), text(&session()));
+    assert!(!loaded.picks[0].left_out[0].why.contains('\u{1b}'));
+    let written = std::fs::read_to_string(recorder.path()).unwrap();
+    std::fs::write(recorder.path(), written.replace("\"kind\":\"pick\",\"cell\":1", "\"kind\":\"pick\",\"cell\":9")).unwrap();
+    let damaged = load(recorder.path()).unwrap();
+    assert_eq!((damaged.picks.len(), damaged.lost), (0, 1));
+}

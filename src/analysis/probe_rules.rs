@@ -1,0 +1,75 @@
+//! What is wrong with a probe's figure, as rules: the counterpart of the rules for cells of jobs.
+
+use crate::analysis::ProbeResult;
+use crate::plan::Plan;
+use crate::record::{Severity, Unit, Warning};
+use crate::units::show_share;
+
+/// One rule; what it finds is a warning of its id.
+pub struct Rule {
+    pub id: &'static str,
+    judge: fn(&ProbeResult, Unit) -> Option<Found>,
+}
+
+/// Severity, message, evidence and remedy.
+type Found = (Severity, String, String, &'static str);
+
+pub static RULES: &[Rule] =
+    &[Rule { id: "few-batches", judge: few }, Rule { id: "wide", judge: wide }, Rule { id: "beyond-estimate", judge: beyond }];
+
+/// An interval beyond this is worth a note, and one beyond that shows the order of magnitude at best.
+const NARROW: f64 = 0.05;
+const WIDE: f64 = 0.2;
+
+/// An estimate is made of round figures: only what is off by this factor contradicts it.
+const FACTOR: f64 = 2.0;
+
+/// What the rules find in this result, the gravest first.
+pub fn warnings(result: &ProbeResult) -> Vec<Warning> {
+    let Some(unit) = result.unit else { return Vec::new() };
+    let warn = |rule: &Rule| {
+        let (severity, message, evidence, remedy) = (rule.judge)(result, unit)?;
+        Some(Warning { id: rule.id.into(), severity, message, evidence, remedy: remedy.into() })
+    };
+    let mut found: Vec<Warning> = RULES.iter().filter_map(warn).collect();
+    found.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
+    found
+}
+
+fn batches(count: usize) -> String {
+    if count == 1 { "1 batch".into() } else { format!("{count} batches") }
+}
+
+fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
+    let (count, needed) = (result.counted().len(), Plan::ROUNDS as usize);
+    (0 < count && count < needed).then(|| {
+        let message = format!("{} cannot give a confidence interval", batches(count));
+        (Severity::Misleading, message, format!("{needed} are needed"), "use a longer --budget or --trials 5 or more")
+    })
+}
+
+fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
+    let summary = result.value?.summary;
+    let width = summary.half_width().filter(|width| *width > NARROW)?;
+    let severity = if width > WIDE { Severity::Misleading } else { Severity::Note };
+    let message = format!("the interval is ±{} of the figure", show_share(width));
+    let ends = [summary.low?, summary.high?].map(|end| unit.show(end));
+    let evidence = format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted().len()));
+    Some((severity, message, evidence, "use a longer --budget, or stop what else runs on this machine"))
+}
+
+fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
+    let (value, estimate) = (result.value?.summary.median, result.estimate.as_ref()?);
+    let (end, far) = match () {
+        () if estimate.high > 0.0 && value > FACTOR * estimate.high => ("upper", value / estimate.high),
+        () if estimate.low > 0.0 && value < estimate.low / FACTOR => ("lower", value / estimate.low),
+        () => return None,
+    };
+    let message = format!("the figure is {far:.2} times the {end} end of its estimate: one of the two does not hold here");
+    let evidence = format!("{} against {} to {}: {}", unit.show(value), unit.show(estimate.low), unit.show(estimate.high), estimate.reason);
+    let remedy = "run it again on a quiet machine; if it stays, the estimate's facts do not describe this machine";
+    Some((Severity::Misleading, message, evidence, remedy))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! What an operation costs on each curve over the block size, as far as its points tell.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::analysis::answer::Labels;
+use crate::analysis::{Axis, CellResult};
+use crate::engine::moves_data;
+use crate::plan::Job;
+use crate::stats::Cost;
+use crate::units::{show_bytes, show_nanos, show_rate, show_share};
+
+/// A line that misses a point by more than its interval and more than this does not describe the curve.
+const FITS: f64 = 0.25;
+
+/// The normal distribution's 97.5 % point: half an interval is so many standard errors.
+const SIGMAS: f64 = 1.96;
+
+/// What the points of a curve allow to be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// A fixed part and a bandwidth; the interval of neither reaches 0.
+    Both,
+    /// All operations take the same, within their intervals.
+    Fixed,
+    /// All bytes take the same, within the intervals.
+    Bandwidth,
+    /// The two parts cannot be told apart.
+    Unknown,
+    /// No fixed part with a bandwidth describes these points.
+    Misfit,
+}
+
+/// One curve: everything of its jobs but the block size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CurveCost {
+    /// Its job with a block of 1.
+    pub cell: Job,
+    /// Claimed where `model` is `both`, `fixed` or `bandwidth`; else only the nearest line.
+    pub cost: Cost,
+    pub model: Model,
+    /// Bytes per second of blocks without end; `None` where none is claimed.
+    pub bandwidth: Option<f64>,
+    /// The block, in bytes, at which fixed part and bytes cost the same.
+    pub half: Option<f64>,
+    /// `304 ns per operation + 16.1 GiB/s, equal at 5.13 KiB`.
+    pub text: String,
+    /// `read warm`, with what tells it from the other curves.
+    #[serde(skip)]
+    pub name: String,
+}
+
+impl CurveCost {
+    /// The cost, where other sentences may build on it.
+    pub fn claimed(&self) -> Option<&Cost> {
+        matches!(self.model, Model::Both | Model::Fixed | Model::Bandwidth).then_some(&self.cost)
+    }
+}
+
+/// One block size: nanoseconds of an operation, with the interval that its trials leave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub bytes: f64,
+    pub nanos: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Point {
+    fn of(result: &CellResult) -> Option<Point> {
+        let summary = result.operations?.summary;
+        // What one of the operations that go on at once takes of the time of all.
+        let each = |rate: f64| 1e9 * f64::from(result.cell.threads.max(1)) / rate;
+        let point = Point {
+            bytes: result.cell.block as f64,
+            nanos: each(summary.median),
+            // Under five trials all that is known is their range, which is narrower than an interval: less is claimed then.
+            low: each(summary.high.unwrap_or(summary.max)),
+            high: each(summary.low.unwrap_or(summary.min).max(f64::MIN_POSITIVE)).min(f64::MAX),
+        };
+        (summary.median > 0.0 && point.nanos.is_finite()).then_some(point)
+    }
+
+    fn holds(&self, nanos: f64) -> bool {
+        // A perfect curve is matched but for rounding.
+        self.low * (1.0 - 1e-9) <= nanos && nanos <= self.high * (1.0 + 1e-9)
+    }
+
+    /// The standard error, as a share.
+    fn error(&self) -> f64 {
+        (self.high - self.nanos).max(self.nanos - self.low) / self.nanos / SIGMAS
+    }
+}
+
+/// The curves that have at least three block sizes, in the order of the plan.
+pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
+    let mut order: Vec<Job> = Vec::new();
+    let mut points: HashMap<Job, Vec<Point>> = HashMap::new();
+    for result in results.iter().filter(|result| result.wrong().is_none() && moves_data(&result.cell)) {
+        let Some(point) = Point::of(result) else { continue };
+        let curve = Axis::Block.without(&result.cell);
+        if !points.contains_key(&curve) {
+            order.push(curve.clone());
+        }
+        points.entry(curve).or_default().push(point);
+    }
+    let labels = Labels::of(order.iter());
+    order.iter().filter_map(|cell| curve(&points[cell], cell, &labels)).collect()
+}
+
+fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
+    let (model, cost) = told(points)?;
+    let known = matches!(model, Model::Both | Model::Bandwidth);
+    Some(CurveCost {
+        cell: cell.clone(),
+        cost,
+        model,
+        bandwidth: cost.bandwidth().filter(|_| known),
+        half: cost.half().filter(|_| model == Model::Both),
+        text: text(model, &cost, points, cell.threads),
+        name: labels.curve_of_blocks(cell),
+    })
+}
+
+/// What these points tell, and the cost that goes with it; `None` under three sizes.
+///
+/// Each claim holds of every point: within its interval or, where the text says how far off, within [`FITS`].
+pub fn told(points: &[Point]) -> Option<(Model, Cost)> {
+    let fitted: Vec<(f64, f64)> = points.iter().map(|point| (point.bytes, point.nanos)).collect();
+    let mut errors: Vec<f64> = points.iter().map(Point::error).collect();
+    errors.sort_unstable_by(f64::total_cmp);
+    let line = Cost::fit(&fitted, errors.get(errors.len() / 2).copied().unwrap_or(0.0))?;
+    let fits = line.misfit <= FITS || within(&line, points);
+    if fits && line.fixed_low > 0.0 && line.per_byte_low > 0.0 {
+        return Some((Model::Both, line));
+    }
+    let (fixed, byte) = (same(points, |_| 1.0), same(points, |point| point.bytes));
+    // Where either would do, the points do not tell which.
+    Some(match (fixed, byte) {
+        (Some((fixed, low, high)), None) => {
+            let cost = Cost { fixed, fixed_low: low, fixed_high: high, per_byte: 0.0, per_byte_low: 0.0, ..line };
+            (Model::Fixed, Cost { misfit: misfit(&cost, points), ..cost })
+        }
+        (None, Some((per_byte, low, high))) => {
+            let cost = Cost { fixed: 0.0, fixed_low: 0.0, per_byte, per_byte_low: low, per_byte_high: high, ..line };
+            (Model::Bandwidth, Cost { misfit: misfit(&cost, points), ..cost })
+        }
+        _ if fits => (Model::Unknown, line),
+        _ => (Model::Misfit, line),
+    })
+}
+
+fn within(line: &Cost, points: &[Point]) -> bool {
+    points.iter().all(|point| point.holds(line.nanos(point.bytes)))
+}
+
+fn misfit(line: &Cost, points: &[Point]) -> f64 {
+    points.iter().map(|point| off(line, point).abs()).fold(0.0, f64::max)
+}
+
+/// How far a point lies from the line, as a share of the line.
+fn off(line: &Cost, point: &Point) -> f64 {
+    point.nanos / line.nanos(point.bytes).max(f64::MIN_POSITIVE) - 1.0
+}
+
+/// The cost per `unit` that lies in the intervals of all points, with its least and most; `None` where none does.
+fn same(points: &[Point], unit: fn(&Point) -> f64) -> Option<(f64, f64, f64)> {
+    let low = points.iter().map(|point| point.low / unit(point)).fold(0.0, f64::max);
+    let high = points.iter().map(|point| point.high / unit(point)).fold(f64::MAX, f64::min);
+    let mean = points.iter().map(|point| (point.nanos / unit(point)).ln()).sum::<f64>() / points.len() as f64;
+    (0.0 < low && low <= high).then(|| (mean.exp().clamp(low, high), low, high))
+}
+
+fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
+    let each = if threads > 1 { " and thread" } else { "" };
+    let smallest = points.iter().map(|point| point.bytes).fold(f64::MAX, f64::min) as u64;
+    let largest = points.iter().map(|point| point.bytes).fold(0.0, f64::max) as u64;
+    let sizes = format!("from {} to {}", show_bytes(smallest), show_bytes(largest));
+    let worst = points.iter().max_by(|a, b| off(cost, a).abs().total_cmp(&off(cost, b).abs()));
+    let missed = |point: &Point| format!("{} is off by {}", show_bytes(point.bytes as u64), show_share(off(cost, point).abs().min(9.99)));
+    match (model, cost.bandwidth()) {
+        (Model::Both, Some(bandwidth)) => {
+            let half = cost.half().filter(|half| *half >= 1.0 && *half < 1e15);
+            let equal = half.map_or(String::new(), |half| format!(", equal at {}", show_bytes(half as u64)));
+            let off = worst.filter(|_| !within(cost, points)).map_or(String::new(), |point| format!(" ({})", missed(point)));
+            format!("{} per operation + {}{each}{equal}{off}", show_nanos(cost.fixed), show_rate(bandwidth))
+        }
+        (Model::Fixed, _) => {
+            format!("{} per operation at all sizes {sizes}; what a byte costs cannot be told from these", show_nanos(cost.fixed))
+        }
+        (Model::Bandwidth, Some(bandwidth)) => {
+            let rate = show_rate(bandwidth);
+            format!("{rate}{each} at all sizes {sizes}; what an operation costs beside its bytes cannot be told from these")
+        }
+        (Model::Misfit, _) => {
+            let off = worst.map_or(String::new(), |point| format!(": {}", missed(point)));
+            format!("no fixed part with one bandwidth describes the sizes {sizes}{off}")
+        }
+        _ => format!("cannot be separated into a fixed part and a bandwidth from these {} sizes", points.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,402 @@
+use super::*;
+use crate::analysis::{estimate_reasons, result};
+use crate::plan::{Cache, CpuCache, Job, Op, Plan, Sync};
+use crate::record::{Latency, Trial, Verdict};
+use crate::session::testing::job;
+
+const SECOND: f64 = 1e9;
+
+/// What one operation takes, and where its bytes come from.
+struct Op1 {
+    nanos: f64,
+    device: f64,
+    busy: f64,
+    calls: u64,
+    /// p99 over p50.
+    waits: f64,
+}
+
+const MEMORY: Op1 = Op1 { nanos: 0.0, device: 0.0, busy: 0.99, calls: 1, waits: 2.0 };
+const DISK: Op1 = Op1 { nanos: 0.0, device: 1.0, busy: 0.1, calls: 1, waits: 2.0 };
+
+/// Seven trials of a second that scatter by `spread`.
+fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
+    let threads = f64::from(job.threads);
+    let trials = (0..7).map(|n| {
+        let ops = (threads * SECOND / op.nanos * (1.0 + spread * (f64::from(n) - 3.0) / 3.0)) as u64;
+        let cpu = (SECOND * threads * op.busy) as u64;
+        Trial {
+            round: n as u32 + 1,
+            bytes: ops * job.block,
+            ops,
+            syscalls: (ops * op.calls).into(),
+            nanos: SECOND as u64,
+            system_nanos: cpu,
+            ..Trial::default()
+        }
+    });
+    let source = Source { device: op.device, page_cache: 1.0 - op.device, hole: 0.0, unknown: 0.0 };
+    let latency = Latency { count: 1000, every: 1, p50: Some(op.nanos), p99: Some(op.nanos * op.waits), ..Latency::default() };
+    let verdict = Verdict { source: Some(source), latency: Some(latency), ..Verdict::default() };
+    result(&job, trials.map(Into::into).collect(), Some(&verdict), None)
+}
+
+/// Warm reads of which each takes 300 ns and 0.08 ns per byte (12.5 GB/s).
+fn warm(backend: &str) -> Vec<CellResult> {
+    let blocks = (0..=20).step_by(2).map(|k| 1u64 << k);
+    blocks.map(|block| cell(job(backend, block, Cache::Warm), Op1 { nanos: 300.0 + 0.08 * block as f64, ..MEMORY }, 0.01)).collect()
+}
+
+fn bounds() -> Bounds {
+    let ceilings = Ceilings {
+        syscall_nanos: Some(100.0),
+        clock_nanos: Some(10.0),
+        copy: Some(13e9),
+        read: Some(15e9),
+        copy_all: Some(20e9),
+        read_all: Some(25e9),
+        threads: 2,
+        over: 1 << 28,
+    };
+    Bounds { ceilings, ..Bounds::default() }
+}
+
+fn limits(results: &[CellResult], bounds: &Bounds) -> Vec<Option<Limit>> {
+    why(results, bounds).limits.into_iter().map(|limit| limit.map(|limit| limit.by)).collect()
+}
+
+#[test]
+fn a_curve_is_told_by_its_two_costs() {
+    let why = why(&warm("pread"), &bounds());
+    let [curve] = &why.costs[..] else { panic!("{why:?}") };
+    assert_eq!(curve.text, "300 ns per operation + 11.6 GiB/s, equal at 3.66 KiB");
+    assert_eq!(curve.name, "pread warm");
+    assert!(curve.cost.misfit < 0.01 && curve.half.is_some_and(|half| (half - 3750.0).abs() < 20.0), "{curve:?}");
+}
+
+#[test]
+fn small_blocks_are_limited_by_the_call_and_large_ones_by_the_copy() {
+    let found = limits(&warm("pread"), &bounds());
+    // 3.66 KiB is where both cost the same: 1 B to 1 KiB below it.
+    assert_eq!(found[..6], [Some(Limit::SystemCall); 6]);
+    assert_eq!(found[7..], [Some(Limit::CopyBandwidth); 4]);
+    let one = why(&warm("pread")[..1], &bounds()).limits[0].clone().unwrap();
+    // A single point is no curve: only the call itself is known to be fixed.
+    assert_eq!(one.text, "CPU: busy for 99 % of the time");
+}
+
+#[test]
+fn without_ceilings_nothing_is_held_against_them() {
+    let found = limits(&warm("pread"), &Bounds::default());
+    assert_eq!(found[0], Some(Limit::SystemCall));
+    assert_eq!(found[10], Some(Limit::OneCpu));
+}
+
+#[test]
+fn data_in_place_is_limited_by_memory_or_by_its_faults() {
+    let mapped = |rate: f64, faults: u64| {
+        let mut result = cell(job("mmap", 1 << 20, Cache::Warm), Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0, ..MEMORY }, 0.01);
+        for trial in &mut result.trials {
+            std::sync::Arc::make_mut(trial).minor_faults = faults * trial.ops;
+        }
+        why(&[result], &bounds()).limits[0].clone().unwrap()
+    };
+    assert_eq!(mapped(14e9, 0).text, "memory bandwidth: 13.0 GiB/s of the 14.0 GiB/s that one thread can read here");
+    assert_eq!(mapped(4e9, 256).text, "CPU: busy for 99 % of the time, 256 page faults per MiB");
+}
+
+#[test]
+fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
+    let text_of = |cpu_cache, backend: &str, calls: u64, span: u64, rate: f64| {
+        let small = Job { span, cpu_cache, ..job(backend, 1 << 20, Cache::Warm) };
+        let result = cell(small, Op1 { nanos: 1048576.0 / rate * SECOND, calls, ..MEMORY }, 0.01);
+        why(&[result], &Bounds { cache: 8 << 20, ..bounds() }).limits[0].clone().unwrap().text
+    };
+    let text = |backend: &str, calls, span, rate| text_of(CpuCache::Keep, backend, calls, span, rate);
+    // Emptied before each trial they hold nothing: then the ceiling was measured too low.
+    assert!(text_of(CpuCache::Flush, "mmap", 0, 8 << 20, 30e9).starts_with("memory bandwidth: 27.9 GiB/s above the"));
+    assert_eq!(
+        text("mmap", 0, 8 << 20, 30e9),
+        "CPU caches: 27.9 GiB/s of 8 MiB that fit in them; one thread can read 14.0 GiB/s of memory"
+    );
+    assert_eq!(
+        text("pread", 1, 8 << 20, 26e9),
+        "CPU caches: 24.2 GiB/s of 8 MiB that fit in them; one thread can copy 12.1 GiB/s of memory"
+    );
+    assert!(text("mmap", 0, 8 << 20, 16e9).starts_with("memory bandwidth: 14.9 GiB/s above the 14.0 GiB/s"));
+    assert!(text("mmap", 0, 9 << 20, 30e9).starts_with("memory bandwidth: 27.9 GiB/s above the 14.0 GiB/s"));
+}
+
+#[test]
+fn all_threads_share_the_memory() {
+    let many = Job { threads: 2, ..job("pread", 1 << 20, Cache::Warm) };
+    let result = cell(many, Op1 { nanos: 1048576.0 / 12e9 * SECOND, ..MEMORY }, 0.01);
+    assert_eq!(limits(&[result], &bounds()), [Some(Limit::MemoryBandwidth)]);
+}
+
+/// Direct reads of 4 KiB at 80 us each, and of 1 MiB that give all there is.
+#[test]
+fn a_device_waits_for_more_requests_or_gives_all_it_has() {
+    let direct = |block, depth, nanos| Job { direct: true, depth, ..job("uring", block, Cache::AsIs) }.with(nanos);
+    let results = [direct(4096, 1, 80e3), direct(4096, 32, 10e3), direct(1 << 20, 8, 400e3)];
+    let why = why(&results, &bounds());
+    let text: Vec<&str> = why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
+    assert_eq!(text[0], "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell");
+    assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
+    assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
+}
+
+/// 30 % less than another cell, of trials that scatter by more or by less than that.
+#[test]
+fn a_device_gave_less_only_where_the_intervals_say_so() {
+    let told = |spread: f64| {
+        let direct = |block: u64, rate: f64| {
+            let job = Job { direct: true, ..job("pread", block, Cache::AsIs) };
+            cell(job, Op1 { nanos: block as f64 / rate * SECOND, ..DISK }, spread)
+        };
+        let why = why(&[direct(1 << 20, 0.7e9), direct(2 << 20, 1e9)], &bounds());
+        why.limits[0].clone().unwrap().text
+    };
+    assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
+    assert_eq!(told(0.6), "device: 667 MiB/s; these trials cannot tell it from 952 MiB/s, the most that it gave to any cell");
+}
+
+/// A read of 1 B takes part of a microsecond: no device answers so fast, the blocks were read ahead.
+#[test]
+fn what_is_read_ahead_is_not_one_operation_at_a_time() {
+    let cold = |block: u64, nanos: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy: 0.3, ..DISK }, 0.03);
+    let why = why(&[cold(1, 750.0), cold(1 << 20, 400e3)], &bounds());
+    let told = why.limits[0].clone().unwrap();
+    assert_eq!(
+        (told.by, told.text.as_str()),
+        (Limit::Device, "device: 1.27 MiB/s, waited for it for 70 % of the time; it gave 2.44 GiB/s to another cell")
+    );
+}
+
+#[test]
+fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
+    let cold = |block: u64, nanos: f64, busy: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03);
+    let results = [cold(2, 500.0, 0.6), cold(1 << 20, 400e3, 0.15)];
+    let why = why(&results, &bounds());
+    let text: Vec<&str> = why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
+    assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
+    assert_eq!(text[1], "device: 2.44 GiB/s, the most that it gave to any cell");
+    // Nothing is known of a device's best from one cell that hardly asked for it.
+    assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
+}
+
+/// On a busy machine cold and warm reads of 512 B were equally slow, and the device was said to hold the cold ones.
+#[test]
+fn a_device_is_not_blamed_where_memory_is_no_faster() {
+    let read = |cache, nanos: f64, busy, device| cell(job("read", 512, cache), Op1 { nanos, busy, device, ..DISK }, 0.03);
+    let (cold, warm) = (read(Cache::Cold, 9700.0, 0.3, 1.0), read(Cache::Warm, 9500.0, 0.3, 0.0));
+    let told = why(&[cold.clone(), warm], &bounds()).limits[0].clone().unwrap();
+    assert_eq!(
+        (told.by, told.text.as_str()),
+        (Limit::OneCpu, "CPU: 50.3 MiB/s from the device, 51.4 MiB/s from memory: it does not wait for the device")
+    );
+    let fast = read(Cache::Warm, 800.0, 0.99, 0.0);
+    let told = why(&[cold, fast], &bounds()).limits[0].clone().unwrap();
+    assert_eq!((told.by, told.text.as_str()), (Limit::Device, "device: 50.3 MiB/s, and the CPU was busy for only 30 % of the time"));
+}
+
+/// A thread that others keep from its CPU does not wait for the device.
+#[test]
+fn a_cpu_that_others_use_is_no_wait_for_the_device() {
+    let mut cold = cell(job("read", 512, Cache::Cold), Op1 { nanos: 9700.0, busy: 0.3, ..DISK }, 0.03);
+    for trial in &mut cold.trials {
+        let trial = std::sync::Arc::make_mut(trial);
+        trial.evidence.queued_nanos = (trial.nanos * 2 / 3).into();
+    }
+    let told = why(&[cold], &bounds()).limits[0].clone().unwrap();
+    assert_eq!((told.by, told.text.as_str()), (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may get more"));
+}
+
+#[test]
+fn blocks_of_a_few_bytes_tell_no_bandwidth() {
+    let nanos = [480.0, 470.0, 495.0, 505.0];
+    let results: Vec<CellResult> =
+        (0..4).map(|k| cell(job("pread", 1 << k, Cache::Warm), Op1 { nanos: nanos[k], ..MEMORY }, 0.01)).collect();
+    let curve = &why(&results, &bounds()).costs[0];
+    assert!(
+        curve.text.contains("per operation at all sizes from 1 B to 8 B; what a byte costs cannot")
+            || curve.text.starts_with("cannot be separated"),
+        "{curve:?}"
+    );
+    assert_eq!((curve.bandwidth, curve.half), (None, None));
+}
+
+#[test]
+fn curves_are_told_apart_by_whatever_differs() {
+    let flushed = |cell: Job| Job { cpu_cache: crate::plan::CpuCache::Flush, ..cell };
+    let counted = |cell: Job| Job { count: Some(8192), ..cell };
+    let of = |put: &dyn Fn(Job) -> Job| -> Vec<CellResult> {
+        (0..4).map(|k| cell(put(job("read", 1 << (4 * k), Cache::Warm)), Op1 { nanos: 300.0, ..MEMORY }, 0.01)).collect()
+    };
+    let results = [of(&|job| job), of(&flushed), of(&counted)].concat();
+    let names: Vec<String> = why(&results, &bounds()).costs.into_iter().map(|curve| curve.name).collect();
+    assert_eq!(names, ["read warm (calibrated)", "read warm (CPU caches flushed, calibrated)", "read warm (8.19 k operations)"]);
+}
+
+trait With {
+    fn with(self, nanos: f64) -> CellResult;
+}
+
+impl With for Job {
+    fn with(self, nanos: f64) -> CellResult {
+        cell(self, Op1 { nanos, ..DISK }, 0.03)
+    }
+}
+
+#[test]
+fn the_link_and_the_vendor_are_named_where_they_are_reached() {
+    let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 560e6 * SECOND);
+    let link = Bounds { link: Some(600e6), ..bounds() };
+    assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
+    let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
+    assert_eq!(why(&[result], &rated).limits[0].as_ref().unwrap().text, "device: 534 MiB/s of the 534 MiB/s that its vendor names");
+}
+
+#[test]
+fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
+    let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
+    let granted = |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
+    let limited = |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
+    assert_eq!(limited(&granted(104e6)).text, "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)");
+    assert_eq!(limited(&granted(300e6)).by, Limit::Device);
+    assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));
+}
+
+#[test]
+fn a_mix_is_granted_what_its_scarcer_part_is() {
+    let bounds = Bounds { granted: [Some(1e9), Some(90e6)], ..bounds() };
+    let mixed = |reads| Job { mix: Some(reads), direct: true, ..job("pread", 1 << 20, Cache::AsIs) };
+    for (job, rate) in [(mixed(70), 300e6), (mixed(100), 1e9), (mixed(0), 90e6), (Job { mix: None, ..mixed(70) }, 1e9)] {
+        let found = estimate(&job, &bounds).filter(|of| of.basis == Basis::Granted).unwrap().rate;
+        assert!((found / rate - 1.0).abs() < 1e-9, "{:?}: {found}", job.mix);
+    }
+}
+
+#[test]
+fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
+    let cells = |waits: f64, spread: f64| -> Vec<CellResult> {
+        let blocks = [64 << 10, 256 << 10, 1 << 20];
+        let at = |block: u64| Op1 { nanos: block as f64 / 200e6 * SECOND, waits, ..DISK };
+        blocks.into_iter().map(|block| cell(job("pread", block, Cache::Cold), at(block), spread)).collect()
+    };
+    assert_eq!(limits(&cells(50.0, 0.002), &bounds()), [Some(Limit::RateLimit); 3]);
+    // A disk at its own best looks alike, but nothing waits for its turn, or it scatters.
+    assert_eq!(limits(&cells(2.0, 0.002), &bounds()), [Some(Limit::Device); 3]);
+    assert_eq!(limits(&cells(50.0, 0.05), &bounds()), [Some(Limit::Device); 3]);
+}
+
+#[test]
+fn calls_that_move_nothing_are_system_calls() {
+    let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
+    let why = why(&[cell(seek, Op1 { nanos: 120.0, ..MEMORY }, 0.01)], &bounds());
+    assert_eq!(why.limits[0].as_ref().unwrap().text, "system-call cost: 120 ns each; the cheapest takes 100 ns");
+    assert_eq!(limits(&[cell(job("null", 1, Cache::AsIs), Op1 { nanos: 3.0, ..MEMORY }, 0.0)], &bounds()), [None]);
+}
+
+#[test]
+fn nothing_is_said_of_what_failed_or_is_not_known() {
+    let mut failed = job("pread", 4096, Cache::Warm).with(1e3);
+    failed.error = Some("EIO".into());
+    let mut unknown = job("pread", 4096, Cache::Warm).with(1e3);
+    unknown.source = Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 });
+    let empty = result(&job("pread", 4096, Cache::Warm), Vec::new(), None, None);
+    assert_eq!(limits(&[failed, unknown, empty], &bounds()), [None; 3]);
+}
+
+#[test]
+fn an_estimate_is_made_from_facts() {
+    let rate = |job: &Job, bounds: &Bounds| estimate(job, bounds).map(|estimate| estimate.rate);
+    let warm = |block| rate(&job("pread", block, Cache::Warm), &bounds()).unwrap();
+    assert!((warm(1) - 1.0 / (100.0 + 1.0 / 13.0) * SECOND).abs() < 1e3, "{}", warm(1));
+    assert!((warm(1 << 30) / 13e9 - 1.0).abs() < 1e-3);
+    let of = |job: &Job| estimate(job, &bounds()).map(|estimate| (estimate.rate.round(), estimate.basis));
+    assert_eq!(of(&job("mmap", 4096, Cache::Warm)), Some((15e9, Basis::Memory)));
+    // Filled by a call for many, or by none: no call per block bounds these.
+    assert_eq!(of(&job("stdio", 1, Cache::Warm)), Some((13e9, Basis::Copy)));
+    assert_eq!(of(&Job { depth: 32, ..job("uring", 4096, Cache::Warm) }).map(|(rate, _)| rate > 12.8e9), Some(true));
+    // Nothing reaches the program, so nothing is known of what the kernel does with it.
+    assert_eq!(of(&job("splice", 4096, Cache::Warm)), None);
+    assert_eq!(rate(&job("pread", 4096, Cache::Cold), &bounds()), None);
+    let device = Bounds { link: Some(2e9), rated: Some(1e9), ..bounds() };
+    assert_eq!(estimate(&job("pread", 4096, Cache::Cold), &device), Some(Estimate { rate: 1e9, basis: Basis::Rated }));
+    let write = |sync| Job { op: Op::Write, sync, ..job("pread", 1 << 20, Cache::AsIs) };
+    assert_eq!(estimate(&write(Sync::End), &device).map(|e| e.basis), Some(Basis::Rated));
+    assert_eq!(estimate(&write(Sync::None), &device).map(|e| e.basis), Some(Basis::CallAndCopy), "the page cache takes it");
+    assert_eq!(rate(&job("null", 1, Cache::AsIs), &device), None);
+    // Every measured point of the curve above lies below it.
+    for result in super::tests::warm("pread") {
+        assert!(result.throughput.unwrap().summary.median <= rate(&result.cell, &bounds()).unwrap());
+    }
+}
+
+#[test]
+fn jobs_with_the_same_facts_share_a_dotted_line() {
+    let bounds = Bounds { rated: Some(1e9), ..bounds() };
+    let blocks = [4096, 65536];
+    let jobs: Vec<Job> = ["read", "pread", "mmap"]
+        .into_iter()
+        .flat_map(|backend| blocks.into_iter().flat_map(move |block| [Cache::Cold, Cache::Warm].map(|cache| job(backend, block, cache))))
+        .collect();
+    let lines = estimated(jobs.iter(), Axis::Block, &bounds);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["estimate: call and copy", "estimate: memory", "estimate: rated speed"]);
+    assert!(lines.iter().all(|line| line.points.iter().map(|point| point.0).eq([4096.0, 65536.0])), "{lines:?}");
+    let text = estimate_reasons(&lines);
+    assert!(text.starts_with("Dotted: estimates from the cheapest system call, 100 ns,") && text.contains("954 MiB/s"), "{text}");
+    let threads: Vec<Job> = [1, 2].into_iter().map(|threads| Job { threads, ..job("mmap", 4096, Cache::Warm) }).collect();
+    let lines = estimated(threads.iter().chain(&jobs), Axis::Block, &bounds);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).filter(|name| name.contains("memory")).collect();
+    assert_eq!(names, ["estimate: memory, 1 thread", "estimate: memory, 2 threads"]);
+    assert_eq!(estimated(jobs.iter(), Axis::Block, &Bounds::default()), []);
+    assert_eq!(estimate_reasons(&[]), "");
+}
+
+#[test]
+fn a_plan_is_foreseen_in_a_sentence() {
+    let cells = [job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm), job("pread", 4096, Cache::Cold)].to_vec();
+    let plan = Plan { cells, rated: Some(1 << 30), ..crate::session::testing::plan(0) };
+    let bounds = Bounds { rated: Some(1073741824.0), ..bounds() };
+    let text = foreseen_with(&plan, &bounds);
+    let wanted = "expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call, 100 ns, for each block, and copying at 12.1 GiB/s; \
+                  1.00 GiB/s by the 1.00 GiB/s that the vendor of the disk names";
+    assert_eq!(text, wanted);
+    assert_eq!(foreseen_with(&plan, &Bounds::default()), "");
+}
+
+/// Bare loops of a moment at which the machine had half its speed.
+#[test]
+fn what_was_expected_names_the_result_that_contradicts_it() {
+    let cells = vec![job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm)];
+    let mut session = crate::session::testing::session(2);
+    session.plan.cells = cells.clone();
+    let machine = crate::record::MachineEvidence { ceilings: Some(bounds().ceilings), ..Default::default() };
+    session.grounds = Some(crate::record::Grounds { machine, ..Default::default() });
+    let results = |nanos: [f64; 2]| -> Vec<CellResult> {
+        cells.iter().zip(nanos).map(|(job, nanos)| cell(job.clone(), Op1 { nanos, ..MEMORY }, 0.01)).collect()
+    };
+    let said = |results: &[CellResult]| expected(&session, results.iter());
+    let plain = said(&results([500.0, 90e3]));
+    assert!(plain.starts_with("expected: 9.19 GiB/s to 12.1 GiB/s by the cheapest system call"), "{plain}");
+    let faster = said(&results([500.0, 40e3]));
+    let but = ". pread 1 MiB warm gave 2.0 times as much: the machine was slower when these bare loops ran, so it can do more than that";
+    assert_eq!(faster, plain + but);
+}
+
+#[test]
+fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_takes_for_granted() {
+    let mapped = |threads| Job { threads, ..job("mmap", 1 << 20, Cache::Warm) };
+    let foreseen = |cells: Vec<Job>| foreseen_with(&Plan { cells, ..crate::session::testing::plan(0) }, &bounds());
+    assert_eq!(
+        foreseen(vec![mapped(1), mapped(20)]),
+        "expected: 14.0 GiB/s to 23.3 GiB/s by reading memory at 14.0 GiB/s by one thread, 23.3 GiB/s by 2"
+    );
+    assert_eq!(
+        foreseen(vec![Job { cache: Cache::AsIs, ..mapped(1) }]),
+        "expected: where the file is in memory, 14.0 GiB/s by reading memory at 14.0 GiB/s"
+    );
+}

@@ -1,0 +1,83 @@
+//! The plan of a session once more: the same cells, on the same or another target.
+
+use std::path::{Path, PathBuf};
+
+use crate::engine::place::{PlaceError, place};
+use crate::plan::{Op, Plan, Settings, TargetSpec};
+use crate::session::Session;
+use crate::text::shown;
+use crate::units::show_bytes;
+
+/// Why a session cannot be run again like that; each is one line that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum AgainError {
+    #[error("--plan takes the cells of that session: only --seed, --trials, --trial-time, --budget and --remote may be given with it")]
+    Cells,
+    #[error("that plan uses {} of its file, and this one has {}", show_bytes(*.need), show_bytes(*.size))]
+    Small { need: u64, size: u64 },
+    #[error("--dir and --keep are for scratch files, and what is measured is {}: leave them out, or name another FILE", shown(.0))]
+    NotScratch(PathBuf),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+}
+
+/// The plan of `session` with what may differ between two runs of it: `file` or `dir` instead of its own target, and
+/// seed, trials, trial time, budget and other machine of `settings`, which may hold nothing else.
+pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: bool, settings: &Settings) -> Result<Plan, AgainError> {
+    let free = Settings { seed: None, trials: None, trial_time: None, budget: None, remote: None, ..settings.clone() };
+    if free != Settings::default() {
+        return Err(AgainError::Cells);
+    }
+    let mut plan = session.plan.clone();
+    let write = plan.cells.iter().any(|c| c.op == Op::Write);
+    let (own_file, own_dir): (Option<PathBuf>, Option<PathBuf>) = match &plan.target {
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => (Some(path.clone()), None),
+        TargetSpec::None => (None, None),
+        TargetSpec::Scratch { dir, .. } => (None, Some(dir.clone()).filter(|_| file.is_none())),
+    };
+    let named = file.or(own_file.as_deref());
+    if let Some(file) = named.filter(|_| dir.is_some() || keep) {
+        return Err(AgainError::NotScratch(file.into()));
+    }
+    let need = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
+    let size = plan.target.size().max(need);
+    // Probes that needed no file need none again.
+    if plan.target != TargetSpec::None || named.is_some() {
+        plan.target = place(named, dir.or(own_dir.as_deref()), Some(size), write, keep)?;
+    }
+    if need > plan.target.size() {
+        return Err(AgainError::Small { need, size: plan.target.size() });
+    }
+    plan.seed = settings.seed.unwrap_or(plan.seed);
+    plan.trials = settings.trials.or(plan.trials);
+    plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
+    plan.fitted &= settings.trial_time.is_none();
+    plan.budget = settings.budget.unwrap_or(plan.budget);
+    plan.remote = settings.remote.clone().or(plan.remote);
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing;
+
+    #[test]
+    fn cells_stay_and_what_is_free_changes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let session = testing::session(2);
+        let need = session.plan.cells.iter().map(|c| c.span).max().unwrap();
+        let run = |settings: &Settings| again(&session, Some(file.path()), None, false, settings);
+        file.as_file().set_len(need - 1).unwrap();
+        assert!(matches!(run(&Settings::default()), Err(AgainError::Small { .. })));
+        file.as_file().set_len(need + 1).unwrap();
+        let plan = run(&Settings { seed: Some(7), trials: Some(3), ..Settings::default() }).unwrap();
+        assert_eq!((plan.seed, plan.trials, plan.target.size()), (7, Some(3), need + 1));
+        assert_eq!((plan.cells, plan.budget), (session.plan.cells.clone(), session.plan.budget));
+        let remote = Some("lab-7".parse().unwrap());
+        assert_eq!(run(&Settings { remote: remote.clone(), ..Settings::default() }).unwrap().remote, remote);
+        let moved = again(&session, Some(file.path()), Some(Path::new("/tmp")), false, &Settings::default());
+        assert!(matches!(moved, Err(AgainError::NotScratch(_))), "{moved:?}");
+        assert!(matches!(run(&Settings { op: Some(Op::Seek), ..Settings::default() }), Err(AgainError::Cells)));
+    }
+}

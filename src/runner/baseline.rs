@@ -1,0 +1,92 @@
+//! A session as the baseline of a run: its plan once more, where what is measured then can be held against it.
+
+use std::path::Path;
+
+use crate::analysis::{MIN_TRIALS, judgeable, results};
+use crate::engine::{EngineError, Met, look};
+use crate::plan::{Job, Plan, Settings};
+use crate::runner::{AgainError, again};
+use crate::session::Session;
+use crate::units::show_bytes;
+
+/// Why a session is no baseline for this run; each is one line that names what differs.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    #[error("the baseline {0} has no trials: nothing can be compared with it")]
+    Empty(String),
+    #[error("{0} is a reference, figures of a report: nothing can be run as it was; compare with it by 'iotui sessions compare'")]
+    Reference(&'static str),
+    #[error(
+        "no cell of the baseline {0} can be judged: an interval needs {MIN_TRIALS} trials that did not fail and are not warned to be wrong; \
+         make a baseline with --trials 7 or more"
+    )]
+    Unsound(String),
+    #[error("--trials {0} gives no interval, and --fail-if-slower needs one: give {MIN_TRIALS} or more")]
+    Trials(u32),
+    #[error(
+        "not comparable: the baseline was measured on {base}, and this is {here}; make a baseline there, or name a FILE or --dir on {base}"
+    )]
+    FileSystem { base: String, here: String },
+    #[error("not comparable: the baseline's file has {}, and this one has {}", show_bytes(*.base), show_bytes(*.here))]
+    Size { base: u64, here: u64 },
+    #[error("not comparable: {cell} of the baseline cannot be had here: {why}")]
+    Refused { cell: String, why: String },
+    #[error(transparent)]
+    Again(#[from] AgainError),
+    #[error(transparent)]
+    Target(#[from] EngineError),
+}
+
+/// The plan of the baseline, as [`again`] makes it, on a target like the baseline's own: of its size, on a file system of its
+/// type, where every cell can be had. `judged`: the run is to be judged, so there must be what can be judged.
+pub fn baseline(
+    base: &Session,
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    keep: bool,
+    free: &Settings,
+    judged: bool,
+) -> Result<Plan, BaselineError> {
+    if let Some(machine) = base.reference {
+        return Err(BaselineError::Reference(machine));
+    }
+    if base.trials.is_empty() {
+        return Err(BaselineError::Empty(base.id.clone()));
+    }
+    if judged && judgeable(base).is_empty() {
+        return Err(BaselineError::Unsound(base.id.clone()));
+    }
+    let mut plan = again(base, file, dir, keep, free)?;
+    if plan.pick {
+        // The way that was picked then is held against itself, not against one that would be picked now.
+        let measured: Vec<Job> = results(base).into_iter().map(|result| result.cell).collect();
+        plan.cells.retain(|cell| measured.contains(cell));
+        plan.pick = false;
+    }
+    if let Some(trials) = plan.trials.filter(|trials| judged && (*trials as usize) < MIN_TRIALS) {
+        return Err(BaselineError::Trials(trials));
+    }
+    comparable(base, &plan, &look(&plan)?)?;
+    Ok(plan)
+}
+
+fn comparable(base: &Session, plan: &Plan, met: &Met) -> Result<(), BaselineError> {
+    let (size, here) = (base.plan.target.size(), plan.target.size());
+    if size != here {
+        return Err(BaselineError::Size { base: size, here });
+    }
+    // A session of another program or version may not say it.
+    if let Some(grounds) = base.grounds.as_ref().filter(|grounds| grounds.target.fs != met.facts.fs) {
+        let named = |fs: &str| if fs.is_empty() { "a block device".into() } else { crate::text::clean_text(fs) };
+        return Err(BaselineError::FileSystem { base: named(&grounds.target.fs), here: named(&met.facts.fs) });
+    }
+    // What failed in the baseline too is nothing new.
+    let failed = |job: &Job| results(base).iter().any(|result| result.cell == *job && result.error.is_some());
+    match met.refused.iter().find(|(job, _)| !failed(job)) {
+        Some((job, why)) => Err(BaselineError::Refused { cell: job.label(), why: why.clone() }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache folder.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::measure_ceilings;
+use crate::record::Ceilings;
+use crate::sys::fd::open_regular;
+use crate::sys::memory::boot_id;
+use crate::sys::scratch::sweep;
+use crate::sys::temporary::Temporary;
+use crate::userdata::{Home, folder_of_ours};
+
+const FILE: &str = "ceilings.json";
+
+/// What the figures hold for: another boot may be another machine, and fewer CPUs or another iotui other loops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    boot: String,
+    version: String,
+    cpus: usize,
+    /// Runs that measured them.
+    runs: u32,
+    ceilings: Ceilings,
+}
+
+/// Other programs make a bare loop slow too: a ceiling is the best that so many runs saw.
+const RUNS: u32 = 3;
+
+/// The ceilings as this boot's first three runs found them, the best of each; measured now where it is one of these: up to half a
+/// second.
+pub fn of_this_boot(last_cache: u64) -> Ceilings {
+    let measured = || measure_ceilings(last_cache);
+    match (Home::Cache.folder(), boot_id()) {
+        (Some(folder), Some(boot)) => kept_in(&folder, boot, measured),
+        _ => measured(),
+    }
+}
+
+/// The ceilings that runs of this boot found, where there was one; measures nothing.
+pub fn known() -> Option<Ceilings> {
+    let (folder, boot) = Home::Cache.folder().zip(boot_id())?;
+    read(&folder.join(FILE), &boot).map(|kept| kept.ceilings)
+}
+
+/// A longer file is another's.
+const LONGEST: u64 = 64 << 10;
+
+fn read(path: &Path, boot: &str) -> Option<Kept> {
+    let mut bytes = Vec::new();
+    open_regular(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
+    let kept = serde_json::from_slice::<Kept>(&bytes).ok()?;
+    let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus) == (boot, env!("CARGO_PKG_VERSION"), cpus());
+    (same && sound(&kept.ceilings)).then_some(kept)
+}
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+fn kept_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> Ceilings {
+    let path = folder.join(FILE);
+    let (runs, before) = read(&path, &boot).map_or((0, Ceilings::default()), |kept| (kept.runs, kept.ceilings));
+    if runs >= RUNS {
+        return before;
+    }
+    let ceilings = measure().best(&before);
+    // Worth nothing if it fails: the next run measures again.
+    let version = env!("CARGO_PKG_VERSION").to_string();
+    let _ = keep(folder, &path, &Kept { boot, version, cpus: cpus(), runs: runs + 1, ceilings });
+    ceilings
+}
+
+/// A damaged file may say anything.
+fn sound(ceilings: &Ceilings) -> bool {
+    ceilings.named().all(|(_, value)| value.is_finite() && value > 0.0)
+}
+
+fn keep(folder: &Path, path: &Path, kept: &Kept) -> std::io::Result<()> {
+    folder_of_ours(folder)?;
+    // What a killed process left.
+    let _ = sweep(folder);
+    let mut beside = Temporary::beside(folder, 0o666)?;
+    let written = beside.write_all(&serde_json::to_vec(kept)?);
+    written.and_then(|()| fs::rename(beside.path(), path)).inspect_err(|_| drop(fs::remove_file(beside.path())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boot_is_measured_three_times_and_another_one_anew() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("iotui");
+        let mut measured = Vec::new();
+        for boot in ["a", "a", "a", "a", "b", "a"] {
+            kept_in(&folder, boot.into(), || {
+                measured.push(boot);
+                Ceilings { copy: Some(1.0), ..Ceilings::default() }
+            });
+        }
+        assert_eq!(measured, ["a", "a", "a", "b", "a"]);
+        let known = |boot| read(&folder.join(FILE), boot).and_then(|kept| kept.ceilings.copy);
+        assert_eq!((known("a"), known("b")), (Some(1.0), None));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_best_of_the_runs_is_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let run = |copy, nanos| {
+            let measured = Ceilings { copy: Some(copy), syscall_nanos: Some(nanos), ..Ceilings::default() };
+            let kept = kept_in(home.path(), "a".into(), || measured);
+            (kept.copy, kept.syscall_nanos)
+        };
+        assert_eq!(run(1.0, 100.0), (Some(1.0), Some(100.0)));
+        assert_eq!(run(3.0, 120.0), (Some(3.0), Some(100.0)));
+        assert_eq!(run(2.0, 90.0), (Some(3.0), Some(90.0)));
+        assert_eq!(run(9.0, 9.0), (Some(3.0), Some(90.0)));
+    }
+
+    #[test]
+    fn a_damaged_file_and_a_folder_that_cannot_be_are_measured_over() {
+        let home = tempfile::tempdir().unwrap();
+        let one = || Ceilings { read: Some(1.0), ..Ceilings::default() };
+        for text in ["", "{", "[]", r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#] {
+            fs::write(home.path().join(FILE), text).unwrap();
+            assert_eq!(kept_in(home.path(), "a".into(), one), one());
+        }
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(kept_in(&file, "a".into(), one), one());
+    }
+
+    #[test]
+    fn what_is_no_file_of_ours_is_neither_waited_for_nor_read_for_ever() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(FILE);
+        let pipe = || nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let endless = || std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        for make in [&pipe as &dyn Fn(), &endless] {
+            make();
+            let found = kept_in(home.path(), "a".into(), || Ceilings { copy: Some(2.0), ..Ceilings::default() });
+            assert_eq!(found.copy, Some(2.0));
+            // What was there is replaced, and what a link led to stays.
+            assert_eq!(read(&path, "a").map(|kept| kept.runs), Some(1));
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}
