@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::engine::Bench;
-use crate::host::{Host, Report, examine, text};
+use crate::host::{Host, examine};
 use crate::plan::TargetSpec;
 use crate::report::Out;
+use crate::report::host::{Report, text};
 
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
     let host = Host::collect();

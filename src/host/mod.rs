@@ -14,7 +14,6 @@ mod memory;
 mod network;
 mod quota;
 mod root;
-mod show;
 mod target;
 mod throttle;
 
@@ -31,8 +30,7 @@ pub use kernel::{ClockSource, Mitigation, version};
 pub use memory::Memory;
 pub use network::NetworkCard;
 pub use root::{Root, cpu_list};
-pub use show::{Align, Item, Report, Words, of_host, of_target, text, widths, words};
-pub use target::{Resident, Stored, TargetFacts, TargetKind};
+pub use target::{Resident, Stored, TargetFacts, TargetKind, method_name};
 
 /// What this machine is. Sizes in bytes, unknown texts empty.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -223,7 +223,7 @@ impl TargetFacts {
 }
 
 /// As the session writes it.
-pub(super) fn method_name(method: ExtentMethod) -> &'static str {
+pub fn method_name(method: ExtentMethod) -> &'static str {
     match method {
         ExtentMethod::Fiemap => "fiemap",
         ExtentMethod::SeekData => "seek_data",

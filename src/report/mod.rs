@@ -7,6 +7,7 @@ mod csv;
 mod figure;
 mod fio;
 mod gbench;
+pub mod host;
 mod html;
 mod json;
 pub mod jsonl;

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use super::Page;
 use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};
-use crate::host::{self, Item};
 use crate::record::{Severity, Warning};
+use crate::report;
+use crate::report::host::Item;
 use crate::report::table::conditions;
 use crate::report::text::xml;
 use crate::units::{show_count, show_rate};
@@ -99,7 +100,7 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         row(out, label, &body)?;
     }
     writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
-    for item in host::of_host(&page.session.host) {
+    for item in report::host::of_host(&page.session.host) {
         match item {
             Item::Row { label, value } => row(out, label, &value)?,
             Item::Section(title) => writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?,

@@ -3,7 +3,8 @@
 use ratatui::text::{Line, Span};
 
 use super::facts::figures;
-use crate::host::{TargetFacts, TargetKind, words};
+use crate::host::{TargetFacts, TargetKind};
+use crate::report::host::words;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units::show_bytes;

@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use super::parts::head;
-use crate::host::{Align, Item, widths};
+use crate::report::host::{Align, Item, widths};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 

@@ -17,8 +17,9 @@ use super::keymap::Action;
 use super::model::Model;
 use super::msg::{Effect, Msg};
 use super::view::{self, pane};
-use crate::host::{self, Host};
+use crate::host::Host;
 use crate::record::Warning;
+use crate::report;
 
 #[derive(Debug, Default)]
 pub struct HostScreen {
@@ -32,7 +33,7 @@ pub struct HostScreen {
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     if action == Action::Copy {
-        let report = |host: &Host| host::text(host, model.setup.facts(), model.findings());
+        let report = |host: &Host| report::host::text(host, model.setup.facts(), model.findings());
         return model.host.host.as_deref().map(report).map(Effect::Copy).into_iter().collect();
     }
     let parts = parts::parts(model, view::areas(model.size).body);

@@ -4,7 +4,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 
 use super::{diagram, facts};
-use crate::host::{of_host, of_target};
+use crate::report::host::{of_host, of_target};
 use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{pane, popup};

@@ -1,8 +1,8 @@
 //! The block devices under a target, as a tree: what is mounted above, the disks below.
 
 use super::layout::Page;
-use crate::host::root::clean;
 use crate::sys::block::{BlockDevice, Kind};
+use crate::text::{Instead, safe};
 use crate::units::{show_bytes, show_rate};
 
 /// Two lines per device: what it is, and how its queue works.
@@ -100,6 +100,11 @@ fn way(device: &BlockDevice) -> String {
         _ => None,
     };
     [turns, blocks, link].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A disk may be named by an attacker.
+fn clean(text: &str) -> String {
+    safe(text, Instead::Mark)
 }
 
 #[cfg(test)]

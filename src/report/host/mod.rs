@@ -5,12 +5,12 @@ mod layout;
 
 use serde::Serialize;
 
-pub use self::devices::{Words, words};
-pub use self::layout::{Align, Item, widths};
+pub use crate::report::host::devices::{Words, words};
+pub use crate::report::host::layout::{Align, Item, widths};
 
-use self::layout::{Items, Page};
-use super::{CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind};
+use crate::host::{CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind, method_name};
 use crate::record::Warning;
+use crate::report::host::layout::{Items, Page};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::ExtentMethod;
 use crate::sys::residency::Method;
@@ -227,7 +227,7 @@ fn stored(target: &TargetFacts, found: Stored) -> String {
     }
     let share = 1.0 - target.hole_share().unwrap_or(0.0);
     let extents = format!("{} extent{}", found.extents, if found.extents == 1 { "" } else { "s" });
-    format!("{} of it, in {extents} ({})", show_share(share), super::target::method_name(found.method))
+    format!("{} of it, in {extents} ({})", show_share(share), method_name(found.method))
 }
 
 fn doctor(page: &mut Page, findings: &[Warning]) {
