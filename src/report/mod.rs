@@ -1,7 +1,6 @@
 //! Reports: what a session looks like in each format. A new format is one file and its entry in [`FORMATS`].
 
 mod anonymous;
-mod atomic;
 mod compare;
 mod csv;
 mod figure;
@@ -30,7 +29,6 @@ use crate::session::Session;
 use crate::units::Rates;
 
 pub use anonymous::{Names, anonymous};
-pub use atomic::{probe, to_file, to_new_file};
 pub use compare::{COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling};
 pub use figure::scale::Spread;
 pub use out::{

@@ -10,7 +10,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
 use super::pretty::pretty;
-use super::{COMPARISONS, FORMATS, Format, Look, Spread, probe, to_file};
+use super::{COMPARISONS, FORMATS, Format, Look, Spread};
+use crate::sys::atomic_file::{probe, to_file};
 use crate::sys::stdout;
 use crate::text::{Instead, safe_lines};
 use crate::units::Rates;

@@ -1,17 +1,16 @@
 //! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache folder.
 
-use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::measure_ceilings;
 use crate::record::Ceilings;
+use crate::sys::atomic_file;
 use crate::sys::fd::open_regular;
 use crate::sys::memory::boot_id;
 use crate::sys::scratch::sweep;
-use crate::sys::temporary::Temporary;
 use crate::userdata::{Home, folder_of_ours};
 
 const FILE: &str = "ceilings.json";
@@ -83,13 +82,13 @@ fn keep(folder: &Path, path: &Path, kept: &Kept) -> std::io::Result<()> {
     folder_of_ours(folder)?;
     // What a killed process left.
     let _ = sweep(folder);
-    let mut beside = Temporary::beside(folder, 0o666)?;
-    let written = beside.write_all(&serde_json::to_vec(kept)?);
-    written.and_then(|()| fs::rename(beside.path(), path)).inspect_err(|_| drop(fs::remove_file(beside.path())))
+    atomic_file::replace(path, &serde_json::to_vec(kept)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod aio;
 pub mod allowance;
+pub mod atomic_file;
 pub mod bandwidth;
 pub mod block;
 pub mod buffer;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use crate::plan::Settings;
-use crate::report;
+use crate::sys::atomic_file;
 use crate::sys::fd::open_regular;
 use crate::userdata::Home;
 use crate::userdata::folder_of_ours;
@@ -57,7 +57,7 @@ impl Remembered {
         if let Some(folder) = path.parent() {
             folder_of_ours(folder)?;
         }
-        report::to_file(path, |to| to.write_all(self.text().as_bytes()))
+        atomic_file::to_file(path, |to| to.write_all(self.text().as_bytes()))
     }
 
     /// Each value by itself: one that is wrong takes no other with it.

@@ -1,12 +1,11 @@
 //! Presets of the user: where their files lie, and how one is written.
 
-use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Preset, Presets};
+use crate::sys::atomic_file;
 use crate::sys::scratch::sweep;
-use crate::sys::temporary::Temporary;
 use crate::text::{clean, slug};
 use crate::userdata::{Home, folder_of_ours};
 
@@ -49,37 +48,20 @@ pub fn keep_preset(dir: &Path, preset: &Preset, replace: bool) -> Result<(Preset
     }
     let path = dir.join(format!("{}.toml", preset.id));
     folder_of_ours(dir).map_err(|error| KeepError::Io { path: dir.into(), error })?;
-    match write(dir, &path, preset.to_toml().as_bytes(), replace) {
+    // What a killed process left.
+    let _ = sweep(dir);
+    let write = if replace { atomic_file::replace } else { atomic_file::create };
+    match write(&path, preset.to_toml().as_bytes()) {
         Ok(()) => Ok((preset, path)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(KeepError::Exists(preset.id)),
         Err(error) => Err(KeepError::Io { path, error }),
     }
 }
 
-/// The whole file or none of it; one that is there stays as it is unless `replace`.
-fn write(dir: &Path, path: &Path, bytes: &[u8], replace: bool) -> io::Result<()> {
-    // What a killed process left.
-    let _ = sweep(dir);
-    let mut file = Temporary::beside(dir, 0o666)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    let placed = written.and_then(|()| if replace { fs::rename(file.path(), path) } else { place(file.path(), path) });
-    if placed.is_err() || !replace {
-        let _ = fs::remove_file(file.path());
-    }
-    placed
-}
-
-/// A link is refused where the name is taken, even by a file that came just now.
-fn place(beside: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(beside, path) {
-        // A file system without links.
-        Err(error) if error.kind() != ErrorKind::AlreadyExists && fs::symlink_metadata(path).is_err() => fs::rename(beside, path),
-        done => done,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::plan::{Op, Settings};
 

@@ -12,6 +12,7 @@ use crate::report::{self, Look, anonymous};
 use crate::runner;
 use crate::session;
 use crate::session::Session;
+use crate::sys::atomic_file;
 use crate::tui::compare::Compared;
 use crate::tui::export::{Export, ExportOver, Outcome, What};
 use crate::tui::msg::Msg;
@@ -89,7 +90,7 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
 }
 
 fn put(path: &Path, replace: bool, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Why> {
-    let done = if replace { report::to_file(path, data) } else { report::to_new_file(path, data) };
+    let done = if replace { atomic_file::to_file(path, data) } else { atomic_file::to_new_file(path, data) };
     done.map_err(|error| if error.kind() == ErrorKind::AlreadyExists { Why::Exists } else { Why::Failed(error.to_string()) })
 }
 

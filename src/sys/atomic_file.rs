@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 
-use super::text;
 use crate::sys::scratch::sweep;
 use crate::sys::temporary::Temporary;
 use crate::sys::{fd, mounts};
+use crate::text;
 
 /// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as it was.
 pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -26,17 +26,33 @@ pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     place.put(&bytes).map_err(|error| named(path, error))
 }
 
+/// Puts `bytes` into the file at `path`, which need not exist; an old one is replaced in one step or stays. For a file of
+/// iotui's own: a pipe that has its name gives way, as nobody may read it.
+///
+/// # Errors
+/// Those of the system; they do not name the file.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let place = match place(path)? {
+        Place::Stream { path } => Place::Name { folder: folder_of(&path)?, path, old: None },
+        place => place,
+    };
+    place.put(bytes)
+}
+
+/// Makes the file at `path` with `bytes` in it.
+///
+/// # Errors
+/// [`ErrorKind::AlreadyExists`] where one has the name, and those of the system; they do not name the file.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    free_name(path)?.put_new(bytes)
+}
+
 /// As [`to_file`], for a name that no file has yet.
 ///
 /// # Errors
 /// [`ErrorKind::AlreadyExists`] where one has it, even if it came a moment ago: it stays as it was.
 pub fn to_new_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // A link that points nowhere is there too.
-    if fs::symlink_metadata(path).is_ok() {
-        place(path).map_err(|error| named(path, error))?;
-        return Err(named(path, ErrorKind::AlreadyExists.into()));
-    }
-    let place = new_name(path).map_err(|error| named(path, error))?;
+    let place = free_name(path).map_err(|error| named(path, error))?;
     let mut bytes = Vec::new();
     write(&mut bytes)?;
     place.put_new(&bytes).map_err(|error| named(path, error))
@@ -57,7 +73,7 @@ pub fn probe(path: &Path) -> io::Result<()> {
 }
 
 fn named(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write {}: {error}", text::clean(&path.to_string_lossy())))
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", text::shown(path)))
 }
 
 /// Where the bytes go, links followed.
@@ -119,6 +135,16 @@ fn irreplaceable(error: io::Error) -> io::Error {
         "it cannot be replaced in one step ({error}), and what it holds is not overwritten in place: name a file in another folder, or write to stdout"
     );
     io::Error::new(error.kind(), told)
+}
+
+/// As [`new_name`]; an error where a file has it.
+fn free_name(path: &Path) -> io::Result<Place> {
+    // A link that points nowhere is there too.
+    if fs::symlink_metadata(path).is_ok() {
+        place(path)?;
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    new_name(path)
 }
 
 /// A name that no file has yet, a link that points nowhere followed.
@@ -188,7 +214,7 @@ fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     };
     match (1..100).map(numbered).find(|name| fs::hard_link(temporary, name).is_ok()) {
         Some(name) => {
-            let name = text::clean(&name.to_string_lossy());
+            let name = text::shown(&name);
             io::Error::new(error.kind(), format!("{error}: it stays as it was, and the new report is {name}"))
         }
         None => error,
