@@ -186,7 +186,12 @@ fn combinations_that_cannot_be() {
         Ok(_) => refused(&home, "data.bin -b pread --direct -s 1000", &["multiple of", "1000"]),
         Err(error) => skip(&format!("no direct I/O here: {error}")),
     }
-    // Among others it is only left out, and said so.
+}
+
+#[test]
+fn among_others_a_combination_that_cannot_be_is_only_left_out_and_said_so() {
+    let home = Home::new();
+    home.file("data.bin", (1 << 20) + 1);
     let document = home.json(&format!("--batch data.bin -b pread,uring -q 1,32 -c warm -s 4k,4m {QUICK}"));
     let reasons = document["skipped"].to_string();
     assert!(reasons.contains("synchronous") && reasons.contains("larger than"), "{reasons}");

@@ -213,8 +213,8 @@ fn a_scratch_file_is_made_again_with_its_size_where_it_is_asked_for() {
     });
 }
 
-#[test]
-fn what_cannot_be_compared_is_refused_before_the_run() {
+/// Sessions and files that are no match for the baseline.
+fn home_with_others() -> Home {
     let home = measured();
     home.file("larger.bin", 128 << 10);
     home.file("smaller.bin", 4096);
@@ -226,6 +226,22 @@ fn what_cannot_be_compared_is_refused_before_the_run() {
         }
         true
     });
+    home
+}
+
+/// One line says why, whether it would run or only plan.
+fn assert_refused(home: &Home, line: &str, code: i32, words: &[&str]) {
+    for extra in ["", "--dry-run"] {
+        let (found, stdout, stderr) = texts(&output(&mut home.std(&format!("--batch {line} {extra}"))));
+        assert_eq!((found, stdout.as_str()), (code, ""), "{line}: {stderr}");
+        assert!(stderr.lines().count() == 1, "{line}: {stderr}");
+        words.iter().for_each(|word| assert!(stderr.contains(word), "{line}: {word:?} is missing: {stderr}"));
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_before_the_run() {
+    let home = home_with_others();
     let before = (home.sessions(), home.names());
     for (line, code, words) in [
         ("--baseline base larger.bin", 2, &["not comparable: the baseline's file has 64 KiB, and this one has 128 KiB"][..]),
@@ -252,12 +268,7 @@ fn what_cannot_be_compared_is_refused_before_the_run() {
         ("--baseline base --fail-if-slower 5%%", 2, &["is not a percentage"]),
         ("--baseline base --fail-if-slower some", 2, &["'some' is not a percentage"]),
     ] {
-        for extra in ["", "--dry-run"] {
-            let (found, stdout, stderr) = texts(&output(&mut home.std(&format!("--batch {line} {extra}"))));
-            assert_eq!((found, stdout.as_str()), (code, ""), "{line}: {stderr}");
-            assert!(stderr.lines().count() == 1, "{line}: {stderr}");
-            words.iter().for_each(|word| assert!(stderr.contains(word), "{line}: {word:?} is missing: {stderr}"));
-        }
+        assert_refused(&home, line, code, words);
     }
     assert_eq!((home.sessions(), home.names()), before);
     let (code, _, stderr) = texts(&output(&mut home.std("--baseline base")));

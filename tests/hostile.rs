@@ -71,14 +71,12 @@ fn with_cells(times: usize) -> String {
     format!("{before}\"cells\":[{}],\"trials\"{after}", vec![cells; times].join(","))
 }
 
-#[test]
-fn text_that_wants_to_harm() {
-    let home = Home::new();
-    let file = home.path("x.jsonl");
-    let deep = |open: &str, close: &str| {
-        format!("{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n", first(), open.repeat(100_000), close.repeat(100_000))
-    };
-    let cases: Vec<(String, Option<&str>)> = vec![
+/// A text of a session, and the words with which it is refused.
+type Case = (String, Option<&'static str>);
+
+/// No session, or its lines in no order.
+fn broken_texts() -> Vec<Case> {
+    vec![
         (String::new(), Some("it is empty")),
         ("hello\n".into(), Some("is no iotui session")),
         ("\u{feff}".to_string() + GOLDEN, None),
@@ -89,11 +87,26 @@ fn text_that_wants_to_harm() {
         (first().to_string() + GOLDEN, None),
         (first().to_string() + end() + rest(), None),
         (GOLDEN.replace('\n', "\r\n"), None),
+    ]
+}
+
+/// Names that would steer a terminal or lead out of the folder.
+fn steering_texts() -> Vec<Case> {
+    vec![
         (GOLDEN.replace("golden", "\\u001b[2J\\u202e\\u0000/../"), None),
         (GOLDEN.replace("20261121-093011-scratch", "../../../tmp/x\\u0000/y"), None),
         (first().replace("\"name\":\"box\"", "\"name\":\"\\u001b]0;x\\u0007\\n\\u202e\"") + rest(), None),
         (first().replace("\"quick\"", "\"\\u001b[2J\"").replace("cannot be direct", "\\u001b[2J\\r\\n") + rest(), None),
         (first().replace("\"sweep\"", "\"\\u001b[2J\"").replace("/home/user", "/\\u001b[2J") + rest(), None),
+    ]
+}
+
+/// What takes more memory than there is, or a stack that is deeper.
+fn large_texts() -> Vec<Case> {
+    let deep = |open: &str, close: &str| {
+        format!("{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n", first(), open.repeat(100_000), close.repeat(100_000))
+    };
+    vec![
         (deep("[", "]"), None),
         (deep("{\"a\":", "}"), None),
         (
@@ -104,8 +117,14 @@ fn text_that_wants_to_harm() {
         (with_cells(2_000) + trial() + end(), None),
         (first().replace("\"name\":\"box\"", &format!("\"name\":\"{}\"", "x".repeat(8 << 20))) + rest(), None),
         (first().replace("\"host\":{", &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 4 << 20].join(","))) + rest(), None),
-    ];
-    for (text, refused) in cases {
+    ]
+}
+
+#[test]
+fn text_that_wants_to_harm() {
+    let home = Home::new();
+    let file = home.path("x.jsonl");
+    for (text, refused) in [broken_texts(), steering_texts(), large_texts()].concat() {
         fs::write(&file, &text).unwrap();
         opened(&home, &file, refused);
     }

@@ -275,7 +275,8 @@ fn the_checker_lets_good_imports_pass() {
 #[test]
 fn the_checker_finds_unsafe_code_and_what_is_long() {
     let file = |path: &str, text: &str| [(PathBuf::from(path), text.to_string())];
-    let body = |lines: usize| format!("impl A {{\n    pub(super) const fn f(\n    ) {{\n{}    }}\n}}\n", "        g();\n".repeat(lines));
+    let begin = "impl A {\n    pub(super) const fn f(\n    ) {\n";
+    let body = |lines: usize| format!("{begin}{}    }}\n}}\n", "        g();\n".repeat(lines));
     assert_eq!(long_functions(&file("plan/job.rs", &body(58))).len(), 1);
     assert_eq!(long_functions(&file("plan/job.rs", &body(57))).len(), 0);
     assert_eq!(wrong_unsafe(&file("plan/job.rs", "fn f() { unsafe { g() } }")).len(), 1);

@@ -199,6 +199,18 @@ fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
     mine.assert_unchanged(0);
 }
 
+/// Waits until it has a folder: it has one most of the time.
+fn wait_for_hidden(home: &Home) {
+    let begin = Instant::now();
+    while hidden(home.names()).is_empty() && begin.elapsed() < LONG {
+        std::thread::yield_now();
+    }
+}
+
+fn hidden(names: Vec<String>) -> Vec<String> {
+    names.into_iter().filter(|name| name.starts_with('.')).collect()
+}
+
 /// What a kill at a random moment leaves is removed and named by one more start, on a file in that folder, and nothing else.
 #[test]
 fn what_kills_leave_is_found_named_and_removed() {
@@ -217,18 +229,13 @@ fn what_kills_leave_is_found_named_and_removed() {
         for round in 0..rounds() {
             let mut run = start(&home, &format!("--batch {kind} --budget 1m"));
             if kind.contains("--probe") {
-                // It has a folder most of the time.
-                let begin = Instant::now();
-                while home.names().iter().all(|name| !name.starts_with('.')) && begin.elapsed() < LONG {
-                    std::thread::yield_now();
-                }
+                wait_for_hidden(&home);
                 wait_a_moment(round, Duration::from_millis(50));
             } else {
                 wait_a_moment(round, Duration::from_millis(600));
             }
             run.signal(Signal::SIGKILL);
             end(&mut run);
-            let hidden = |names: Vec<String>| names.into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
             let before = [hidden(home.names()), hidden(common::names(&home.sessions_dir()))].concat();
             // Files that were asked for are whole.
             for name in home.names().iter().filter(|name| name.ends_with(".bin") && *name != "data.bin") {

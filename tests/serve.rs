@@ -299,64 +299,86 @@ impl Drop for Wired {
     }
 }
 
+/// Two machines on a wire, and a server on the far one.
+struct Pair {
+    home: Home,
+    wired: Wired,
+    port: String,
+}
+
+impl Pair {
+    /// iotui on the near machine.
+    fn inside(&self, line: &str) -> Command {
+        let mut command = within(&self.home, &Wired::enter(&self.wired.here), line);
+        command.env("IOTUI_SECRET", SECRET);
+        command
+    }
+
+    fn measure(&self, host: &str, options: &str) -> Value {
+        let output = output(&mut self.inside(&format!("--batch --remote {host}:{} --format json {options}", self.port)));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let met = document["results"].as_array().unwrap().iter().any(|result| result["cell"]["to"] == "remote");
+        assert_eq!(output.status.code(), Some(i32::from(!met)), "{}", String::from_utf8_lossy(&output.stderr));
+        document
+    }
+
+    /// By the address that is named the network has its share, and what would need the other one says so.
+    fn has_shares(&self, host: &str, ip: &Value) {
+        let document = self.measure(host, &format!("-p lab/network {FEW} --save wired").replace("--no-save ", "").replace("--no-save", ""));
+        let results = document["results"].as_array().unwrap();
+        let far: Vec<&Value> = results.iter().filter(|r| r["cell"]["to"] == "remote" && r["cell"]["ip"] == *ip).collect();
+        let measured = far.iter().filter(|r| r["error"].is_null() && r["cell"]["by"] != "ping").count();
+        assert_eq!(measured, if ip.is_null() { 3 + 6 + 2 } else { 1 + 1 + 2 }, "{host}: {far:#?}");
+        let shares = each(&document["answer"]["network"]["shares"], "network");
+        assert!(!shares.is_empty() && shares.iter().all(|share| share.is_f64()), "{shares:?}");
+        let skipped = document["skipped"].as_array().unwrap().iter().filter(|s| s["cell"]["to"] == "remote" && s["cell"]["by"] != "ping");
+        assert!(skipped.clone().count() > 0 && skipped.clone().all(|s| s["reason"].as_str().unwrap().contains("address")));
+    }
+
+    /// The session runs again to the same peer, and tells nobody who that is.
+    fn runs_again_and_hides_the_peer(&self) {
+        let again = self.measure("10.77.0.2", "--plan wired --trials 1 --no-save");
+        assert!(again["results"].as_array().unwrap().iter().any(|r| r["cell"]["to"] == "remote" && r["error"].is_null()));
+        for format in ["json", "html", "markdown", "table"] {
+            let shown = self.home.stdout(&format!("sessions show wired --format {format}"));
+            assert!(shown.contains("10.77.0.2") || format != "json", "{format}");
+            // Both machines: that of the probes, and the other.
+            let machines = shown.matches("Linux ").count();
+            let share = shown.contains("network&#39;s share") || shown.contains("network's share");
+            assert!(format == "json" || machines >= 2 && share, "{format}: {shown}");
+            let hidden = self.home.stdout(&format!("sessions show wired --anonymous --format {format}"));
+            assert!(!hidden.contains("10.77.0.2") && !hidden.contains("fd77::2"), "{format}");
+            if format == "json" {
+                let hidden: Value = serde_json::from_str(&hidden).unwrap();
+                assert_eq!((&hidden["far"]["name"], &hidden["far"]["kernel"]), (&"".into(), &again["far"]["kernel"]));
+            }
+        }
+    }
+
+    /// A wire that is cut while a run goes on fails the cells of the peer and holds up nothing.
+    fn survives_a_cut_wire(&self) {
+        let mut run = Run::start(self.inside(&format!("{LONG} --remote 10.77.0.2:{}", self.port)).stderr(Stdio::piped()));
+        run.until(r#""to":"remote""#);
+        assert!(ip(&format!("-n {} link set wire down", self.wired.there)));
+        fails_the_peer_only(run);
+        assert!(ip(&format!("-n {} link set wire up", self.wired.there)));
+    }
+}
+
 #[test]
 fn between_two_machines_the_network_has_its_share() {
     let Some(wired) = Wired::new() else { return };
     let home = Home::new();
     let far = Far::start(&home, &Wired::enter(&wired.there), "--listen [::]:0", true);
     let port = far.address.rsplit(':').next().unwrap().to_string();
-    let inside = |line: &str| {
-        let mut command = within(&home, &Wired::enter(&wired.here), line);
-        command.env("IOTUI_SECRET", SECRET);
-        command
-    };
-    let measure = |host: &str, options: &str| -> Value {
-        let output = output(&mut inside(&format!("--batch --remote {host}:{port} --format json {options}")));
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let met = document["results"].as_array().unwrap().iter().any(|result| result["cell"]["to"] == "remote");
-        assert_eq!(output.status.code(), Some(i32::from(!met)), "{}", String::from_utf8_lossy(&output.stderr));
-        document
-    };
-    for (host, ip) in [("10.77.0.2", Value::Null), ("[fd77::2]", Value::from(6))] {
-        let document = measure(host, &format!("-p lab/network {FEW} --save wired").replace("--no-save ", "").replace("--no-save", ""));
-        let results = document["results"].as_array().unwrap();
-        let far: Vec<&Value> = results.iter().filter(|r| r["cell"]["to"] == "remote" && r["cell"]["ip"] == ip).collect();
-        let measured = far.iter().filter(|r| r["error"].is_null() && r["cell"]["by"] != "ping").count();
-        assert_eq!(measured, if ip.is_null() { 3 + 6 + 2 } else { 1 + 1 + 2 }, "{host}: {far:#?}");
-        let shares = each(&document["answer"]["network"]["shares"], "network");
-        assert!(!shares.is_empty() && shares.iter().all(|share| share.is_f64()), "{shares:?}");
-        // The other address of the peer was not named: what would need it says so.
-        let skipped = document["skipped"].as_array().unwrap().iter().filter(|s| s["cell"]["to"] == "remote" && s["cell"]["by"] != "ping");
-        assert!(skipped.clone().count() > 0 && skipped.clone().all(|s| s["reason"].as_str().unwrap().contains("address")));
-    }
-    // The session runs again to the same peer, and tells nobody who that is.
-    let again = measure("10.77.0.2", "--plan wired --trials 1 --no-save");
-    assert!(again["results"].as_array().unwrap().iter().any(|r| r["cell"]["to"] == "remote" && r["error"].is_null()));
-    for format in ["json", "html", "markdown", "table"] {
-        let shown = home.stdout(&format!("sessions show wired --format {format}"));
-        assert!(shown.contains("10.77.0.2") || format != "json", "{format}");
-        // Both machines: that of the probes, and the other.
-        let machines = shown.matches("Linux ").count();
-        assert!(
-            format == "json" || machines >= 2 && shown.contains("network&#39;s share") | shown.contains("network's share"),
-            "{format}: {shown}"
-        );
-        let hidden = home.stdout(&format!("sessions show wired --anonymous --format {format}"));
-        assert!(!hidden.contains("10.77.0.2") && !hidden.contains("fd77::2"), "{format}");
-        if format == "json" {
-            let hidden: Value = serde_json::from_str(&hidden).unwrap();
-            assert_eq!((&hidden["far"]["name"], &hidden["far"]["kernel"]), (&"".into(), &again["far"]["kernel"]));
-        }
-    }
-    // A wire that is cut while a run goes on fails the cells of the peer and holds up nothing.
-    let mut run = Run::start(inside(&format!("{LONG} --remote 10.77.0.2:{port}")).stderr(Stdio::piped()));
-    run.until(r#""to":"remote""#);
-    assert!(ip(&format!("-n {} link set wire down", wired.there)));
-    fails_the_peer_only(run);
-    assert!(ip(&format!("-n {} link set wire up", wired.there)));
+    let pair = Pair { home, wired, port };
+    pair.has_shares("10.77.0.2", &Value::Null);
+    pair.has_shares("[fd77::2]", &Value::from(6));
+    pair.runs_again_and_hides_the_peer();
+    pair.survives_a_cut_wire();
     let (code, told) = far.stop(Signal::SIGINT);
     assert_eq!(code, Some(130), "{told}");
-    let gone = measure("10.77.0.2", &format!("--probe connect {FEW}"));
+    let gone = pair.measure("10.77.0.2", &format!("--probe connect {FEW}"));
     let reasons: Vec<&Value> = gone["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
     assert!(!reasons.is_empty() && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("10.77.0.2")), "{reasons:?}");
 }

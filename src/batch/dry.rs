@@ -11,7 +11,6 @@ use crate::units::{show_bytes, show_wait};
 /// `expected`: what the plan should give, where facts tell.
 pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
-    let size = show_bytes(plan.target.size());
     let rounds = match plan.trials {
         Some(n) => format!("{n} trials of each"),
         None => format!("rounds until every interval is within {:.0} % or the budget ends", plan.goal * 100.0),
@@ -28,24 +27,47 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
     if let Some(missed) = missed(plan) {
         let _ = writeln!(text, "reach   {}", missed.text());
     }
+    push_needs(plan, &mut text);
+    if let Some((name, said)) = expected.split_once(": ") {
+        let _ = writeln!(text, "{name} {said}");
+    }
+    text.push('\n');
+    push_cells(plan, &mut text);
+    push_skipped(plan, &mut text);
+    text
+}
+
+/// The memory and the space that it takes.
+fn push_needs(plan: &Plan, text: &mut String) {
     let buffers = plan.cells.iter().map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into())).max().unwrap_or(0);
     if !plan.cells.is_empty() {
         let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));
     }
     if plan.target.is_ours() && plan.target.size() > 0 {
+        let size = show_bytes(plan.target.size());
         let more = if plan.stored() > plan.target.size() { ", and as much to one that is empty before each pass" } else { "" };
         let text_of = if plan.only_appends() { format!("up to {size} in each pass") } else { format!("{size} to make the file{more}") };
         let _ = writeln!(text, "writes  {text_of}");
     }
-    if let Some((name, said)) = expected.split_once(": ") {
-        let _ = writeln!(text, "{name} {said}");
-    }
-    text.push('\n');
+}
+
+/// What is measured, a line for each cell.
+fn push_cells(plan: &Plan, text: &mut String) {
     for cell in &plan.cells {
-        let count = cell.count.map_or(String::new(), |n| if n == 0 { ", one pass".into() } else { format!(", {n} operations") });
+        let count = match cell.count {
+            None => String::new(),
+            Some(0) => ", one pass".into(),
+            Some(n) => format!(", {n} operations"),
+        };
         let _ = writeln!(text, "  {}{count}", cell.label());
     }
-    plan.probes.iter().for_each(|probe| text += &format!("  {}\n", probe.label()));
+    for probe in &plan.probes {
+        let _ = writeln!(text, "  {}", probe.label());
+    }
+}
+
+/// What cannot be had, a line for each reason.
+fn push_skipped(plan: &Plan, text: &mut String) {
     let jobs = plan.skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     let probes = plan.skipped_probes.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     let skipped: Vec<(&str, String)> = jobs.chain(probes).collect();
@@ -58,7 +80,6 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "  skipped: {first}{more}: {reason}");
     }
-    text
 }
 
 /// The file, and what becomes of it.

@@ -39,17 +39,19 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
         }
         ErrorKind::UnknownArgument => format!("'{option}' is one word too many; usage: {}", told.usage()),
         ErrorKind::TooManyValues => format!("{option}: it takes no value, and '{value}' was given"),
-        ErrorKind::ArgumentConflict => {
-            let others: Vec<String> = told.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
-            let twice = others.iter().all(|other| *other == option);
-            if twice { format!("{option}: it is there twice") } else { format!("{option}: it cannot be used with {}", others.join(", ")) }
-        }
+        ErrorKind::ArgumentConflict => describe_conflict(&told, &option),
         ErrorKind::MissingRequiredArgument => {
             let missing: Vec<String> = told.all(ContextKind::InvalidArg).iter().map(|arg| name(arg)).collect();
             format!("{}: missing; usage: {}", missing.join(" "), told.usage())
         }
         _ => plain(error),
     }
+}
+
+fn describe_conflict(told: &Told, option: &str) -> String {
+    let others: Vec<String> = told.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
+    let twice = others.iter().all(|other| *other == option);
+    if twice { format!("{option}: it is there twice") } else { format!("{option}: it cannot be used with {}", others.join(", ")) }
 }
 
 /// What clap knows of its error.

@@ -5,6 +5,7 @@
 //! the kernel counts what a child read to its parent once it is gone.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -59,20 +60,23 @@ pub(super) fn run(
     load(&program, cut)?;
     at_go();
     let id = peer.info().id;
-    let ended = child::run(&program, &peer.command(&task), &mut watch);
-    let ended = match ended {
-        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => return Err(Failure::Abandoned),
-        Err(error) => return Err(Failure::Cell(format!("cannot run {}: {error}", program.display()))),
-        Ok(_) if stopped => return Err(Failure::Stopped),
-        Ok(_) if late => return Err(Failure::Cell(format!("{id} did not end in {} and was killed", show_nanos(most.as_nanos() as f64)))),
-        Ok(ended) if ended.flooded => {
-            return Err(Failure::Cell(format!("{id} printed more than {} MiB and was killed", child::MOST_OUTPUT >> 20)));
-        }
-        Ok(ended) => ended,
-    };
+    let ended = match child::run(&program, &peer.command(&task), &mut watch) {
+        Err(error) if error.kind() == ErrorKind::TimedOut => Err(Failure::Abandoned),
+        Err(error) => Err(Failure::Cell(format!("cannot run {}: {error}", program.display()))),
+        Ok(_) if stopped => Err(Failure::Stopped),
+        Ok(_) if late => Err(Failure::Cell(format!("{id} did not end in {} and was killed", show_nanos(most.as_nanos() as f64)))),
+        Ok(ended) => refuse_flood(id, ended),
+    }?;
     let done = told(peer, &task, &ended)?;
     let ran = Ran { samples: vec![told_at_end(&done, sample)], lanes: joined(spec, &lanes.shares, &done, &ended) };
     Ok(ran)
+}
+
+fn refuse_flood(id: &str, ended: Ended) -> Result<Ended, Failure> {
+    if ended.flooded {
+        return Err(Failure::Cell(format!("{id} printed more than {} MiB and was killed", child::MOST_OUTPUT >> 20)));
+    }
+    Ok(ended)
 }
 
 /// Brings the program and its libraries into the page cache: fio's are 60 MB, and would count as bytes of the device.

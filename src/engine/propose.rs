@@ -69,46 +69,77 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let parts: Vec<Settings> = presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
     let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
     let whole = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings));
-    let cold = whole.cold.unwrap_or_default();
-    let dropping = if cold.is_data() { Ok(()) } else { cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}")) };
+    let dropping = may_drop_caches(&whole);
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
     }
     let allowed = free_memory().unwrap_or(u64::MAX);
     let beside = asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
-    let (target, bench) = match experiment::needs_file(presets) {
-        true => {
-            let target = match &beside {
-                Some(dir) => placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?,
-                None => placed(asked, &parts, allowed)?,
-            };
-            let bench = Bench::probe(&target)?;
-            (target, Some(bench))
-        }
-        false => without_file(asked)?,
+    let (target, bench) = if experiment::needs_file(presets) {
+        let target = match &beside {
+            Some(dir) => placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?,
+            None => placed(asked, &parts, allowed)?,
+        };
+        let bench = Bench::probe(&target)?;
+        (target, Some(bench))
+    } else {
+        without_file(asked)?
     };
-    let check = |job: &Job| match (Way::of(&job.backend), &bench) {
-        _ if job.cache == Cache::Cold && dropping.is_err() => dropping.clone(),
-        (Ok(way), Some(bench)) => way.check(&bench.target, job),
-        (Ok(_), None) => Err("there is no file".into()),
-        (Err(unknown), _) => Err(unknown.to_string()),
-    };
-    let (infos, probes) = (infos(), probe::infos());
-    let site = OnceCell::new();
-    let cells = |info: &'static ProbeInfo| {
-        offered(info, site.get_or_init(|| probing::site(&target, whole.remote.as_ref()).choosing(whole.sets.as_deref())))
-    };
-    let probes = Offered { infos: &probes, cells: &cells };
-    // Half of what is free: the page cache needs the rest.
-    let (target, memory, seed) = (target.clone(), allowed / 2, seed());
-    let cpus = super::workers::cpus() as u32;
-    // 5 ms, where a plan rests on it.
-    let call = if presets.iter().any(|preset| preset.experiment == CALLS) { ceilings::syscall() } else { 0.0 };
-    let plan_of = Asked { settings, presets, target, infos: &infos, check: &check, memory, allowed, cpus, call, seed, probes: &probes };
-    let plan = experiment::plan(&plan_of)?;
+    let here = Here { target, bench, allowed, dropping };
+    let plan = here.plan(asked, &whole)?;
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
-    let unavailable = bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
-    Ok(Proposed { unavailable, facts: bench.map(|bench| bench.facts).unwrap_or_default(), plan, instead })
+    let unavailable = here.bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
+    Ok(Proposed { unavailable, facts: here.bench.map(|bench| bench.facts).unwrap_or_default(), plan, instead })
+}
+
+/// Whether the cold state that is asked for can be had.
+fn may_drop_caches(whole: &Settings) -> Result<(), String> {
+    let cold = whole.cold.unwrap_or_default();
+    if cold.is_data() { Ok(()) } else { cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}")) }
+}
+
+/// What a plan has to go by on this machine.
+struct Here {
+    target: TargetSpec,
+    bench: Option<Bench>,
+    /// Memory that this process may have, bytes.
+    allowed: u64,
+    dropping: Result<(), String>,
+}
+
+impl Here {
+    /// Whether a job can be had, or why not.
+    fn check(&self, job: &Job) -> Result<(), String> {
+        match (Way::of(&job.backend), &self.bench) {
+            _ if job.cache == Cache::Cold && self.dropping.is_err() => self.dropping.clone(),
+            (Ok(way), Some(bench)) => way.check(&bench.target, job),
+            (Ok(_), None) => Err("there is no file".into()),
+            (Err(unknown), _) => Err(unknown.to_string()),
+        }
+    }
+
+    /// `whole`: what was said, and what the presets say where it was not.
+    fn plan(&self, asked: &Proposal, whole: &Settings) -> Result<Plan, PlanError> {
+        let Proposal { presets, settings, .. } = *asked;
+        let site = OnceCell::new();
+        let make_site = || probing::site(&self.target, whole.remote.as_ref()).choosing(whole.sets.as_deref());
+        let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(make_site));
+        experiment::plan(&Asked {
+            settings,
+            presets,
+            target: self.target.clone(),
+            infos: &infos(),
+            check: &|job| self.check(job),
+            // Half of what is free: the page cache needs the rest.
+            memory: self.allowed / 2,
+            allowed: self.allowed,
+            // 5 ms, where a plan rests on it.
+            call: if presets.iter().any(|preset| preset.experiment == CALLS) { ceilings::syscall() } else { 0.0 },
+            cpus: super::workers::cpus() as u32,
+            seed: seed(),
+            probes: &Offered { infos: &probe::infos(), cells: &cells },
+        })
+    }
 }
 
 /// The cells of a probe, and why one cannot be had here.

@@ -1,8 +1,8 @@
 //! The run of a plan, from the target to the last verdict.
 
+mod open;
 mod pick;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -18,11 +18,11 @@ use super::trial::{self, Stage};
 use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::order::mix;
 use crate::experiment::{FIRST_ROUND, SHORTEST};
-use crate::plan::{Cache, Job, Plan, TrialTime};
+use crate::plan::{Job, Plan, TrialTime};
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::left;
-use crate::units::{show_bytes, show_nanos, show_wait};
+use crate::units::{show_nanos, show_wait};
 
 /// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
 /// does not heed.
@@ -71,7 +71,7 @@ fn jobs(
         sink.event(Event::Progress(pace.at(Phase::Levels, None, 0)));
     }
     let levels = levels::of_file(plan, pace.deadline(), control);
-    let Some(bench) = open(plan, pace, control, sink)? else { return Ok(End::Budget) };
+    let Some(bench) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
     watched.doing("the file was being looked at");
     let span = plan.cells.iter().map(|c| c.span).max().unwrap_or(0);
     let mut target = bench.facts.evidence(span, bench.extents.as_ref());
@@ -104,60 +104,6 @@ fn jobs(
     run.tell_trial_time();
     run.tell_verdicts();
     Ok(end)
-}
-
-/// A disk takes some 10 ms for a piece of the file that is filled; what takes as long as this is told.
-const SLOW: Duration = Duration::from_secs(1);
-
-/// The target, opened or made; `None`: the budget ended while it was being filled.
-fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) -> Result<Option<Bench>, EngineError> {
-    control.watched.doing(if plan.target.is_ours() { "the file was being filled" } else { "the file was being opened and looked at" });
-    sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
-    let (mut told, mut filled, mut went, mut slowest) = (Instant::now(), 0, Instant::now(), Duration::ZERO);
-    let pace = RefCell::new(pace);
-    let stop = || control.stopping() || pace.borrow().over();
-    let bench = Bench::open(plan, &stop, &mut |bytes| {
-        filled = bytes;
-        slowest = slowest.max(went.elapsed());
-        control.watched.goes_on();
-        if control.pausing() {
-            let begin = Instant::now();
-            sink.event(Event::Progress(pace.borrow().at(Phase::Pause, None, 0)));
-            control.wait_out_pause(|| false);
-            pace.borrow_mut().shift(begin.elapsed());
-            control.watched.until(pace.borrow().deadline());
-            sink.event(Event::Progress(pace.borrow().at(Phase::Fill, None, 0)));
-        }
-        if told.elapsed() > Duration::from_millis(100) {
-            told = Instant::now();
-            sink.event(Event::Progress(pace.borrow().at(Phase::Fill, None, 0)));
-        }
-        went = Instant::now();
-    });
-    let mut bench = match bench {
-        Err(EngineError::Stopped) if !control.stopping() => {
-            let (filled, size) = (show_bytes(filled), show_bytes(plan.target.size()));
-            let slow = match slowest.max(went.elapsed()) {
-                slow if slow > SLOW => format!("; the file system took {:.1} s for one piece of it", slow.as_secs_f64()),
-                _ => String::new(),
-            };
-            let text =
-                format!("the budget ended when {filled} of the file's {size} were filled: use a longer --budget or a smaller --size{slow}");
-            sink.event(Event::Note { text });
-            return Ok(None);
-        }
-        Err(EngineError::Stopped) => {
-            // A stop is no failure, whatever it stops.
-            sink.event(Event::End { reason: End::Interrupted });
-            return Err(EngineError::Stopped);
-        }
-        opened => opened?,
-    };
-    bench.cold = plan.cold;
-    if plan.cells.iter().any(|c| c.cache == Cache::Cold) {
-        bench.try_counting();
-    }
-    Ok(Some(bench))
 }
 
 /// Why the rounds ended before all were done.

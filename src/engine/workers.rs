@@ -113,17 +113,7 @@ pub(super) fn run(
     sample: &mut Watch,
 ) -> Result<Ran, Failure> {
     let threads = spec.job.threads;
-    let shared = Arc::new(Shared {
-        spec: spec.clone(),
-        backend,
-        stop: AtomicBool::new(false),
-        published: (0..threads).map(|_| Published::default()).collect(),
-        cursor: spec.claims().map(Cursor::new),
-        started: AtomicU32::new(0),
-        spin: u64::from(threads) <= cpus(),
-        gate: Mutex::default(),
-        changed: Condvar::new(),
-    });
+    let shared = Arc::new(Shared::new(spec, backend));
     let (to, from) = channel();
     let mut waiter =
         Waiter { shared: &shared, from, workers: Vec::new(), cut, lanes: Vec::new(), error: None, stopped: false, since: None };
@@ -161,6 +151,21 @@ pub(super) fn cpus() -> u64 {
 }
 
 impl Shared {
+    fn new(spec: &Spec, backend: &'static dyn Backend) -> Shared {
+        let threads = spec.job.threads;
+        Shared {
+            spec: spec.clone(),
+            backend,
+            stop: AtomicBool::new(false),
+            published: (0..threads).map(|_| Published::default()).collect(),
+            cursor: spec.claims().map(Cursor::new),
+            started: AtomicU32::new(0),
+            spin: u64::from(threads) <= cpus(),
+            gate: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
     fn open_gate(&self, go: bool) {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner).open = Some(go);
         self.changed.notify_all();

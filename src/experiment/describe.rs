@@ -87,6 +87,21 @@ fn ways(backends: &Backends, infos: &[&'static Info]) -> Vec<Choice> {
     backends.choices(infos).into_iter().map(known).collect()
 }
 
+/// The value of an option that takes one.
+fn one<T: Copy + ToString + 'static>(value: Option<T>, put: fn(&mut Job, T)) -> Option<Vec<Value>> {
+    value.map(|value| values([value], T::to_string, put))
+}
+
+/// The values of an option that takes a list.
+fn list<T: Clone + ToString + 'static>(of: &Option<Vec<T>>, put: fn(&mut Job, T)) -> Option<Vec<Value>> {
+    of.clone().map(|list| values(list, T::to_string, put))
+}
+
+/// The values of an option that takes a range.
+fn range(range: &Option<Range>, text: fn(&u64) -> String, put: fn(&mut Job, u64)) -> Option<Vec<Value>> {
+    range.as_ref().map(|range| values(range.values.clone(), text, put))
+}
+
 fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
     // Named one by one, so that a new setting is not forgotten here.
     let Settings {
@@ -120,30 +135,24 @@ fn said(settings: &Settings, infos: &[&'static Info]) -> Vec<Said> {
         remote: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| ways(backends, infos));
-    let range = |range: &Option<Range>, text: fn(&u64) -> String, put: fn(&mut Job, u64)| {
-        range.as_ref().map(|range| values(range.values.clone(), text, put))
-    };
-    fn one<T: Copy + ToString + 'static>(value: Option<T>, put: fn(&mut Job, T)) -> Option<Vec<Value>> {
-        value.map(|value| values([value], T::to_string, put))
-    }
     let bytes: fn(&u64) -> String = |bytes| short_bytes(*bytes);
     let number: fn(&u64) -> String = u64::to_string;
     let said = [
-        ("backend", backends.map(|list| values(list, Choice::to_string, |job, backend| job.backend = backend))),
+        ("backend", list(&backends, |job, backend| job.backend = backend)),
         ("block-size", range(block_size, bytes, |job, block| job.block = block)),
         ("count", range(count, number, |job, count| job.count = Some(count))),
         ("op", one(*op, |job, op| job.op = op)),
         ("pattern", one(*pattern, |job, pattern| job.pattern = pattern)),
         ("threads", range(threads, number, |job, threads| job.threads = threads as u32)),
         ("depth", range(depth, number, |job, depth| job.depth = depth as u32)),
-        ("cache", cache.as_ref().map(|list| values(list.clone(), ToString::to_string, |job, cache| job.cache = cache))),
+        ("cache", list(cache, |job, cache| job.cache = cache)),
         ("direct", one(*direct, |job, direct| job.direct = direct)),
         ("xor", one(*xor, |job, xor| job.xor = xor)),
         ("size", range(size, bytes, |job, span| job.span = span)),
         ("sync", one(*sync, |job, sync| job.sync = sync)),
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
-        ("cpu-cache", cpu_cache.as_ref().map(|list| values(list.clone(), ToString::to_string, |job, cache| job.cpu_cache = cache))),
-        ("writes", writes.as_ref().map(|list| values(list.clone(), ToString::to_string, |job, writes| job.writes = writes))),
+        ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
+        ("writes", list(writes, |job, writes| job.writes = writes)),
     ];
     said.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
 }

@@ -290,16 +290,29 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if let Some(why) = appends(info, job, asked) {
         return Some(why);
     }
+    if let Some(why) = folds(info, job) {
+        return Some(why);
+    }
+    if job.direct && job.cache == Cache::Warm {
+        return Some("direct I/O does not read the cache: warm makes no sense: leave out --direct or --cache warm".into());
+    }
+    fits(job, asked).or_else(|| writes(job, asked)).or_else(|| memory(info, job, asked.memory)).or_else(|| (asked.check)(job).err())
+}
+
+/// Why there is no XOR of what is read.
+fn folds(info: &Info, job: &Job) -> Option<String> {
     if job.mix.is_some() && job.xor {
         return Some("an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix".into());
     }
     if job.xor && info.moves != Moves::Data {
         let why = if info.is_peer() { "is another program, whose data is not seen here" } else { "hands no data to the program" };
-        return Some(format!("{id} {why}, so there is nothing to fold: leave out --xor, or use pread"));
+        return Some(format!("{} {why}, so there is nothing to fold: leave out --xor, or use pread", info.id));
     }
-    if job.direct && job.cache == Cache::Warm {
-        return Some("direct I/O does not read the cache: warm makes no sense: leave out --direct or --cache warm".into());
-    }
+    None
+}
+
+/// Why so many blocks of this size do not lie in the file.
+fn fits(job: &Job, asked: &Asked) -> Option<String> {
     if job.span > asked.target.size() {
         return Some(format!(
             "a span of {} is more than the file's {}: use a smaller --size",
@@ -310,7 +323,16 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.block > job.span {
         return Some(format!("a block of {} is larger than the {} that are used of the file", show_bytes(job.block), show_bytes(job.span)));
     }
-    fits(job).or_else(|| writes(job, asked)).or_else(|| memory(info, job, asked.memory)).or_else(|| (asked.check)(job).err())
+    let count = job.count?;
+    (count > job.blocks()).then(|| {
+        format!(
+            "{} blocks of {} end beyond the {} that are used of the file: the largest count that fits is {3}; use -n {3} or less",
+            count,
+            show_bytes(job.block),
+            show_bytes(job.span),
+            job.blocks()
+        )
+    })
 }
 
 /// What a file that is empty at first, and grows in order, cannot be written with.
@@ -336,19 +358,6 @@ fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
 fn able(infos: &[&'static Info], op: Op) -> String {
     let able = infos.iter().filter(|i| !i.is_peer() && i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
     able.map(|i| i.id).collect::<Vec<_>>().join(", ")
-}
-
-fn fits(job: &Job) -> Option<String> {
-    let count = job.count?;
-    (count > job.blocks()).then(|| {
-        format!(
-            "{} blocks of {} end beyond the {} that are used of the file: the largest count that fits is {3}; use -n {3} or less",
-            count,
-            show_bytes(job.block),
-            show_bytes(job.span),
-            job.blocks()
-        )
-    })
 }
 
 fn writes(job: &Job, asked: &Asked) -> Option<String> {

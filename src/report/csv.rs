@@ -138,13 +138,8 @@ fn columns() -> Vec<Column> {
     columns.extend(summary_columns("operations", "per_second", |r| r.operations));
     columns.extend(summary_columns("syscalls", "per_second", |r| r.syscalls));
     columns.extend(latency_columns());
+    columns.extend(source_columns());
     columns.extend([
-        job("source_device", |r| number(r.source.map(|s| s.device))),
-        job("source_page_cache", |r| number(r.source.map(|s| s.page_cache))),
-        job("source_hole", |r| number(r.source.map(|s| s.hole))),
-        job("source_unknown", |r| number(r.source.map(|s| s.unknown))),
-        job("source_reason", |r| words(&r.source_reason)),
-        job("amplification", |r| number(r.amplification)),
         column("severity", |r| r.warnings().iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))),
         column("warnings", |r| words(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))),
         column("error", |r| r.error().map_or(Field::Empty, words)),
@@ -160,11 +155,7 @@ fn columns() -> Vec<Column> {
         job("bytes", |r| number(r.work().map(|work| work.bytes))),
         job("seconds", |r| number(r.work().map(|work| work.nanos / 1e9))),
     ]);
-    columns.extend(
-        (1..=MOST).map(|round| job(&format!("trial_{round}_seconds"), move |r| number(trial(r, round).map(|t| t.nanos as f64 / 1e9)))),
-    );
-    let rate = |round| move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput));
-    columns.extend((1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round))));
+    columns.extend(trial_columns());
     columns.extend([
         job("level_change", |r| {
             r.level_change.as_ref().map_or(Field::Empty, |c| words(if c.kind == Kind::Step { "step" } else { "drift" }))
@@ -174,6 +165,15 @@ fn columns() -> Vec<Column> {
         job("writes", |r| if r.cell.op == Op::Write { words(r.cell.writes) } else { Field::Empty }),
     ]);
     columns
+}
+
+/// The trials one by one: first how long each took, then its rate.
+fn trial_columns() -> Vec<Column> {
+    let seconds = |round| move |r: &CellResult| number(trial(r, round).map(|t| t.nanos as f64 / 1e9));
+    let rate = |round| move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput));
+    let took = (1..=MOST).map(|round| job(&format!("trial_{round}_seconds"), seconds(round)));
+    let rates = (1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
+    took.chain(rates).collect()
 }
 
 /// The trial of that round, where there are so few that each has a column.
@@ -221,6 +221,17 @@ fn stats() -> [Part<Summary>; 7] {
         ("stddev", |s| Some(s.stddev)),
         ("min", |s| Some(s.min)),
         ("max", |s| Some(s.max)),
+    ]
+}
+
+fn source_columns() -> [Column; 6] {
+    [
+        job("source_device", |r| number(r.source.map(|s| s.device))),
+        job("source_page_cache", |r| number(r.source.map(|s| s.page_cache))),
+        job("source_hole", |r| number(r.source.map(|s| s.hole))),
+        job("source_unknown", |r| number(r.source.map(|s| s.unknown))),
+        job("source_reason", |r| words(&r.source_reason)),
+        job("amplification", |r| number(r.amplification)),
     ]
 }
 

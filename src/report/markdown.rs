@@ -58,15 +58,18 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     below::ending(&mut page, session);
     below::expected(&mut page, session, &rows);
     below::why(&mut page, session, &rows);
-    for line in page.lines.iter().filter(|line| !line.is_empty()) {
+    write_list(&page.lines, out)?;
+    writeln!(out, "**Answer**: {}", escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look)))
+}
+
+/// The lines as a list.
+fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+    for line in lines.iter().filter(|line| !line.is_empty()) {
         // What is indented belongs to the line before.
         let start = if line.starts_with(' ') { "  " } else { "- " };
         writeln!(out, "{start}{}", escaped(line.trim()))?;
     }
-    if !page.lines.is_empty() {
-        writeln!(out)?;
-    }
-    writeln!(out, "**Answer**: {}", escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look)))
+    if lines.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
 /// A text that stands by itself begins with a capital.

@@ -1,8 +1,8 @@
 //! Changes to sessions that are kept: rename, delete, import. None touches another session.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -175,6 +175,32 @@ fn made_good(session: &Session, id: Option<&str>, name: &str) -> Result<String, 
 pub(super) fn twice(first: &str) -> Vec<u8> {
     let copy = changed(first, |places| Some(vec![(places.kind?, COPY)])).unwrap_or_default();
     [seal::seal(first.as_bytes(), 1), seal::seal(copy.as_bytes(), HEADERS)].concat()
+}
+
+/// Appends the lines of a session after its header and the copy of that, up to `whole` bytes; how many bytes that are.
+pub(super) fn append_rest(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
+    let mut buffer = vec![0; 64 << 10];
+    let (mut at, mut copied, mut skip) = (0, 0, HEADERS);
+    while at < whole {
+        let most = buffer.len().min(usize::try_from(whole - at).unwrap_or(usize::MAX));
+        let read = match from.read_at(&mut buffer[..most], at) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        at += read as u64;
+        let mut rest = &buffer[..read];
+        while skip > 0 {
+            let Some(end) = memchr::memchr(b'\n', rest) else {
+                rest = &[];
+                break;
+            };
+            (rest, skip) = (&rest[end + 1..], skip - 1);
+        }
+        to.write_all(rest)?;
+        copied += rest.len() as u64;
+    }
+    Ok(copied)
 }
 
 /// The first line with these values in the place of its own.

@@ -1,8 +1,7 @@
 //! Keeps a run: one line per event that matters, appended and flushed at once.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -143,7 +142,7 @@ impl Recorder {
         let (header, last) = (&self.header, self.sink.file());
         let made = publish::publish(&self.dir, &self.wanted, self.asked.as_deref(), patience, |to, id, name| {
             let first = edit::replaced(header, Some(id), name).map_or_else(Vec::new, |first| edit::twice(&first));
-            let copied = to.write_all(&first).and_then(|()| last.map_or(Ok(0), |(last, whole)| copy(last, whole, to)));
+            let copied = to.write_all(&first).and_then(|()| last.map_or(Ok(0), |(last, whole)| edit::append_rest(last, whole, to)));
             length = first.len() as u64 + copied.map_err(|e| SessionError::io("write", &store::path_of(&self.dir, id), e))?;
             Ok(())
         })?;
@@ -422,32 +421,6 @@ impl Recorder {
 
 fn cells(plan: &Plan) -> (Vec<Cell>, Vec<Probe>) {
     (plan.cells.iter().map(|_| Cell::default()).collect(), plan.probes.iter().map(|_| Probe::default()).collect())
-}
-
-/// Appends the lines of a session after its header and the copy of that, up to `whole` bytes; how many bytes that are.
-fn copy(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
-    let mut buffer = vec![0; 64 << 10];
-    let (mut at, mut copied, mut skip) = (0, 0, HEADERS);
-    while at < whole {
-        let most = buffer.len().min(usize::try_from(whole - at).unwrap_or(usize::MAX));
-        let read = match from.read_at(&mut buffer[..most], at) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        at += read as u64;
-        let mut rest = &buffer[..read];
-        while skip > 0 {
-            let Some(end) = memchr::memchr(b'\n', rest) else {
-                rest = &[];
-                break;
-            };
-            (rest, skip) = (&rest[end + 1..], skip - 1);
-        }
-        to.write_all(rest)?;
-        copied += rest.len() as u64;
-    }
-    Ok(copied)
 }
 
 /// JSON has no infinity: it becomes null, which is no number when the file is loaded again.

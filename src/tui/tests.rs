@@ -44,11 +44,23 @@ fn mouse() -> impl Strategy<Value = Msg> {
         .prop_map(|(kind, column, row)| Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
 }
 
+/// What an engine tells of a run, in any order and number.
 fn engine() -> impl Strategy<Value = Msg> {
+    prop_oneof![
+        6 => cell_event(),
+        4 => probe_event(),
+        1 => made(|| Msg::Event(Event::Note { text: "a note".into() })),
+        1 => made(|| Msg::Event(Event::End { reason: End::Goal })),
+        1 => made(|| Msg::Dropped(3)),
+    ]
+}
+
+fn cell_event() -> impl Strategy<Value = Msg> {
     let cell = 0..40u32;
     let number = prop_oneof![Just(0u64), Just(1), 1..1_000_000_000_000u64, Just(u64::MAX / 4)];
     let phase = prop::sample::select(vec![Phase::Fill, Phase::Calibrate, Phase::Trial, Phase::Pause]);
     prop_oneof![
+        made(|| Msg::Event(Event::Started { plan: Arc::new(testing::plan()), grounds: Arc::new(Grounds::default()) })),
         (number.clone(), number.clone(), number.clone(), cell.clone()).prop_map(|(at, nanos, bytes, cell)| {
             let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
             let lanes = vec![LaneSample { bytes, ops: 1, syscalls: 1 }; (cell % 5) as usize];
@@ -67,6 +79,12 @@ fn engine() -> impl Strategy<Value = Msg> {
             Msg::Event(Event::Verdict { cell, verdict })
         }),
         cell.prop_map(|cell| Msg::Event(Event::Failed { cell, error: "EIO".into() })),
+    ]
+}
+
+fn probe_event() -> impl Strategy<Value = Msg> {
+    prop_oneof![
+        made(|| Msg::Event(Event::Started { plan: Arc::new(lab::tests::plan()), grounds: Arc::new(Grounds::default()) })),
         (0..60u32, 1..9u32).prop_map(|(cell, round)| {
             let trial = ProbeTrial { cell, ..lab::tests::trial(cell % 40, round) };
             Msg::Event(Event::Probe { trial })
@@ -75,11 +93,6 @@ fn engine() -> impl Strategy<Value = Msg> {
         (0..60u32, -1.0..2.0f64).prop_map(|(probe, share)| {
             Msg::Event(Event::Progress(Progress { phase: Phase::Trial, cell: None, probe: Some(probe), round: 1, share, left: 1 }))
         }),
-        made(|| Msg::Event(Event::Started { plan: Arc::new(lab::tests::plan()), grounds: Arc::new(Grounds::default()) })),
-        made(|| Msg::Event(Event::Note { text: "a note".into() })),
-        made(|| Msg::Event(Event::Started { plan: Arc::new(testing::plan()), grounds: Arc::new(Grounds::default()) })),
-        made(|| Msg::Event(Event::End { reason: End::Goal })),
-        made(|| Msg::Dropped(3)),
     ]
 }
 

@@ -25,6 +25,16 @@ pub const QUICK: &str = "--trials 1 --trial-time 1ms --budget 10m";
 /// No run of these tests takes long; one that hangs is ended and fails.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
+
+/// The document is what the schema says.
+pub fn assert_valid(document: &Value) {
+    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
 /// Says why a test (or a part of it) did not run.
 pub fn skip(why: &str) {
     eprintln!("skipped: {why}");

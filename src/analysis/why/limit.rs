@@ -125,6 +125,11 @@ impl Device {
     fn peak(&self, op: Op) -> Peak {
         if op == Op::Write { self.writes } else { self.reads }
     }
+
+    /// Whether it gave to more than one cell.
+    fn has_others(&self, op: Op) -> bool {
+        self.cells[usize::from(op == Op::Write)] > 1
+    }
 }
 
 /// The rate that three block sizes or more are held at: they agree, hardly scatter, and single operations wait long
@@ -247,9 +252,13 @@ impl<'a> Cell<'a> {
     }
 
     fn of_device(&self, device: &Device, bounds: &Bounds) -> Option<Limited> {
-        let (rate, job) = (throughput(self.result)?, &self.result.cell);
-        let Peak { rate: peak, low: surely } = device.peak(job.op);
-        let most = self.result.throughput.and_then(|of| of.summary.high).unwrap_or(rate);
+        let rate = throughput(self.result)?;
+        self.of_a_known_rate(rate, device, bounds).or_else(|| self.of_the_cpu(rate, device)).or_else(|| self.of_the_device(rate, device))
+    }
+
+    /// What holds it at a rate that is known: a limit, the link, what the vendor names.
+    fn of_a_known_rate(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<Limited> {
+        let job = &self.result.cell;
         let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
         if let Some(held) = device.held[usize::from(job.op == Op::Write)].filter(|held| (rate / held - 1.0).abs() <= AGREE) {
             return Limited::new(
@@ -266,22 +275,41 @@ impl<'a> Cell<'a> {
         if let Some(rated) = bounds.rated.filter(|rated| rate >= AT * rated) {
             return Limited::new(Limit::Device, format!("{} that its vendor names", of(rated)));
         }
+        None
+    }
+
+    /// Whether it is near the most that the device gave, and there are others to say what that is.
+    fn is_best(&self, rate: f64, device: &Device) -> bool {
+        let op = self.result.cell.op;
+        let most = self.result.throughput.and_then(|of| of.summary.high).unwrap_or(rate);
+        most >= BEST * device.peak(op).low && device.has_others(op)
+    }
+
+    /// A CPU that keeps it from the device.
+    fn of_the_cpu(&self, rate: f64, device: &Device) -> Option<Limited> {
         if self.busy >= BUSY {
             return Limited::new(
                 Limit::OneCpu,
                 format!("busy for {} of the time; more threads may get more", show_share(self.busy.min(1.0))),
             );
         }
-        if let Some(memory) = device.memory.get(&in_any_state(job)).filter(|memory| rate >= AT * **memory) {
+        let memory = device.memory.get(&in_any_state(&self.result.cell));
+        if let Some(memory) = memory.filter(|memory| rate >= AT * **memory) {
             let why = format!("{} from the device, {} from memory: it does not wait for the device", show_rate(rate), show_rate(*memory));
             return Limited::new(Limit::OneCpu, why);
         }
-        let others = device.cells[usize::from(job.op == Op::Write)] > 1;
-        let best = most >= BEST * surely && others;
-        if self.busy >= MOST && !best {
+        if self.busy >= MOST && !self.is_best(rate, device) {
             let why = format!("busy for {} of the time, longer than it waited for the device", show_share(self.busy));
             return Limited::new(Limit::OneCpu, why);
         }
+        None
+    }
+
+    /// The device itself, or that it was asked for too little at once.
+    fn of_the_device(&self, rate: f64, device: &Device) -> Option<Limited> {
+        let job = &self.result.cell;
+        let peak = device.peak(job.op).rate;
+        let best = self.is_best(rate, device);
         if best && rate >= BEST * peak {
             return Limited::new(Limit::Device, format!("{}, the most that it gave to any cell", show_rate(rate)));
         }
@@ -290,7 +318,7 @@ impl<'a> Cell<'a> {
                 format!("{}; these trials cannot tell it from {}, the most that it gave to any cell", show_rate(rate), show_rate(peak));
             return Limited::new(Limit::Device, why);
         }
-        if !others {
+        if !device.has_others(job.op) {
             let why = format!("{}, and the CPU was busy for only {} of the time", show_rate(rate), show_share(self.busy));
             return Limited::new(Limit::Device, why);
         }

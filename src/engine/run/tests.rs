@@ -7,7 +7,7 @@ use super::*;
 use crate::backend::testing;
 use crate::engine::Way;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
-use crate::plan::{CpuCache, Job, TargetSpec};
+use crate::plan::{Cache, CpuCache, Job, TargetSpec};
 use crate::stats::Histogram;
 
 static GO: AtomicBool = AtomicBool::new(false);

@@ -147,39 +147,22 @@ fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<us
 
 impl Wanted<'_> {
     fn figure(&self, results: &[CellResult], axis: Axis, curves: &Curves, bounds: &Bounds, look: &Look) -> Option<Figure> {
-        let mut panels: Vec<Panel> =
-            curves.split.titles.iter().map(|title| Panel { title: title.clone(), curves: Vec::new(), expected: Vec::new() }).collect();
-        let mut cells: Vec<Vec<&Job>> = vec![Vec::new(); panels.len()];
-        for (at, own) in curves.cells.iter().enumerate() {
-            let points: Vec<Point> = own.iter().filter_map(|of| self.point(&results[*of], *of, axis)).collect();
-            if !points.is_empty() {
-                let panel = curves.split.panel[at];
-                panels[panel].curves.push(Curve { key: curves.key[at], points });
-                cells[panel].extend(own.iter().map(|of| &results[*of].cell));
-            }
-        }
-        let spans = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points).map(|point| point.span);
-        let mut scale = Scale::of(spans(), look.scale, self.units)?;
+        let (mut panels, cells) = self.make_panels(results, axis, curves);
+        let mut scale = Scale::of(points(&panels).map(|point| point.span), look.scale, self.units)?;
         if self.metric == Metric::Throughput {
-            let far = if scale.log { FAR_LOG } else { FAR } * spans().map(|span| span.1).fold(0.0, f64::max);
-            for (panel, jobs) in panels.iter_mut().zip(&cells) {
-                panel.expected = analysis::estimated(jobs.iter().copied(), axis, bounds);
-                // What was asked for by name is drawn however far it is.
-                panel.expected.iter_mut().for_each(|line| line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated));
-                panel.expected.retain(|line: &Estimated| !line.points.is_empty());
-            }
-            let lines =
-                panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points).map(|(_, rate)| (*rate, *rate, *rate));
-            let all: Vec<Span> = panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.span).chain(lines).collect();
+            let far = if scale.log { FAR_LOG } else { FAR };
+            add_expected(&mut panels, &cells, axis, bounds, far);
+            let lines = panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
+            let lines = lines.map(|(_, rate)| (*rate, *rate, *rate));
+            let all: Vec<Span> = points(&panels).map(|point| point.span).chain(lines).collect();
             scale = Scale::of(all, look.scale, self.units)?;
         }
         panels.retain(|panel| !panel.curves.is_empty());
-        let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-        let places: Vec<f64> = points().map(|point| point.at).collect();
+        let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
         Some(Figure {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
-            about: if self.metric == Metric::Latency { "p50, the line up to p99" } else { about(points()) },
+            about: if self.metric == Metric::Latency { "p50, the line up to p99" } else { about(points(&panels)) },
             units: self.units,
             across: across(axis, &places),
             scale,
@@ -189,10 +172,41 @@ impl Wanted<'_> {
         })
     }
 
+    /// The panels with their curves, and the cells of each.
+    fn make_panels<'r>(&self, results: &'r [CellResult], axis: Axis, curves: &Curves) -> (Vec<Panel>, Vec<Vec<&'r Job>>) {
+        let empty = |title: &String| Panel { title: title.clone(), curves: Vec::new(), expected: Vec::new() };
+        let mut panels: Vec<Panel> = curves.split.titles.iter().map(empty).collect();
+        let mut cells = vec![Vec::new(); panels.len()];
+        for (at, own) in curves.cells.iter().enumerate() {
+            let points: Vec<Point> = own.iter().filter_map(|of| self.point(&results[*of], *of, axis)).collect();
+            if !points.is_empty() {
+                let panel = curves.split.panel[at];
+                panels[panel].curves.push(Curve { key: curves.key[at], points });
+                cells[panel].extend(own.iter().map(|of| &results[*of].cell));
+            }
+        }
+        (panels, cells)
+    }
+
     fn point(&self, result: &CellResult, of: usize, axis: Axis) -> Option<Point> {
         let span = (self.value)(result)?;
         let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
         Some(Point { at: axis.of(&result.cell) as f64, span, expected: None, wrong, of })
+    }
+}
+
+fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> + Clone {
+    panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points)
+}
+
+/// The lines that were expected, but for what is more than `far` times the highest value.
+fn add_expected(panels: &mut [Panel], cells: &[Vec<&Job>], axis: Axis, bounds: &Bounds, far: f64) {
+    let far = far * points(panels).map(|point| point.span.1).fold(0.0, f64::max);
+    for (panel, jobs) in panels.iter_mut().zip(cells) {
+        panel.expected = analysis::estimated(jobs.iter().copied(), axis, bounds);
+        // What was asked for by name is drawn however far it is.
+        panel.expected.iter_mut().for_each(|line| line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated));
+        panel.expected.retain(|line: &Estimated| !line.points.is_empty());
     }
 }
 

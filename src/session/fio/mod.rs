@@ -165,38 +165,38 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     let took = moved.iter().flat_map(|(_, all)| all).map(|of| nanos(of)).max().unwrap_or(0);
     made.nanos = made.nanos.saturating_add(took);
     for (op, all) in moved {
-        let sum = |of: fn(&Direction) -> u64| all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)));
-        let (bytes, ops) = (sum(|of| of.io_bytes), sum(|of| of.total_ios));
-        let read = asked.job(op, threads, Some((bytes, ops)));
+        let trial = make_trial(&all, if alone { together } else { &[] });
+        let read = asked.job(op, threads, Some((trial.bytes, trial.ops)));
         let calls = matches!(read.job.backend.id.as_str(), "read" | "pread");
         let cell = made.cell(read.job, &name, &read.said);
         if let Some(error) = &error {
             made.errors[cell] = Some(error.clone());
         }
         let round = made.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
-        let nanos = all.iter().map(|of| nanos(of)).max().unwrap_or(0);
-        let cpu = |percent: fn(&FioJob) -> f64| {
-            let nanos: f64 = together.iter().map(|job| percent(job) / 100.0 * job.job_runtime as f64 * 1e6).sum();
-            if alone && nanos.is_finite() { nanos.max(0.0) as u64 } else { 0 }
-        };
-        let faults = |of: fn(&FioJob) -> u64| if alone { together.iter().fold(0u64, |sum, job| sum.saturating_add(of(job))) } else { 0 };
-        let (user_nanos, system_nanos) = (cpu(|job| job.usr_cpu), cpu(|job| job.sys_cpu));
-        let (minor_faults, major_faults) = (faults(|job| job.minf), faults(|job| job.majf));
-        let syscalls = calls.then_some(ops).into();
-        made.trials.push(Trial {
-            cell: cell as u32,
-            round,
-            bytes,
-            ops,
-            syscalls,
-            nanos,
-            user_nanos,
-            system_nanos,
-            minor_faults,
-            major_faults,
-            ..Trial::default()
-        });
+        let syscalls = calls.then_some(trial.ops).into();
+        made.trials.push(Trial { cell: cell as u32, round, syscalls, ..trial });
         made.judge(cell, &all, calls, round);
+    }
+}
+
+/// One direction of jobs that ran as one. `alone`: those jobs, where they went in no other direction and what the CPU did was
+/// for this one.
+fn make_trial(all: &[&Direction], alone: &[FioJob]) -> Trial {
+    let sum = |of: fn(&Direction) -> u64| all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)));
+    let cpu = |percent: fn(&FioJob) -> f64| {
+        let nanos: f64 = alone.iter().map(|job| percent(job) / 100.0 * job.job_runtime as f64 * 1e6).sum();
+        if nanos.is_finite() { nanos.max(0.0) as u64 } else { 0 }
+    };
+    let faults = |of: fn(&FioJob) -> u64| alone.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
+    Trial {
+        bytes: sum(|of| of.io_bytes),
+        ops: sum(|of| of.total_ios),
+        nanos: all.iter().map(|of| nanos(of)).max().unwrap_or(0),
+        user_nanos: cpu(|job| job.usr_cpu),
+        system_nanos: cpu(|job| job.sys_cpu),
+        minor_faults: faults(|job| job.minf),
+        major_faults: faults(|job| job.majf),
+        ..Trial::default()
     }
 }
 

@@ -14,15 +14,7 @@ use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
 pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body: Rect, buf: &mut Buffer) {
-    let rows = legend_rows(overlay);
-    let wide = body.width >= 110;
-    let [plot, legend] = match wide {
-        true => Layout::horizontal([Constraint::Min(40), Constraint::Length((body.width * 3 / 10).clamp(36, 60))]).areas(body),
-        false => {
-            let wanted = (rows.len() as u16 + 2).min(body.height / 2);
-            Layout::vertical([Constraint::Min(6), Constraint::Length(wanted)]).areas(body)
-        }
-    };
+    let [plot, legend] = split(overlay, body);
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
     let title = format!("{} by {}", overlay.metric.title(), overlay.axis.title());
     let logarithmic = if log { "log, " } else { "" };
@@ -38,11 +30,23 @@ pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body
             emphasis: at == overlay.cursor,
         })
         .collect();
-    match drawn.is_empty() {
-        false => chart::draw(look, Axes { along: overlay.axis, metric: overlay.metric, log }, &drawn, x, inner, buf),
-        true => pane::line(Line::styled(" nothing was measured in them", look.style(Role::Dim)), 0, inner, buf),
+    if drawn.is_empty() {
+        pane::line(Line::styled(" nothing was measured in them", look.style(Role::Dim)), 0, inner, buf);
+    } else {
+        chart::draw(look, Axes { along: overlay.axis, metric: overlay.metric, log }, &drawn, x, inner, buf);
     }
     self::legend(look, compared, overlay, x, legend, buf);
+}
+
+/// The places of the chart and the legend: side by side where it is wide, else one above the other.
+fn split(overlay: &Overlay, body: Rect) -> [Rect; 2] {
+    if body.width >= 110 {
+        let legend = (body.width * 3 / 10).clamp(36, 60);
+        Layout::horizontal([Constraint::Min(40), Constraint::Length(legend)]).areas(body)
+    } else {
+        let legend = (legend_rows(overlay).len() as u16 + 2).min(body.height / 2);
+        Layout::vertical([Constraint::Min(6), Constraint::Length(legend)]).areas(body)
+    }
 }
 
 /// A row of the legend.

@@ -75,35 +75,15 @@ impl Hands for Shell {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
-            Effect::Redraw => {
-                if let Err(error) = self.guard.again() {
-                    self.say(Msg::Failed(format!("cannot use this terminal: {error}")));
-                }
-                return Done::Repaint;
-            }
-            Effect::Suspend => {
-                if let Err(error) = terminal::suspend(&self.guard) {
-                    self.say(Msg::Failed(format!("cannot suspend: {error}")));
-                }
-                self.say(Msg::Resumed);
-                return Done::Repaint;
-            }
+            Effect::Redraw => return self.redraw(),
+            Effect::Suspend => return self.suspend(),
             Effect::Copy(text) => self.copy(&text),
             Effect::Title(title) => drop(execute!(io::stdout(), SetTitle(title))),
             Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
             Effect::Stop => self.runs.stop(),
             Effect::Pause(on) => self.runs.pause(on),
             Effect::Skip => self.runs.skip(),
-            Effect::Host => {
-                let (known, tell) = (Arc::clone(&self.host), self.tell.clone());
-                self.look_up(move || {
-                    // Anew each time: load and free memory change.
-                    let host = Host::collect();
-                    let _ = known.set(host.clone());
-                    let _ = tell.send(Msg::Doctor(examine(&host, None, None)));
-                    Msg::Host(Box::new(host))
-                });
-            }
+            Effect::Host => self.look_at_host(),
             Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
             Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),
             Effect::Propose(question) => {
@@ -148,6 +128,32 @@ impl Hands for Shell {
 }
 
 impl Shell {
+    fn redraw(&mut self) -> Done {
+        if let Err(error) = self.guard.again() {
+            self.say(Msg::Failed(format!("cannot use this terminal: {error}")));
+        }
+        Done::Repaint
+    }
+
+    fn suspend(&mut self) -> Done {
+        if let Err(error) = terminal::suspend(&self.guard) {
+            self.say(Msg::Failed(format!("cannot suspend: {error}")));
+        }
+        self.say(Msg::Resumed);
+        Done::Repaint
+    }
+
+    fn look_at_host(&self) {
+        let (known, tell) = (Arc::clone(&self.host), self.tell.clone());
+        self.look_up(move || {
+            // Anew each time: load and free memory change.
+            let host = Host::collect();
+            let _ = known.set(host.clone());
+            let _ = tell.send(Msg::Doctor(examine(&host, None, None)));
+            Msg::Host(Box::new(host))
+        });
+    }
+
     fn copy(&self, text: &str) {
         let mut out = io::stdout();
         let written = out.write_all(clipboard::osc52(text).as_bytes()).and_then(|()| out.flush());

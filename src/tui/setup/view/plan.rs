@@ -103,49 +103,52 @@ fn copy_key(shown: &Shown, below: Rect, buf: &mut Buffer) {
 /// All that is to be known before a run.
 fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
-    let planning = &shown.setup.planning;
-    match &planning.proposed {
+    match &shown.setup.planning.proposed {
         None => vec![Line::styled(" planning...", shown.style(Role::Dim))],
-        Some(Err(why)) => {
-            let sign = shown.look.glyph("✖", "X");
-            let parts = pane::wrap(why, room).into_iter().enumerate();
-            let line = |(at, part): (usize, String)| {
-                let head = if at == 0 { format!(" {sign} ") } else { "   ".into() };
-                Line::from(vec![Span::styled(head, shown.style(Role::Wrong)), Span::styled(part, shown.style(Role::Text))])
-            };
-            parts.map(line).collect()
-        }
+        Some(Err(why)) => wrapped(shown, shown.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room),
         Some(Ok(proposed)) => {
             let mut lines = vec![counts(shown, &proposed.plan)];
-            lines.extend(wrapped(shown, " ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text, room));
-            let sweeps = shown.setup.sweeps();
-            if !sweeps.is_empty() {
-                lines.extend(wrapped(shown, shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim, room));
-            }
-            if let Some(instead) = &proposed.instead {
-                let text = safe(instead, Instead::Mark);
-                lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &text, Role::Text, room));
-            }
-            for (count, reason) in left_out(&proposed.plan) {
-                let text = format!("{count} left out: {reason}");
-                lines.extend(wrapped(shown, shown.look.glyph("○", "-"), Role::Dim, &text, Role::Dim, room));
-            }
-            if let Some(missed) = missed(&proposed.plan) {
-                lines.extend(wrapped(shown, shown.look.glyph("●", "*"), Role::Note, &missed.text(), Role::Text, room));
-            }
-            let expected = &planning.expected;
-            if !expected.is_empty() {
-                lines.extend(wrapped(shown, shown.look.glyph("┈", ":"), Role::Dim, expected, Role::Dim, room));
-            }
-            for finding in by_weight(shown.setup.findings().unwrap_or_default()) {
-                let (role, sign) = popup::severity(shown.look, finding.severity);
-                lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
-                let arrow = shown.look.glyph("→", ">");
-                if !finding.remedy.is_empty() {
-                    lines.extend(wrapped(shown, "", role, &format!("{arrow} {}", finding.remedy), Role::Dim, room));
-                }
-            }
+            push_what_runs(shown, proposed, room, &mut lines);
+            push_findings(shown, room, &mut lines);
             lines
+        }
+    }
+}
+
+/// The target, what is varied on it, and what of it there is no time or no way for.
+fn push_what_runs(shown: &Shown, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
+    let mut push = |sign: &str, sign_role: Role, text: &str, role: Role| {
+        lines.extend(wrapped(shown, sign, sign_role, text, role, room));
+    };
+    let note = shown.look.glyph("●", "*");
+    push(" ", Role::Dim, &target(proposed, &shown.setup.browser.start), Role::Text);
+    let sweeps = shown.setup.sweeps();
+    if !sweeps.is_empty() {
+        push(shown.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);
+    }
+    if let Some(instead) = &proposed.instead {
+        push(note, Role::Note, &safe(instead, Instead::Mark), Role::Text);
+    }
+    for (count, reason) in left_out(&proposed.plan) {
+        push(shown.look.glyph("○", "-"), Role::Dim, &format!("{count} left out: {reason}"), Role::Dim);
+    }
+    if let Some(missed) = missed(&proposed.plan) {
+        push(note, Role::Note, &missed.text(), Role::Text);
+    }
+    let expected = &shown.setup.planning.expected;
+    if !expected.is_empty() {
+        push(shown.look.glyph("┈", ":"), Role::Dim, expected, Role::Dim);
+    }
+}
+
+/// What is wrong here, and what helps.
+fn push_findings(shown: &Shown, room: usize, lines: &mut Vec<Line<'static>>) {
+    let arrow = shown.look.glyph("→", ">");
+    for finding in by_weight(shown.setup.findings().unwrap_or_default()) {
+        let (role, sign) = popup::severity(shown.look, finding.severity);
+        lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
+        if !finding.remedy.is_empty() {
+            lines.extend(wrapped(shown, "", role, &format!("{arrow} {}", finding.remedy), Role::Dim, room));
         }
     }
 }

@@ -1,0 +1,106 @@
+//! What a bad server can do to a client: nothing.
+
+use super::*;
+
+#[test]
+fn a_server_that_does_not_know_the_secret_is_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (salt, known) = (SALTED.salt, &*SECRET);
+    let act = |secret: bool, after: Vec<u8>| {
+        let taken = listener.try_clone().unwrap();
+        let impostor = std::thread::spawn(move || {
+            let mut stream = taken.accept().unwrap().0;
+            let mut hello = [0; Hello::LEN];
+            stream.read_exact(&mut hello).unwrap();
+            stream.write_all(&Challenge { secret, salt, nonce: [2; NONCE] }.encode()).unwrap();
+            let _ = stream.write_all(&after);
+            // What the client sends is taken, so that it is not cut off by a reset.
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        let why = Line::open(address, Some(known), &Site::default()).err().unwrap();
+        impostor.join().unwrap();
+        why
+    };
+    assert!(matches!(act(true, [vec![1], vec![0; PROOF]].concat()), LineError::Impostor));
+    assert!(matches!(act(false, vec![]), LineError::NoSecret));
+    assert!(act(true, vec![]).to_string().contains("closed"));
+}
+
+/// Neither one that says nothing nor one that stops in the middle of a word holds up a run.
+#[test]
+fn a_server_that_is_silent_is_left_in_time() {
+    const IDLE: Duration = Duration::from_millis(50);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let opened = || Line::open_within(address, Some(&*SECRET), &Site::default(), IDLE).err().unwrap();
+    // Connected by the kernel, and never answered.
+    assert!(matches!(opened(), LineError::Lost(Lost::Silent(_))));
+    let halting = std::thread::spawn(move || {
+        let _silent = listener.accept().unwrap();
+        let mut stream = listener.accept().unwrap().0;
+        stream.write_all(&Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode()[..7]).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    assert!(matches!(opened(), LineError::Lost(Lost::Silent(_) | Lost::Late)));
+    halting.join().unwrap();
+}
+
+#[test]
+fn a_server_of_another_kind_or_version_is_told_apart() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut newer = Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode();
+    newer[7] = 200;
+    // The challenge of the first version was shorter.
+    let mut older = newer[..newer.len() - SALT].to_vec();
+    older[7] = 1;
+    for (says, wanted) in [
+        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(), "not speak the protocol"),
+        (newer.to_vec(), "it speaks version 200 of the protocol, this iotui version 2: "),
+        (older, "it speaks version 1 of the protocol, this iotui version 2: "),
+    ] {
+        let taken = listener.try_clone().unwrap();
+        let other = std::thread::spawn(move || {
+            let mut stream = taken.accept().unwrap().0;
+            stream.write_all(&says).unwrap();
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        let why = Line::open(address, None, &Site::default()).err().unwrap().to_string();
+        assert!(why.contains(wanted), "{why}");
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn a_peer_that_lies_about_its_facts_is_not_believed() {
+    let facts = |reply: u64, text: Vec<u8>| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let liar = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            let (mut hello, mut proof, mut request) = ([0; Hello::LEN], [0; PROOF], [0; FRAME]);
+            stream.read_exact(&mut hello).unwrap();
+            stream.write_all(&Challenge { secret: false, salt: [0; SALT], nonce: [2; NONCE] }.encode()).unwrap();
+            stream.read_exact(&mut proof).unwrap();
+            stream.write_all(&[1]).unwrap();
+            let own = Hello::decode(&hello).unwrap().nonce;
+            stream.write_all(&prove(None, Side::Server, &own, &[2; NONCE])).unwrap();
+            stream.read_exact(&mut request).unwrap();
+            stream.write_all(&Reply::Done(reply).encode()).unwrap();
+            let _ = stream.write_all(&text);
+        });
+        let found = Line::open(address, None, &Site::default()).unwrap().facts();
+        liar.join().unwrap();
+        found
+    };
+    assert_eq!(facts(2, b"{}".to_vec()).unwrap(), HostSummary::default());
+    assert!(facts(u64::MAX, vec![b'a'; 100]).is_err());
+    assert!(facts(MOST_FACTS + 1, vec![b'a'; 100]).is_err());
+    assert!(facts(MOST_FACTS, vec![b'['; MOST_FACTS as usize]).is_err(), "nested too deep");
+    assert!(facts(4, b"{\xff}}".to_vec()).is_err());
+    let name = format!("{{\"name\":\"{}\"}}", "\\u001b\u{202e}".repeat(300));
+    assert!(!facts(name.len() as u64, name.into_bytes()).unwrap().name.contains(['\u{1b}', '\u{202e}']));
+}

@@ -1,0 +1,200 @@
+//! What is done with the sessions that are kept, and what happens where one cannot be.
+
+use std::fs;
+
+use super::common::pty::{CTRL_C, Terminal};
+use super::common::{Home, kernel};
+use super::{ENDLESS, home_with_file, running, sessions, start};
+
+/// Sessions of these names on the same file, the last one the newest.
+fn keep(home: &Home, names: &[&str]) {
+    for name in names {
+        home.cmd(&format!("--batch some-file.bin -b pread -s 4k,64k -c warm --trials 5 --trial-time 2ms --quiet --save {name}"))
+            .assert()
+            .success();
+    }
+}
+
+/// On Sessions, with the newest under the cursor.
+fn on_sessions(home: &Home, newest: &str) -> Terminal {
+    let mut terminal = start(home, "");
+    terminal.press("4");
+    terminal.until("the list", |screen| screen.contents().lines().any(|line| line.contains(newest) && line.contains("some-file.bin")));
+    terminal
+}
+
+#[test]
+fn two_sessions_are_compared_and_exported_with_keys_alone() {
+    let home = home_with_file();
+    keep(&home, &["before", "after"]);
+    let mut terminal = on_sessions(&home, "after");
+    terminal.press("mjmc");
+    terminal.shows("What differs");
+    terminal.until("the sum", |screen| {
+        ["difference", "faster", "slower", "cannot be told"].iter().any(|word| screen.contents().contains(word))
+    });
+    terminal.press("v");
+    terminal.shows("Throughput by block size");
+    terminal.press("v");
+    terminal.press("e");
+    terminal.shows("Export before against after");
+    terminal.press("\r");
+    terminal.shows("wrote ");
+    let text = fs::read_to_string(home.path("before-against-after.txt")).unwrap();
+    // Where chance leaves both open, no side is named first.
+    assert!(text.contains("B against A: ") || text.contains("B and A: "), "{text}");
+    assert!(text.contains("64 KiB"), "{text}");
+    // Over it only after a yes.
+    fs::write(home.path("before-against-after.txt"), "mine").unwrap();
+    terminal.press("e\r");
+    terminal.shows("Overwrite before-against-after.txt?");
+    terminal.press("n");
+    terminal.until("the question is gone", |s| !s.contents().contains("Overwrite before"));
+    assert_eq!(fs::read(home.path("before-against-after.txt")).unwrap(), b"mine");
+    terminal.press("\r");
+    terminal.shows("Overwrite before-against-after.txt?");
+    terminal.press("y");
+    terminal.until("the form is gone", |s| !s.contents().contains("Export before"));
+    assert_eq!(fs::read_to_string(home.path("before-against-after.txt")).unwrap(), text);
+    // The session that is compared, opened and exported as JSON.
+    terminal.press("\r");
+    terminal.shows("Answer");
+    terminal.press("ej\r");
+    terminal.shows("before.json");
+    terminal.until("the form is gone", |s| !s.contents().contains("Export before"));
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(home.path("before.json")).unwrap()).unwrap();
+    assert_eq!(json["schema"], "iotui/1");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn what_cannot_be_done_with_a_session_is_said() {
+    let home = home_with_file();
+    keep(&home, &["only"]);
+    let file = home.sessions().pop().unwrap();
+    fs::rename(&file, home.path("elsewhere.jsonl")).unwrap();
+    // Its file goes while it is listed.
+    for keys in ["Rother\r", "Dy", "r", "\r", "e\r"] {
+        fs::copy(home.path("elsewhere.jsonl"), &file).unwrap();
+        let mut terminal = on_sessions(&home, "only");
+        fs::remove_file(&file).unwrap();
+        terminal.press(keys);
+        terminal.shows("no session '");
+        terminal.press(CTRL_C);
+        assert_eq!(terminal.end().0, 0);
+    }
+    let mut terminal = start(&home, "");
+    terminal.press("4");
+    // What comes with iotui is all that is left.
+    terminal.until("only references", |screen| screen.contents().contains("macbook-2017") && !screen.contents().contains("only"));
+    // A file that is there, one that is not, and a folder that cannot be made.
+    terminal.press("inone.jsonl\r");
+    terminal.shows("not imported: cannot open");
+    terminal.press("ielsewhere.jsonl\r");
+    terminal.shows("imported as ");
+    terminal.until("it is listed", |screen| screen.contents().lines().any(|line| line.contains("only") && line.contains("some-file.bin")));
+    fs::remove_dir_all(home.sessions_dir()).unwrap();
+    fs::write(home.sessions_dir(), "").unwrap();
+    terminal.press("ielsewhere.jsonl\r");
+    terminal.shows("not imported: cannot make the folder");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+}
+
+/// Waits for a first result: a run that measured nothing has no answer.
+fn measured(terminal: &Terminal) {
+    terminal.until("a result", |screen| (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells"))));
+}
+
+#[test]
+fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
+    let home = home_with_file();
+    kernel::with_tmpfs(&home.sessions_dir(), "1m", || {
+        let filler = home.sessions_dir().join("filler");
+        // Until the disk takes no byte more.
+        let mut file = fs::File::create(&filler).unwrap();
+        while std::io::Write::write(&mut file, &[0; 4096]).is_ok_and(|written| written > 0) {}
+        drop(file);
+        let mut terminal = running(&home, ENDLESS);
+        let live = terminal.shows("NOT SAVED:");
+        assert!(live.contains("No space left on device"), "{live}");
+        measured(&terminal);
+        terminal.press(CTRL_C);
+        terminal.shows("Answer");
+        terminal.shows("not saved");
+        // Elsewhere there is room.
+        terminal.press("ej\r");
+        terminal.shows("wrote ");
+        let exported = home.names().into_iter().find(|name| name.ends_with(".json")).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&fs::read(home.path(&exported)).unwrap()).unwrap();
+        assert!(!json["results"].as_array().unwrap().is_empty());
+        fs::remove_file(&filler).unwrap();
+        terminal.shows("saved again");
+        terminal.press("q");
+        let (code, said) = terminal.end();
+        assert!(code == 0 && said.contains("saved   "), "{said}");
+        assert_eq!(sessions(&home)[0]["state"], "interrupted");
+    });
+}
+
+#[test]
+fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
+    let home = home_with_file();
+    kernel::with_tmpfs(&home.sessions_dir(), "4m", || {
+        keep(&home, &["only"]);
+        fs::copy(home.sessions().pop().unwrap(), home.path("elsewhere.jsonl")).unwrap();
+        kernel::remount_read_only(&home.sessions_dir());
+        for (keys, said) in [("Rother\r", "cannot change "), ("Dy", "cannot remove "), ("ielsewhere.jsonl\r", "not imported: cannot make ")]
+        {
+            let mut terminal = on_sessions(&home, "only");
+            terminal.press(keys);
+            terminal.shows(said);
+            terminal.press(CTRL_C);
+            assert_eq!(terminal.end().0, 0);
+        }
+        // A run has no file there, which is said all along; exports elsewhere still work.
+        let mut terminal = running(&home, ENDLESS);
+        let live = terminal.shows("NOT SAVED:");
+        assert!(live.contains("Read-only file system"), "{live}");
+        measured(&terminal);
+        terminal.press(CTRL_C);
+        terminal.shows("Answer");
+        terminal.shows("not saved");
+        terminal.press("e\r");
+        terminal.shows("wrote ");
+        terminal.press("q");
+        assert_eq!(terminal.end().0, 0);
+        assert_eq!(sessions(&home).len(), 1);
+    });
+}
+
+#[test]
+fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
+    let home = home_with_file();
+    let dir = home.sessions_dir();
+    std::fs::create_dir_all(&dir).unwrap();
+    let golden = include_str!("../golden/session-v1.jsonl");
+    let evil = golden.replace("golden – ünïcode", "evil\\u001b]0;owned\\u0007\\u202e").replace("/home/user", "/\\u001b[2J\\n");
+    std::fs::write(dir.join("evil.jsonl"), evil).unwrap();
+    std::fs::write(dir.join("deep.jsonl"), "[".repeat(100_000) + "\n").unwrap();
+    nix::unistd::mkfifo(&dir.join("pipe.jsonl"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::fs::File::create(dir.join("sparse.jsonl")).unwrap().set_len(1 << 30).unwrap();
+    std::os::unix::fs::symlink("loop.jsonl", dir.join("loop.jsonl")).unwrap();
+    let mut terminal = start(&home, "");
+    terminal.press("4");
+    terminal.shows("cannot be read");
+    terminal.shows("evil");
+    // The one that can be read is the newest; the preview of the next ones says why they cannot.
+    for _ in 0..4 {
+        terminal.press("j");
+        let reasons = ["regular file", "cannot open", "longer than", "is no iotui session"];
+        terminal.until("the reason", |screen| reasons.iter().any(|why| screen.contents().contains(why)));
+    }
+    terminal.press("g\r");
+    terminal.shows("Throughput");
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+}
