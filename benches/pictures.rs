@@ -67,12 +67,6 @@ fn files(home: &Home, file: &OsStr) {
     terminal.shows("Fastest");
     terminal.until("no more messages", |screen| !screen.contents().contains("saved "));
     keep(&terminal, "results");
-    terminal.press("4");
-    terminal.until("the preview", |screen| screen.contents().contains("rename") && screen.contents().contains("Fastest"));
-    keep(&terminal, "sessions");
-    terminal.press("6");
-    terminal.shows("kernel");
-    keep(&terminal, "host");
     terminal.press("q");
     terminal.end();
 }

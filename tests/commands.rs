@@ -5,7 +5,7 @@ mod common;
 use std::process::Command as StdCommand;
 
 use common::pty::Terminal;
-use common::{Home, each, has, output, skip};
+use common::{Home, each, has, output, skip, without};
 use predicates::prelude::*;
 
 #[test]
@@ -135,7 +135,7 @@ fn completions_and_man_page_are_made() {
     }
     for (shell, what) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
         if !has(shell) {
-            skip(&format!("no {shell} to check its completions"));
+            without(shell);
             continue;
         }
         let file = home.path("completion");

@@ -5,7 +5,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::browser::Browser;
-use common::{Home, skip};
+use common::{Home, without};
 use serde_json::{Value, json};
 
 const EVIL: &str = "</script><script>window.broken = 1</script><img src=x onerror=window.broken=1>";
@@ -55,7 +55,7 @@ fn session(home: &Home) -> PathBuf {
 /// The page of that session in a browser; `None` where there is no browser.
 fn page(home: &Home) -> Option<(Browser, PathBuf)> {
     let Some(mut browser) = Browser::start() else {
-        skip("no Chromium to open the page in");
+        without("chromium");
         return None;
     };
     let (session, page) = (session(home), home.path("page.html"));

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use common::child::Run;
-use common::{Home, each, has, kernel, output, skip, warnings};
+use common::{Home, each, has, kernel, output, warnings, without};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -43,8 +43,11 @@ fn assert_whole(document: &Value, peer: &str, cache: &str, size: u64) {
 #[test]
 fn dd_reads_the_same_and_its_bytes_are_traced() {
     let home = Home::new();
-    if !has("dd") || !home.on_disk() {
-        return skip("no dd, or no disk");
+    if !has("dd") {
+        return without("dd");
+    }
+    if !home.on_disk() {
+        return;
     }
     // An odd end, which no peer reads.
     home.file("data.bin", 4 * MIB as usize + 1000);
@@ -78,7 +81,7 @@ fn dd_reads_the_same_and_its_bytes_are_traced() {
 fn an_unnamed_file_and_the_limit_of_a_trial_work_for_dd() {
     let home = Home::new();
     if !has("dd") {
-        return skip("no dd");
+        return without("dd");
     }
     let document = home.json(&format!("{RUN} -b dd -s 512 -c warm --size 32m --dir ."));
     let trial = &document["results"][0]["trials"][0];
@@ -90,8 +93,11 @@ fn an_unnamed_file_and_the_limit_of_a_trial_work_for_dd() {
 #[test]
 fn fio_reads_the_same_by_each_engine_in_threads_and_at_random() {
     let home = Home::new();
-    if !has("fio") || !home.on_disk() {
-        return skip("no fio, or no disk");
+    if !has("fio") {
+        return without("fio");
+    }
+    if !home.on_disk() {
+        return;
     }
     home.file("data.bin", 4 * MIB as usize + 1000);
     let engines = ["fio", "fio+psync", "fio+libaio", "fio+io_uring", "fio+mmap"];

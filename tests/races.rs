@@ -74,7 +74,7 @@ fn exchange(a: &Path, b: &Path) {
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt;
     let [a, b] = [a, b].map(|path| CString::new(path.as_os_str().as_bytes()).unwrap());
-    // SAFETY: two paths that end with a zero; it fails while one of them is not there.
+    // SAFETY: renameat2(2) reads two paths, which end with a zero and outlive the call; it fails while one of them is not there.
     unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
 }
 
@@ -270,7 +270,7 @@ impl Delegated {
         fs::create_dir(&dir).ok()?;
         let made = Delegated(dir);
         let path = CString::new(made.0.as_os_str().as_encoded_bytes()).ok()?;
-        // SAFETY: texts that end with a zero, and a value of one byte.
+        // SAFETY: setxattr(2) reads two texts, which end with a zero, and a value of one byte; all outlive the call.
         let marked = unsafe { libc::setxattr(path.as_ptr(), c"trusted.delegate".as_ptr(), c"1".as_ptr().cast(), 1, 0) };
         let nested = fs::read_to_string(made.0.join("memory.use_hierarchy")).is_ok_and(|on| on.trim() == "1");
         (marked == 0 && nested).then_some(made)
@@ -279,7 +279,7 @@ impl Delegated {
     /// The process that this starts is in it.
     fn hold(&self, command: &mut Command) {
         let processes = fs::OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).unwrap();
-        // SAFETY: one write(2) to an open file.
+        // SAFETY: between fork and exec it makes one write(2), of bytes that live as long as the program, to a file that the closure owns.
         unsafe { command.pre_exec(move || (&processes).write_all(b"0")) };
     }
 
@@ -340,7 +340,7 @@ fn a_report_that_was_not_finished_is_removed_by_the_next_one_there() {
         fs::write(at(name), "half").unwrap();
     }
     let used = File::open(at(".iotui-fedcba9876543210.tmp")).unwrap();
-    // SAFETY: no memory involved.
+    // SAFETY: flock(2) takes numbers and touches no memory; the descriptor is open while `used` lives.
     assert_eq!(unsafe { libc::flock(used.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }, 0);
     let mut run = start(&home, "--batch data.bin -b pread -s 64k --trials 1 --trial-time 1ms --no-save -o out.json");
     assert!(end(&mut run).success());

@@ -98,6 +98,9 @@ fn a_probe_measures_to_it_and_a_signal_stops_it() {
             let document = remote(&home, &far.address, true, "--probe rtt,connect,net-bandwidth");
             let results: Vec<&Value> = document["results"].as_array().unwrap().iter().filter(is_remote).collect();
             let sound = |result: &&Value| result["error"].is_null() && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0);
+            if !common::has("ping") {
+                common::without("ping");
+            }
             let by_ping = |result: &&Value| result["cell"]["by"] == "ping";
             assert_eq!(results.iter().filter(|r| !by_ping(r)).filter(|r| sound(r)).count(), 3 + 6 + 2, "{results:#?}");
             assert_eq!(document["far"]["kernel"], document["host"]["kernel"]);
@@ -278,6 +281,10 @@ impl Wired {
             // Without the check whether the address is taken it can be used at once.
             lines.push(format!("-n {side} addr add fd77::{last}/64 dev wire nodad"));
             lines.extend(["lo", "wire"].map(|device| format!("-n {side} link set {device} up")));
+        }
+        if !ip("-V") {
+            common::without("ip");
+            return None;
         }
         if let Some(failed) = lines.iter().find(|line| !ip(line)) {
             common::skip(&format!("two network namespaces cannot be had here: ip {failed}"));

@@ -54,7 +54,7 @@ impl BareRing {
                 next += 1;
             }
             queue.sync();
-            // SAFETY: as above.
+            // SAFETY: what is queued reads into the buffer, which outlives the ring and whose slots are used by one read at a time.
             let taken = unsafe { raw::uring_enter::<FILL>(fd, queue.len() as u32, 1) };
             assert!(taken >= 0, "io_uring_enter: {taken}");
             queue.sync();

@@ -214,7 +214,7 @@ struct Copying {
 
 impl Lane for Copying {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        // SAFETY: as `copy_each` hands them over.
+        // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the mapping and one in the buffer.
         copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe { std::ptr::copy_nonoverlapping(from, to, len) })
     }
 }

@@ -66,7 +66,7 @@ struct SimdLane {
 impl Lane for SimdLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let copy = self.copy;
-        // SAFETY: as `copy_each` hands them over.
+        // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the mapping and one in the buffer.
         mmap::copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe { copy(to, from, len) })
     }
 }

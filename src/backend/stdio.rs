@@ -117,7 +117,7 @@ impl StdioLane {
         let stream = self.stream.as_ptr();
         // SAFETY: the stream is open until drop.
         let failed = unsafe { libc::ferror(stream) } != 0;
-        // SAFETY: as above. A flag that stayed up would make a later end of the file look like this error.
+        // SAFETY: the stream is open until drop. A flag that stayed up would make a later end of the file look like this error.
         unsafe { libc::clearerr(stream) };
         if done == 0 && failed { error } else { done as isize }
     }

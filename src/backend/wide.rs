@@ -145,7 +145,7 @@ mod tests {
             let data = &data[from.min(data.len())..];
             for (name, form) in forms().into_iter().chain(streaming_forms()) {
                 let mut room = vec![0xa5u8; to + data.len() + 100];
-                // SAFETY: both are as long as they say.
+                // SAFETY: `data` is readable, and `room` writable from `to` on, for the length; this CPU can run all forms.
                 unsafe { form(room.as_mut_ptr().add(to), data.as_ptr(), data.len()) };
                 prop_assert!(room[..to].iter().chain(&room[to + data.len()..]).all(|b| *b == 0xa5), "{}", name);
                 prop_assert_eq!(&room[to..to + data.len()], data, "{}", name);

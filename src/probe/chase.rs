@@ -64,19 +64,19 @@ const TOGETHER: u64 = 16;
 /// `at` must be a place of a ring.
 #[inline(always)]
 unsafe fn loads(at: &mut usize) {
-    // SAFETY: as promised by the caller; nothing is written.
+    // SAFETY: the caller vouches that `at` is a place of the ring; each holds the address of another; nothing is written.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::asm!(".rept 16", "mov {at}, [{at}]", ".endr", at = inout(reg) * at, options(nostack, readonly, preserves_flags));
     }
-    // SAFETY: as above.
+    // SAFETY: each load is from a place of the ring, and gives the next one; nothing is written.
     #[cfg(target_arch = "aarch64")]
     unsafe {
         std::arch::asm!(".rept 16", "ldr {at}, [{at}]", ".endr", at = inout(reg) * at, options(nostack, readonly, preserves_flags));
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     for _ in 0..TOGETHER {
-        // SAFETY: as above.
+        // SAFETY: `at` is a place of the ring, whose word can be read and gives the next place.
         *at = unsafe { std::ptr::read_volatile(*at as *const usize) };
     }
 }

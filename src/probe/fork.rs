@@ -55,7 +55,7 @@ const WAYS: &[Known<Way>] = &[
 const PROGRAMS: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
 
 fn program() -> Option<&'static CStr> {
-    // SAFETY: a path that ends with a zero.
+    // SAFETY: access(2) reads a path, which ends with a zero and is static.
     PROGRAMS.into_iter().find(|path| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0)
 }
 
@@ -110,9 +110,9 @@ impl Children {
         let arguments: [*mut c_char; 2] = [self.program.as_ptr().cast_mut(), ptr::null_mut()];
         let environment: [*mut c_char; 1] = [ptr::null_mut()];
         match self.way {
-            // SAFETY: the child ends at once.
+            // SAFETY: the child may make async-signal-safe calls only, since other threads may have held locks; it makes one, _exit(2).
             Way::Fork => match unsafe { libc::fork() } {
-                // SAFETY: as above.
+                // SAFETY: _exit(2) takes a number, touches no memory and runs nothing that was registered for the exit.
                 0 => unsafe { libc::_exit(0) },
                 child => child,
             },
@@ -129,9 +129,9 @@ impl Children {
                 };
                 if error == 0 { child } else { -1 }
             }
-            // SAFETY: the child makes system calls only.
+            // SAFETY: the child may make async-signal-safe calls only, since other threads may have held locks: execve(2) and _exit(2).
             Way::Exec => match unsafe { libc::fork() } {
-                // SAFETY: as above; the lists end with a null.
+                // SAFETY: the path ends with a zero, both lists end with a null, and all were made before the fork.
                 0 => unsafe {
                     libc::execve(self.program.as_ptr(), arguments.as_ptr().cast(), environment.as_ptr().cast());
                     libc::_exit(127)

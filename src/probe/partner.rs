@@ -66,11 +66,11 @@ impl Process {
     pub unsafe fn fork(place: Place, site: &Site, body: impl FnOnce()) -> Result<Process, ProbeError> {
         let affinity = place.affinity(site)?;
         let parent = std::process::id();
-        // SAFETY: the child below makes system calls only.
+        // SAFETY: the child makes async-signal-safe calls only: prctl(2), getppid(2), sched_setaffinity(2), what `body` promises, _exit(2).
         match unsafe { libc::fork() } {
             -1 => Err(ProbeError::last("fork")),
             0 => {
-                // SAFETY: both take plain numbers; the child ends here and runs nothing of the parent's.
+                // SAFETY: prctl(2) and _exit(2) take numbers and touch no memory; the child ends here and runs nothing of the parent's.
                 unsafe {
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                     // The parent may have ended before.
@@ -98,7 +98,7 @@ impl Drop for Process {
 pub(super) fn wait(child: libc::pid_t) -> io::Result<libc::c_int> {
     let mut status = 0;
     loop {
-        // SAFETY: the status is ours.
+        // SAFETY: waitpid(2) writes one status, into a variable that outlives the call.
         if unsafe { libc::waitpid(child, &mut status, 0) } == child {
             return Ok(status);
         }

@@ -132,7 +132,7 @@ fn read_all(file: RawFd, from: u64, to: u64, buffer: &mut [u8]) -> (u64, u64) {
 
 /// Of the calling process, from devices; the kernel counts in units of 512 bytes (getrusage(2)).
 fn device_bytes() -> u64 {
-    // SAFETY: all zero is a value of this plain structure, and the kernel fills it.
+    // SAFETY: a rusage holds integers only, for which zero is a value; the kernel writes one rusage, into this one.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);

@@ -159,7 +159,7 @@ impl Reading {
         for number in &self.order {
             let at = u64::from(*number) * BLOCK as u64;
             let want = (self.what.bytes - at).min(BLOCK as u64) as usize;
-            // SAFETY: the buffer has the size of a block.
+            // SAFETY: `to` is writable for a block, and `want` is at most that.
             let got = unsafe { raw::pread::<FILL>(fd, to, want, at) };
             if got != want as isize {
                 self.rest(file, at, want, got)?;

@@ -116,16 +116,16 @@ impl Gauge for Handler {
                 if good { Ok(took) } else { Err(ProbeError::last("sigaction")) }
             }
             Part::Send => {
-                // SAFETY: it takes nothing.
+                // SAFETY: getpid(2) takes no argument and always succeeds.
                 let process = unsafe { libc::getpid() };
-                // SAFETY: signal 0 is never delivered.
+                // SAFETY: kill(2) touches no memory, and signal 0 is never delivered.
                 let send = || unsafe { libc::kill(process, 0) } == 0;
                 let took = Took::around(count, || (0..count).for_each(|_| good &= send()));
                 if good { Ok(took) } else { Err(ProbeError::last("kill")) }
             }
             Part::Deliver => {
                 let before = CAUGHT.load(Relaxed);
-                // SAFETY: they take nothing.
+                // SAFETY: getpid(2) and gettid(2) take no argument and always succeed.
                 let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
                 // Not pthread_kill, which asks for both numbers each time: two more system calls.
                 // SAFETY: the signal has a handler, and goes to this thread.
@@ -147,7 +147,7 @@ impl Gauge for Handler {
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        // SAFETY: what was there before is put back.
+        // SAFETY: `before` is what sigaction(2) itself filled in, so that its handler is valid; the old action is not asked for.
         unsafe { libc::sigaction(number(), &self.before, ptr::null_mut()) };
     }
 }

@@ -126,9 +126,9 @@ impl Calls {
         match self.kind {
             Kind::Getpid => each(count, || calls::getpid::<FILL>() > 0),
             Kind::Getppid => each(count, || calls::getppid::<FILL>() >= 0),
-            // SAFETY: one byte of ours.
+            // SAFETY: read(2) writes at most one byte, into `byte`, which outlives the call.
             Kind::Read => each(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1),
-            // SAFETY: one byte of ours.
+            // SAFETY: write(2) reads one byte, from `byte`, which outlives the call.
             Kind::Write => each(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1),
             Kind::Stat => each(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
             Kind::OpenClose => {

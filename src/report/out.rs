@@ -192,9 +192,10 @@ fn unwritten(error: &io::Error) -> anyhow::Error {
 /// A report narrower than this is hard to read.
 const NARROWEST: usize = 40;
 
+/// Of the terminal; one that says 0, as a serial line does, counts as 80 wide.
 fn columns() -> usize {
-    let (_, columns) = console::Term::stdout().size();
-    usize::from(columns).max(NARROWEST)
+    let said = crossterm::terminal::window_size().ok().map(|size| usize::from(size.columns)).filter(|columns| *columns > 0);
+    said.map_or(80, |columns| columns.max(NARROWEST))
 }
 
 /// The width that COLUMNS asks for, where no terminal says it; else 80.

@@ -3,14 +3,14 @@
 //! Whoever makes or changes sessions holds the folder's lock, so that a name is given once; whoever writes a file holds that
 //! file's lock. Both end with their process, however it ends; what it leaves is a hidden file that the next one removes.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, Flock, FlockArg, fcntl};
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::geteuid;
 
 use super::{SessionError, store};
@@ -30,19 +30,28 @@ const UNFINISHED: &str = "tmp";
 ///
 /// Where the file system has no locks, or whoever holds it does not end, it is gone without: then a name may be given twice,
 /// and nothing else.
-pub struct Alone(Option<Flock<File>>);
+pub struct Alone(Option<File>);
 
 impl Alone {
     pub fn in_folder(dir: &Path, patience: Duration) -> Alone {
-        let Ok(mut folder) = File::open(dir) else { return Alone(None) };
+        let Ok(folder) = File::open(dir) else { return Alone(None) };
         let begin = Instant::now();
         loop {
-            match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
-                Ok(lock) => return Alone(Some(lock)),
-                Err((same, Errno::EWOULDBLOCK | Errno::EINTR)) if begin.elapsed() < patience => folder = same,
-                Err(_) => return Alone(None),
+            match folder.try_lock() {
+                Ok(()) => return Alone(Some(folder)),
+                Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Interrupted => return Alone(None),
+                Err(_) if begin.elapsed() >= patience => return Alone(None),
+                Err(_) => sleep(Duration::from_millis(1)),
             }
-            sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that was just forked has a copy of the handle.
+        if let Some(folder) = &self.0 {
+            let _ = folder.unlock();
         }
     }
 }

@@ -68,7 +68,7 @@ impl Context {
     /// Operations and their buffers must live, untouched, until their events were taken or the context has ended.
     #[inline(always)]
     pub unsafe fn submit<const FILL: bool>(&self, list: &[*mut Operation]) -> isize {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the list is a slice, read during the call; the caller vouches for the operations and their buffers until they are done.
         unsafe { call6::<FILL>(libc::SYS_io_submit, [self.0, list.len(), list.as_ptr() as usize, 0, 0, 0]) }
     }
 

@@ -129,14 +129,14 @@ impl Deref for Aligned {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: within the mapping, which nobody else has a pointer into.
+        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; nobody else has a pointer into it.
         unsafe { std::slice::from_raw_parts(self.buffer.ptr(), self.len) }
     }
 }
 
 impl DerefMut for Aligned {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and borrowed alone.
+        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; `self` is borrowed alone.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.ptr(), self.len) }
     }
 }

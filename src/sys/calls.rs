@@ -63,21 +63,21 @@ pub fn map<const FILL: bool>(fd: RawFd, len: usize, offset: u64) -> isize {
 /// The range must be a mapping that nothing points into any more.
 #[inline(always)]
 pub unsafe fn unmap<const FILL: bool>(at: usize, len: usize) -> isize {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller vouches that the range is a mapping that nothing points into any more.
     unsafe { call6::<FILL>(libc::SYS_munmap, [at, len, 0, 0, 0, 0]) }
 }
 
 /// The number of this process.
 #[inline(always)]
 pub fn getpid<const FILL: bool>() -> isize {
-    // SAFETY: takes nothing and touches no memory.
+    // SAFETY: getpid(2) takes no argument and touches no memory.
     unsafe { call6::<FILL>(libc::SYS_getpid, [0; 6]) }
 }
 
 /// The number of the process that made this one; 0 where it is outside of what this one may see.
 #[inline(always)]
 pub fn getppid<const FILL: bool>() -> isize {
-    // SAFETY: takes nothing and touches no memory.
+    // SAFETY: getppid(2) takes no argument and touches no memory.
     unsafe { call6::<FILL>(libc::SYS_getppid, [0; 6]) }
 }
 
@@ -99,7 +99,7 @@ pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
 /// Closes a descriptor that nobody else uses.
 #[inline(always)]
 pub fn close<const FILL: bool>(fd: RawFd) -> isize {
-    // SAFETY: no memory involved.
+    // SAFETY: close(2) touches no memory; that nobody else uses the descriptor is for the caller to know.
     unsafe { call6::<FILL>(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) }
 }
 

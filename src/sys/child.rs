@@ -78,7 +78,7 @@ pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> A
     let mut stderr = Pipe::new(err, MOST_ERRORS);
     let (begin, mut asked, mut killed) = (Instant::now(), false, None::<Instant>);
     let signal = |to: i32, signal: libc::c_int| {
-        // SAFETY: plain arguments; the child is not reaped yet, so that its number is its own.
+        // SAFETY: kill(2) takes numbers and touches no memory; the child is not reaped yet, so that its number is its own.
         unsafe { libc::kill(to, signal) };
     };
     let (status, usage) = loop {
@@ -111,10 +111,11 @@ pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> A
 
 /// In the child, before it becomes the program: SIGINT ends it, and SIGKILL comes when the thread that started it ends, however it ends.
 fn die_with(parent: u32) -> io::Result<()> {
-    // SAFETY: a plain change of disposition. A shell's background job ignores it, and its children would too.
+    // SAFETY: SIG_DFL installs no handler, and signal(2) is async-signal-safe.
+    // A shell's background job ignores the signal, and its children would too.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     super::signals::unblock()?;
-    // SAFETY: plain numbers.
+    // SAFETY: PR_SET_PDEATHSIG takes a number and no pointer.
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -133,7 +134,7 @@ struct Pipe<T> {
 impl<T: Read + AsFd> Pipe<T> {
     fn new(from: Option<T>, most: usize) -> Pipe<T> {
         if let Some(from) = &from {
-            // SAFETY: plain numbers; a refusal shows as a read that waits.
+            // SAFETY: F_SETFL takes a number and no pointer, and the descriptor is borrowed, so open. A refusal shows as a read that waits.
             unsafe { libc::fcntl(from.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         }
         Pipe { from, kept: Vec::new(), most, full: false }
@@ -179,7 +180,7 @@ fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
 /// How it ended and what it used, where it has ended.
 fn reap(pid: i32) -> io::Result<Option<(ExitStatus, Usage)>> {
     let mut status = 0;
-    // SAFETY: all zero is a value of this plain structure.
+    // SAFETY: a rusage holds integers only, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both point to initialised variables that outlive the call.
     match unsafe { libc::wait4(pid, &mut status, libc::WNOHANG, &mut usage) } {

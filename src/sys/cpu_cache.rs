@@ -151,7 +151,7 @@ fn time(chain: &[*const u8]) -> f64 {
     let (clock, page) = (Clock::best(), page_size() as usize);
     // The first line of each page: then the translation is known.
     for line in chain {
-        // SAFETY: a page of the sampled range.
+        // SAFETY: the beginning of a page of the sampled range, which begins at a page and is mapped.
         black_box(unsafe { line.map_addr(|at| at / page * page).read_volatile() });
     }
     // Nobody can know that it is 0.
@@ -176,7 +176,7 @@ fn flush_range(start: *const u8, len: usize) {
     let free = std::arch::x86_64::__cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & (1 << 23) != 0;
     for at in (0..len).step_by(LINE) {
         let line = start.wrapping_add(at);
-        // SAFETY: a line of the range, which is mapped; no contents change.
+        // SAFETY: a line of the range, which is mapped; a flush changes no contents; clflushopt only where CPUID names it.
         unsafe {
             if free {
                 std::arch::asm!("clflushopt [{}]", in(reg) line, options(nostack, preserves_flags));
@@ -185,7 +185,7 @@ fn flush_range(start: *const u8, len: usize) {
             }
         }
     }
-    // SAFETY: has no preconditions.
+    // SAFETY: mfence is part of SSE2, which every x86-64 CPU has; it orders accesses and makes none.
     unsafe { _mm_mfence() };
 }
 
@@ -195,7 +195,7 @@ fn flush_range(start: *const u8, len: usize) {
         // SAFETY: a line of the range, which is mapped; Linux lets programs clean and drop lines (SCTLR_EL1.UCI).
         unsafe { std::arch::asm!("dc civac, {}", in(reg) start.wrapping_add(at), options(nostack, preserves_flags)) };
     }
-    // SAFETY: has no preconditions.
+    // SAFETY: a barrier that programs may use; it orders accesses and makes none.
     unsafe { std::arch::asm!("dsb ish", options(nostack, preserves_flags)) };
 }
 

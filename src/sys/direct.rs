@@ -53,7 +53,7 @@ pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
             _ => Err(error),
         };
     }
-    // SAFETY: all of it is plain integers, zeroed before the call.
+    // SAFETY: a statx holds integers only, for which each pattern is a value, and all bytes were zeroed before the call.
     let stat = unsafe { stat.assume_init() };
     Ok(judge(stat.stx_mask, stat.stx_dio_mem_align, stat.stx_dio_offset_align, stat.stx_dio_read_offset_align))
 }

@@ -10,7 +10,7 @@ use std::arch::asm;
 pub(super) unsafe fn zeros_over(start: usize, len: usize, writable: bool) -> bool {
     let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
     let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: as promised by the caller.
+    // SAFETY: MAP_FIXED replaces what is at the range, which the caller vouches is its own and holds no reference.
     let result = unsafe { mmap(start, len, protection as usize, flags as usize) };
     result == start as isize
 }

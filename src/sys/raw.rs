@@ -81,7 +81,8 @@ unsafe fn call<const FILL: bool>(number: libc::c_long, a: usize, b: usize, c: us
 pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result: isize;
     if FILL {
-        // SAFETY: as in `call`.
+        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without `nostack` the
+        // compiler keeps nothing below rsp. The caller vouches for the call; rcx and r11 are all else that it changes.
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
@@ -90,7 +91,7 @@ pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, 
             );
         }
     } else {
-        // SAFETY: as in `call`.
+        // SAFETY: the caller vouches for the call; rcx and r11 are clobbered by the instruction, and so named.
         unsafe {
             std::arch::asm!(
                 "syscall",
@@ -109,7 +110,7 @@ pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, 
 #[inline(always)]
 pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: as in `call`.
+    // SAFETY: the caller vouches for the call; its number is in x8, its result in x0, and nothing else is clobbered.
     unsafe {
         std::arch::asm!(
             "svc 0",

@@ -47,7 +47,7 @@ pub fn install() -> io::Result<()> {
         // SAFETY: the handler changes atomics, passes the signal on with tgkill(2) or ends the process with _exit(2): it may do all that.
         let before = unsafe { sigaction(signal, &ours)? };
         if matches!(before.handler(), SigHandler::SigIgn) {
-            // SAFETY: puts back what was there.
+            // SAFETY: `before` ignores the signal: no handler is installed.
             unsafe { sigaction(signal, &before)? };
         } else {
             wanted.add(signal);
@@ -79,20 +79,20 @@ fn take(wanted: &SigSet) {
 
 /// Whether one of them waits to be taken.
 fn waits(wanted: &SigSet) -> bool {
-    // SAFETY: all zero is an empty set, which the call fills.
+    // SAFETY: a sigset_t is an array of integers, for which zero is a value: the empty set, which the call fills.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set outlives the call.
+    // SAFETY: the kernel writes one set, into a variable that outlives the call.
     if unsafe { libc::sigpending(&raw mut set) } != 0 {
         return false;
     }
-    // SAFETY: an initialised set and numbers of signals.
+    // SAFETY: sigismember reads one set, which is initialised and outlives the call; a `Signal` is a valid number.
     wanted.iter().any(|signal| unsafe { libc::sigismember(&raw const set, signal as i32) } == 1)
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
     let taker = TAKER.load(Ordering::Acquire);
     // In a thread that was there before the signals were blocked: passed on.
-    // SAFETY: plain numbers.
+    // SAFETY: getpid(2) and tgkill(2) take numbers, touch no memory and are async-signal-safe.
     if taker > 0 && unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), taker, signal) } == 0 {
         return;
     }
@@ -115,7 +115,7 @@ fn end() -> ! {
 
 /// Ends the process and runs nothing of it any more.
 pub fn end_at_once(code: i32) -> ! {
-    // SAFETY: a plain number.
+    // SAFETY: _exit(2) takes a number and touches no memory.
     unsafe { libc::_exit(code) }
 }
 
@@ -126,7 +126,7 @@ pub fn engine_is_over() {
 
 /// A write beyond `ulimit -f` fails with EFBIG, as on a full disk, instead of ending the process without a word.
 pub fn ignore_file_size() {
-    // SAFETY: a plain change of disposition.
+    // SAFETY: SIG_IGN installs no handler, so that no code runs on the signal.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
@@ -177,7 +177,7 @@ mod tests {
             let output = testing::child(NAME, "signals");
             return assert!(output.status.success(), "{output:?}");
         }
-        // SAFETY: a plain change of disposition.
+        // SAFETY: SIG_IGN installs no handler, so that no code runs on the signal.
         unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
         install().unwrap();
         install().unwrap();

@@ -11,7 +11,7 @@ use super::fd;
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn look() {
-    // SAFETY: plain numbers.
+    // SAFETY: F_GETFD takes no pointer, and a descriptor that is closed is answered by EBADF.
     CLOSED.store(unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0, Relaxed);
 }
 

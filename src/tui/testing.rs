@@ -17,6 +17,7 @@ use super::shown::Shown;
 use super::theme::{Colours, Look};
 use super::update::update;
 use super::view;
+use crate::host::{Host, TargetFacts};
 use crate::plan::{Cache, Plan, Presets, Settings};
 use crate::record::{Ceilings, Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::session::{Session, testing};
@@ -226,4 +227,52 @@ pub fn ceilings() -> Ceilings {
 
 pub fn shown() -> Shown {
     Shown::of(session(), Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()))
+}
+
+/// A machine of which everything is known.
+pub fn host() -> Host {
+    let cache = |level: u8, kind: &str, size: u64, shared: &str| {
+        let sets = size / (8 * 64);
+        serde_json::json!({ "level": level, "kind": kind, "size": size, "ways": 8, "line": 64, "sets": sets, "shared_with": shared })
+    };
+    let host = serde_json::json!({
+        "name": "bench", "kernel": "6.12.4", "os": "Debian GNU/Linux 13 (trixie)", "architecture": "x86_64",
+        "cpu": {
+            "model": "AMD Ryzen 7 7840U", "vendor": "AuthenticAMD", "online": 16, "allowed": 16, "cores": 8, "sockets": 1, "smt": true,
+            "cycle_nanos": 0.1955, "cycle_source": "cpufreq maximum", "governor": "powersave", "simd": ["avx512f", "avx2", "sse2"],
+            "tsc": ["constant_tsc", "nonstop_tsc"],
+        },
+        "caches": [cache(1, "data", 32 << 10, "0,8"), cache(2, "unified", 1 << 20, "0,8"), cache(3, "unified", 16 << 20, "0-15")],
+        "memory": {
+            "total": 32u64 << 30, "available": 20u64 << 30, "page_size": 4096, "huge_page": 2 << 20, "huge_pages": "madvise", "nodes": 1,
+            "swap_total": 8u64 << 30, "swap_free": 8u64 << 30,
+        },
+        "clock": { "current": "tsc", "available": ["tsc", "hpet"] },
+        "network": [{ "name": "enp1s0", "speed": 2500, "duplex": "full", "mtu": 1500, "state": "up", "driver": "igc" }],
+        "mitigations": [{ "name": "spectre_v2", "state": "Mitigation: Enhanced / Automatic IBRS" }],
+        "can_drop_caches": true, "io_uring_disabled": 2,
+        "conditions": { "io_pressure": 0.0, "load": 0.4, "steal": 0.0, "on_battery": false },
+    });
+    serde_json::from_value(host).unwrap()
+}
+
+/// The file that a [`Stage`] begins with, on a disk of that machine.
+pub fn facts() -> TargetFacts {
+    let size = 1u64 << 40;
+    let facts = serde_json::json!({
+        "path": "/data/ubuntu.iso", "kind": "file", "size": 1u64 << 30, "fs": "ext4", "mount_point": "/data",
+        "options": ["rw", "relatime", "errors=remount-ro"], "source": "/dev/nvme0n1p2",
+        "space": { "total": 1000u64 << 30, "free": 250u64 << 30, "available": 200u64 << 30 },
+        "devices": [
+            { "name": "nvme0n1p2", "kind": "partition", "major": 259, "minor": 2, "depth": 0, "size": size },
+            {
+                "name": "nvme0n1", "kind": "disk", "major": 259, "minor": 0, "depth": 1, "size": size, "model": "Samsung SSD 990 PRO",
+                "rotational": false, "scheduler": "none", "read_ahead_kb": 128, "nr_requests": 1023, "logical_block": 512,
+                "physical_block": 512, "link": { "transport": "pcie", "text": "PCIe 4.0 x4", "bytes_per_second": 7_876_923_076u64 },
+            },
+        ],
+        "direct": { "known": { "mem": 4, "offset": 512 } }, "resident": { "share": 0.983, "method": "cachestat" },
+        "stored": { "hole_bytes": 0, "extents": 3, "method": "fiemap" }, "entropy": 7.994,
+    });
+    serde_json::from_value(facts).unwrap()
 }

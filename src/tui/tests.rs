@@ -1,5 +1,6 @@
 //! The whole screen: random messages never break it, and what it looks like.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,9 +14,14 @@ use super::keys::Key;
 use super::lab;
 use super::model::Screen;
 use super::msg::Msg;
+use super::remember::Remembered;
+use super::setup::{self, Entry, Kind, Setup};
 use super::testing::{self, Stage};
 use super::theme::{Colours, Glyphs, Look, THEMES};
-use super::{update, view};
+use super::{sessions, update, view};
+use crate::engine::Proposed;
+use crate::host::examine;
+use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 
 /// Any key that means something somewhere, and some that mean nothing.
@@ -179,8 +185,11 @@ fn stages() -> Vec<(&'static str, Stage)> {
     let mut all = Vec::new();
     for screen in Screen::ALL {
         let mut stage = Stage::new();
+        set_up(&mut stage);
         stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
-        stage.tell(Msg::Host(Box::default()));
+        stage.tell(Msg::Host(Box::new(testing::host())));
+        stage.tell(Msg::Doctor(examine(&testing::host(), Some(&testing::facts()), None)));
+        stage.tell(Msg::Sessions(Ok(sessions::tests::four())));
         if *screen == Screen::Lab {
             stage.tell(Msg::Lab(Box::new(lab::tests::here()))).tell(Msg::Opened(Ok(Box::new(lab::tests::shown()))));
         }
@@ -189,9 +198,32 @@ fn stages() -> Vec<(&'static str, Stage)> {
             a_little_run(&mut stage);
         }
         stage.tell(Msg::Key(Key::parse(&(Screen::ALL.iter().position(|s| s == screen).unwrap() + 1).to_string()).unwrap()));
+        if *screen == Screen::Sessions {
+            let here = stage.model.sessions.current().unwrap().id.clone();
+            stage.tell(sessions::tests::answer(&here));
+        }
         all.push((screen.title(), stage));
     }
     all
+}
+
+/// Setup has read its folder and has a plan.
+fn set_up(stage: &mut Stage) {
+    let preset = stage.model.setup.preset.clone();
+    let setup = Setup::new(Some("/data/ubuntu.iso".into()), None, preset, Settings::default());
+    stage.model.setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
+    stage.model.setup.first();
+    let mut listing = setup::tests::listing("/data");
+    let file = Entry { path: "/data/ubuntu.iso".into(), name: "ubuntu.iso".into(), kind: Kind::File, size: 1 << 30, readable: true };
+    listing.result.as_mut().unwrap().push(file);
+    stage.tell(Msg::Listed(listing));
+    let plan = Plan { target: TargetSpec::File { path: "/data/ubuntu.iso".into(), size: 1 << 30 }, ..testing::plan() };
+    let findings = examine(&testing::host(), Some(&testing::facts()), Some(&plan));
+    let unavailable = vec![("uring", "io_uring is switched off (kernel.io_uring_disabled = 2)".into())];
+    let proposed = Proposed { plan, facts: testing::facts(), unavailable, instead: None };
+    let number = stage.model.setup.planning.number;
+    let expected = "expected: 3.4 GB/s cold, 15 GB/s warm".into();
+    stage.tell(Msg::Proposed { number, result: Ok(Box::new(proposed)), findings, expected });
 }
 
 /// Two rounds of four cells, and a trial under way.

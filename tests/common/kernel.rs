@@ -72,7 +72,7 @@ pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
 pub fn without_override(command: &mut Command) {
     const OVERRIDE: [i32; 3] = [1, 2, 3]; // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
     let drop = || {
-        // SAFETY: prctl with plain numbers touches no memory.
+        // SAFETY: PR_CAPBSET_DROP takes a number and no pointer.
         let dropped = OVERRIDE.iter().all(|right| unsafe { libc::prctl(libc::PR_CAPBSET_DROP, *right, 0, 0, 0) } == 0);
         // An ordinary user has none, and may not drop any.
         if dropped || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -95,7 +95,7 @@ pub fn limit_memory(command: &mut Command, bytes: u64) {
 pub fn limit(command: &mut Command, what: libc::__rlimit_resource_t, most: u64) {
     let limit = move || {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: reads one struct.
+        // SAFETY: setrlimit(2) reads one rlimit, which outlives the call.
         let set = unsafe { libc::setrlimit(what, &raw const limit) == 0 };
         if set { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
@@ -151,7 +151,7 @@ fn mount(source: &str, at: &Path, kind: &str, flags: libc::c_ulong, options: &st
     let text = |text: &[u8]| CString::new(text).unwrap();
     let (source, at) = (text(source.as_bytes()), text(at.as_os_str().as_bytes()));
     let (kind, options) = (text(kind.as_bytes()), text(options.as_bytes()));
-    // SAFETY: four strings that live until it returns.
+    // SAFETY: mount(2) reads four strings, each of which ends with a zero and outlives the call.
     let done = unsafe { libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast()) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -171,8 +171,8 @@ impl Loop {
                 skip(&format!("losetup: {}", String::from_utf8_lossy(&made.stderr).trim()));
                 None
             }
-            Err(error) => {
-                skip(&format!("losetup: {error}"));
+            Err(_) => {
+                super::without("losetup");
                 None
             }
         }

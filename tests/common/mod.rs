@@ -10,7 +10,8 @@ pub mod pty;
 pub use child::output;
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command as StdCommand;
 use std::time::Duration;
@@ -35,9 +36,22 @@ pub fn assert_valid(document: &Value) {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// Says why a test (or a part of it) did not run.
+/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since nobody sees what a test that
+/// passes prints.
 pub fn skip(why: &str) {
+    let why = why.trim();
     eprintln!("skipped: {why}");
+    if let Some(list) = std::env::var_os("IOTUI_SKIPPED") {
+        let thread = std::thread::current();
+        let line = format!("{}\t{}\n", thread.name().unwrap_or("a thread"), why.replace('\n', "; "));
+        let list = File::options().create(true).append(true).open(list);
+        list.and_then(|mut list| list.write_all(line.as_bytes())).expect("the list of what is skipped can be written");
+    }
+}
+
+/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there after all.
+pub fn without(program: &str) {
+    skip(&format!("{program} is not installed"));
 }
 
 /// A HOME with nothing in it and a folder to work in, on a disk where there is one; both gone when dropped.

@@ -156,7 +156,7 @@ impl Terminal {
     /// What the program writes waits from now on, as after Ctrl-S.
     pub fn hold(&self) {
         let tty = File::options().read(true).custom_flags(libc::O_NOCTTY).open(self.master.tty_name().unwrap()).unwrap();
-        // SAFETY: a plain number, and a descriptor that is open.
+        // SAFETY: tcflow(3) takes a number and no pointer; the descriptor is open while `tty` lives.
         let held = unsafe { libc::tcflow(tty.as_raw_fd(), libc::TCOOFF) };
         assert_eq!(held, 0, "{}", std::io::Error::last_os_error());
     }

@@ -12,7 +12,7 @@ fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
         .unwrap();
     let target = Target { writable: true, ..bench.target };
     if let Some(why) = &target.direct_refused {
-        eprintln!("skipped: {}: {why}", file.path().display());
+        crate::sys::testing::skip(&format!("no direct I/O: {why}"));
         return None;
     }
     Some((file, data, target))

@@ -64,13 +64,13 @@ impl LoopDevice {
         match made {
             Ok(out) if out.status.success() => Some(LoopDevice(String::from_utf8_lossy(&out.stdout).trim().into())),
             Ok(out) => skip(&String::from_utf8_lossy(&out.stderr)),
-            Err(error) => skip(&format!("losetup: {error}")),
+            Err(_) => skip("losetup is not installed"),
         }
     }
 }
 
 fn skip<T>(why: &str) -> Option<T> {
-    eprintln!("skipped: {}", why.trim());
+    crate::sys::testing::skip(why);
     None
 }
 
@@ -85,7 +85,7 @@ fn a_device_that_fails_is_an_error_with_its_place() {
     let backing = tempfile::NamedTempFile::new().unwrap();
     backing.as_file().write_all_at(&vec![7u8; 1 << 20], 0).unwrap();
     let Some(device) = LoopDevice::over(backing.path()) else { return };
-    let Ok(open) = File::open(&device.0) else { return eprintln!("skipped: the loop device cannot be opened") };
+    let Ok(open) = File::open(&device.0) else { return crate::sys::testing::skip("the loop device cannot be opened") };
     backing.as_file().set_len(64 << 10).unwrap();
     let target = Target {
         path: device.0.clone().into(),

@@ -49,7 +49,7 @@ fn moved(call: impl Fn() -> isize) -> bool {
     loop {
         match call() {
             1 => return true,
-            // SAFETY: errno of this thread.
+            // SAFETY: the pointer to errno is this thread's and valid as long as the thread.
             -1 if unsafe { *libc::__errno_location() } == libc::EINTR => {}
             _ => return false,
         }
@@ -57,14 +57,14 @@ fn moved(call: impl Fn() -> isize) -> bool {
 }
 
 fn put(fd: RawFd, byte: u8) -> bool {
-    // SAFETY: one byte of ours.
+    // SAFETY: write(2) reads one byte, from a variable that outlives the call.
     moved(|| unsafe { libc::write(fd, (&raw const byte).cast(), 1) })
 }
 
 fn get(fd: RawFd) -> Option<u8> {
     let mut byte = 0u8;
     let at = &raw mut byte;
-    // SAFETY: one byte of ours.
+    // SAFETY: read(2) writes at most one byte, into a variable that outlives the call and that nothing refers to meanwhile.
     moved(|| unsafe { libc::read(fd, at.cast(), 1) }).then_some(byte)
 }
 

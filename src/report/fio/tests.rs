@@ -76,7 +76,7 @@ fn writes_go_to_a_new_file() {
 #[test]
 fn fio_reads_every_job_file() {
     if Command::new("fio").arg("--version").output().is_err() {
-        return eprintln!("skipped: no fio here");
+        return crate::sys::testing::without("fio");
     }
     let folder = tempfile::tempdir().unwrap();
     for (name, mut session) in sample::all() {

@@ -112,10 +112,10 @@ fn an_unregistered_mapping_still_dies_of_sigbus() {
     match *role {
         // SAFETY: `other` outlives the guard.
         "another one registered" => std::mem::forget(unsafe { Guard::new(other.as_ptr(), LEN, false).unwrap() }),
-        // SAFETY: the guard is gone at once.
+        // SAFETY: the guard is gone at once, before the mapping.
         "no longer registered" => drop(unsafe { Guard::new(map.as_ptr(), LEN, false).unwrap() }),
         "sent, default action" => {
-            // SAFETY: a plain change of disposition, then a signal to ourselves.
+            // SAFETY: SIG_DFL installs no handler; the one that `install` adds may run anywhere; raise(3) touches no memory.
             unsafe {
                 libc::signal(libc::SIGBUS, libc::SIG_DFL);
                 install().unwrap();

@@ -1,5 +1,7 @@
 //! Dots and lines in a rectangle of cells: eight Braille dots per cell, or one character that reads like a line.
 
+use line_clipping::cohen_sutherland::clip_line;
+use line_clipping::{LineSegment, Point, Window};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -201,25 +203,18 @@ fn walk(from: f64, to: f64, mut each: impl FnMut(f64)) {
     }
 }
 
-/// The part of a line that lies inside (Liang and Barsky). Half a dot around the outer dots is inside.
-fn clip((x0, y0): (f64, f64), (x1, y1): (f64, f64), (width, height): (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
+/// The part of a line that lies inside. Half a dot around the outer dots is inside.
+fn clip(from: (f64, f64), to: (f64, f64), (width, height): (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
     // A hair less than half, so that rounding stays inside too.
     const HALF: f64 = 0.499;
-    let (wide, high) = (x1 - x0, y1 - y0);
-    let (mut first, mut last) = (0.0f64, 1.0f64);
-    for (step, room) in [(-wide, x0 + HALF), (wide, width - 1.0 + HALF - x0), (-high, y0 + HALF), (high, height - 1.0 + HALF - y0)] {
-        if step == 0.0 {
-            if room < 0.0 {
-                return None;
-            }
-        } else if step < 0.0 {
-            first = first.max(room / step);
-        } else {
-            last = last.min(room / step);
-        }
+    // Without a dot each edge would be beyond the other, and clipping would not end.
+    let somewhere = [from.0, from.1, to.0, to.1].into_iter().all(f64::is_finite);
+    if width < 1.0 || height < 1.0 || !somewhere {
+        return None;
     }
-    let at = |part: f64| (x0 + part * wide, y0 + part * high);
-    (first <= last).then(|| (at(first), at(last)))
+    let line = LineSegment::new(Point::new(from.0, from.1), Point::new(to.0, to.1));
+    let part = clip_line(line, Window::new(-HALF, width - 1.0 + HALF, -HALF, height - 1.0 + HALF))?;
+    Some(((part.p1.x, part.p1.y), (part.p2.x, part.p2.y)))
 }
 
 #[cfg(test)]
@@ -234,7 +229,18 @@ mod tests {
         assert!((from.0 - from.1 - 10.0).abs() < 1e-9 && (to.0 - 19.5).abs() < 0.01);
         assert_eq!(clip((-5.0, 0.0), (-1.0, 9.0), (20.0, 10.0)), None);
         assert_eq!(clip((3.0, 3.0), (3.0, 3.0), (20.0, 10.0)), Some(((3.0, 3.0), (3.0, 3.0))));
-        assert_eq!(clip((f64::NAN, 0.0), (1.0, 1.0), (0.0, 0.0)), None);
+        assert_eq!(clip((f64::NAN, 0.0), (1.0, 1.0), (20.0, 10.0)), None);
+        assert_eq!(clip((0.0, 0.0), (1.0, f64::INFINITY), (20.0, 10.0)), None);
+        for empty in [(0.0, 0.0), (0.0, 10.0), (20.0, 0.0)] {
+            assert_eq!(clip((-5.0, -5.0), (25.0, 15.0), empty), None);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lines_of_any_numbers_end(a: f64, b: f64, c: f64, d: f64) {
+            let _ = clip((a, b), (c, d), (20.0, 10.0));
+        }
     }
 
     #[test]

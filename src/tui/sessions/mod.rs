@@ -11,7 +11,7 @@ mod update;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use columns::lit;
 pub use list::{Sessions, called, called_as, when};

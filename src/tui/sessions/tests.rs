@@ -37,7 +37,7 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
 }
 
 /// Newest first: delta, gamma, beta, alpha.
-fn four() -> Vec<Listed> {
+pub fn four() -> Vec<Listed> {
     [(3, "delta", "/b/two.iso"), (2, "gamma", "/b/one.iso"), (1, "", "/a/two.bin"), (0, "alpha", "/a/one.bin")]
         .map(|(number, name, target)| listed(number, name, target))
         .into()
@@ -55,7 +55,8 @@ fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
     session
 }
 
-fn answer(id: &str) -> Msg {
+/// The preview of a session.
+pub fn answer(id: &str) -> Msg {
     let result = Ok(Box::new(Shown::of(session(id, "read", &[4096, 65536]), None)));
     Msg::Preview(Preview { id: id.into(), result })
 }

@@ -22,7 +22,7 @@ mod update;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use browser::{Browser, Entry, Ground, Kind, Listing, Seen};
 pub use change::{save_preset, set_text};

@@ -1,6 +1,6 @@
 //! Does what the model wants done: on the terminal here, the rest on threads that answer with a message.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -155,8 +155,7 @@ impl Shell {
     }
 
     fn copy(&self, text: &str) {
-        let mut out = io::stdout();
-        let written = out.write_all(clipboard::osc52(text).as_bytes()).and_then(|()| out.flush());
+        let written = execute!(io::stdout(), clipboard::osc52(text));
         let size = units::show_bytes(text.len() as u64);
         let said = match written {
             // No terminal answers whether it took it.

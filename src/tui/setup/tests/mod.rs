@@ -38,7 +38,7 @@ fn model_of(ids: &[&str]) -> Model {
     model
 }
 
-fn listing(dir: &str) -> Listing {
+pub fn listing(dir: &str) -> Listing {
     let entry = |name: &str, kind, size| Entry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true };
     let entries = vec![
         entry("sub", Kind::Folder, 0),
