@@ -1,5 +1,6 @@
-//! The preset `fast` beside what bounds it and what it must not be slower than: memory itself, dd and fio, and the ways that lab
-//! reports settled on. Pairs in turn over the same file; `fast` with all of its choosing, its time that of the read which counts.
+//! The preset `fast` beside what bounds it and what it must not be slower than: memory itself, dd
+//! and fio, and the ways that lab reports settled on. Pairs in turn over the same file; `fast` with
+//! all of its choosing, its time that of the read which counts.
 
 mod common;
 
@@ -42,8 +43,20 @@ struct Row {
 
 fn main() {
     let Some(pairs) = gather(ROUNDS, measure) else { return };
-    println!("\nfast: its speed by that of what it stands beside; {} pairs of each in {ROUNDS} processes", pairs.count());
-    let mut table = Table::new(&["", "beside GB/s", "fast GB/s", "ratio: best", "lower quartile", "paired", "target", ""]);
+    println!(
+        "\nfast: its speed by that of what it stands beside; {} pairs of each in {ROUNDS} processes",
+        pairs.count()
+    );
+    let mut table = Table::new(&[
+        "",
+        "beside GB/s",
+        "fast GB/s",
+        "ratio: best",
+        "lower quartile",
+        "paired",
+        "target",
+        "",
+    ]);
     for Row { name, target } in rows().into_iter().filter(|row| pairs.has(&row.name)) {
         let ratio = |beside: Beside| beside.bare / beside.own;
         let shares = [ratio(pairs.min(&name)), ratio(pairs.low(&name)), pairs.paired(&name, ratio)];
@@ -104,21 +117,26 @@ fn measure(round: usize) {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     for (pieces, folios) in [(Pieces::Large, "large folios"), (Pieces::Page, "4 KiB folios")] {
         let file = &Temporary::new("fast", WARM, pieces);
-        // Where memory is in pieces, large writes make small folios too: written again, they may be large.
+        // Where memory is in pieces, large writes make small folios too: written again, they may be
+        // large.
         for _ in 0..ATTEMPTS {
             if pieces == Pieces::Page || file.mapped_huge() > 0.99 {
                 break;
             }
             file.write(pieces);
         }
-        eprintln!("round {round}, {folios}: {:.0} % mapped by 2 MiB pages", 100.0 * file.mapped_huge());
+        eprintln!(
+            "round {round}, {folios}: {:.0} % mapped by 2 MiB pages",
+            100.0 * file.mapped_huge()
+        );
         warm(file, pieces, folios, threads);
     }
     cold(&Temporary::new("fast-cold", COLD, Pieces::Large));
 }
 
 fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
-    let parts = (0..threads).map(|n| Buffer::random(WARM as usize / threads, n as u64).expect("memory"));
+    let parts =
+        (0..threads).map(|n| Buffer::random(WARM as usize / threads, n as u64).expect("memory"));
     let memory = &RefCell::new(parts.collect::<Vec<Buffer>>());
     let fast = |said: &'static str| {
         move || {
@@ -135,15 +153,32 @@ fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
     let mut cycle = Cycle::default();
     let alone = cycle.add(fast(" threads=1"));
     match pieces {
-        Pieces::Large => cycle.beside(&format!("warm, {folios}, 1 thread: memory"), alone, move || {
-            memory.borrow_mut().iter_mut().map(|part| fold_all(std::slice::from_mut(part))).sum::<f64>() / WARM as f64
-        }),
-        Pieces::Page => cycle.beside(&format!("warm, {folios}, 1 thread: bare loop over a mapping"), alone, bare(1)),
+        Pieces::Large => {
+            cycle.beside(&format!("warm, {folios}, 1 thread: memory"), alone, move || {
+                memory
+                    .borrow_mut()
+                    .iter_mut()
+                    .map(|part| fold_all(std::slice::from_mut(part)))
+                    .sum::<f64>()
+                    / WARM as f64
+            })
+        }
+        Pieces::Page => cycle.beside(
+            &format!("warm, {folios}, 1 thread: bare loop over a mapping"),
+            alone,
+            bare(1),
+        ),
     }
     let all = cycle.add(fast(""));
-    cycle.beside(&format!("warm, {folios}: memory, all threads"), all, move || fold_all(&mut memory.borrow_mut()) / WARM as f64);
+    cycle.beside(&format!("warm, {folios}: memory, all threads"), all, move || {
+        fold_all(&mut memory.borrow_mut()) / WARM as f64
+    });
     if pieces == Pieces::Page {
-        cycle.beside(&format!("warm, {folios}: bare loops over a mapping, all threads"), all, bare(threads));
+        cycle.beside(
+            &format!("warm, {folios}: bare loops over a mapping, all threads"),
+            all,
+            bare(threads),
+        );
     }
     for (name, said) in REPORTS {
         cycle.beside(&format!("warm, {folios}: {name}"), all, move || {
@@ -157,25 +192,30 @@ fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
 fn cold(file: &Temporary) {
     let mut cycle = Cycle::default();
     let fast = cycle.add(move || one(&file.path, "fast", "cache=cold") / COLD as f64);
-    let there = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|done| done.status.success());
+    let there = |name: &str| {
+        Command::new(name).arg("--version").output().is_ok_and(|done| done.status.success())
+    };
     if there("dd") {
         cycle.beside("cold: dd bs=1M", fast, move || {
             make_cold(&file.file, COLD).expect("drop the file");
-            nanos_of("dd", &[&format!("if={}", file.path.display()), "of=/dev/null", "bs=1M"]) / COLD as f64
+            nanos_of("dd", &[&format!("if={}", file.path.display()), "of=/dev/null", "bs=1M"])
+                / COLD as f64
         });
     }
     if there("fio") {
         cycle.beside("cold: fio, direct 1m, depth 8", fast, move || fio(file));
     }
     let device = "backend=pread block-size=4m threads=1 direct=yes";
-    for (name, said) in [("what the device gives, direct 4 MiB", device)].into_iter().chain(REPORTS) {
+    for (name, said) in [("what the device gives, direct 4 MiB", device)].into_iter().chain(REPORTS)
+    {
         cycle.beside(&format!("cold: {name}"), fast, move || report(file, said, "cold", COLD));
     }
     rounds::cycle(cycle.samples, &cycle.rows, SAMPLES);
 }
 
 fn report(file: &Temporary, said: &str, cache: &str, len: u64) -> f64 {
-    one(&file.path, "quick", &format!("{said} cache={cache} count=0 xor=true trial-time=1ms")) / len as f64
+    one(&file.path, "quick", &format!("{said} cache={cache} count=0 xor=true trial-time=1ms"))
+        / len as f64
 }
 
 /// Nanoseconds of the one trial of a plan, through the engine as a front end would have it.
@@ -183,17 +223,28 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
     static NEVER: AtomicBool = AtomicBool::new(false);
     static TOLD: AtomicUsize = AtomicUsize::new(0);
     let mut settings = Settings::default();
-    for (name, text) in format!("{said} trials=1 ceilings=never").split_whitespace().filter_map(|word| word.split_once('=')) {
+    for (name, text) in format!("{said} trials=1 ceilings=never")
+        .split_whitespace()
+        .filter_map(|word| word.split_once('='))
+    {
         settings.set(name, text).expect("a setting");
     }
     let presets = [preset(id).expect("a preset")];
-    let asked = Proposal { file: Some(path), dir: None, keep: false, presets: &presets, settings: &settings };
+    let asked = Proposal {
+        file: Some(path),
+        dir: None,
+        keep: false,
+        presets: &presets,
+        settings: &settings,
+    };
     let plan = Arc::new(propose(&asked).expect("a plan").plan);
     let mut nanos = Vec::new();
     let mut sink = |event| match event {
         Event::Trial { trial, .. } => nanos.push(trial.nanos as f64),
         // What was picked, a few times: enough to see whether it is always the same.
-        Event::Picked { pick } if TOLD.fetch_add(1, Relaxed) < 12 => eprintln!("{said}: {}", pick.why),
+        Event::Picked { pick } if TOLD.fetch_add(1, Relaxed) < 12 => {
+            eprintln!("{said}: {}", pick.why)
+        }
         Event::Failed { error, .. } if id != "fast" => panic!("{said}: {error}"),
         _ => {}
     };
@@ -207,13 +258,17 @@ fn fold_all(memory: &mut [Buffer]) -> f64 {
     together(memory, |part| std::hint::black_box(fold::buffer(part)))
 }
 
-/// The same fold over a fresh mapping by so many threads, each its part, and nothing else; nanoseconds.
+/// The same fold over a fresh mapping by so many threads, each its part, and nothing else;
+/// nanoseconds.
 fn bare_mapping(file: &Temporary, lanes: usize) -> f64 {
     // SAFETY: the file is this process's own and does not shrink meanwhile.
     let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
     let mut parts: Vec<&[u8]> = map.chunks(map.len().div_ceil(lanes)).collect();
-    // SAFETY: pointer and length are one slice's, which is readable over that length while it is borrowed.
-    together(&mut parts, |part| std::hint::black_box(unsafe { fold::widest()(part.as_ptr(), part.len()) }))
+    // SAFETY: pointer and length are one slice's, which is readable over that length while it is
+    // borrowed.
+    together(&mut parts, |part| {
+        std::hint::black_box(unsafe { fold::widest()(part.as_ptr(), part.len()) })
+    })
 }
 
 /// A thread for each of the parts: nanoseconds from the first start to the last end.

@@ -1,5 +1,5 @@
-//! What iotui's loop adds to each operation of `pread`, `read` and `seek` at 1 byte, over the barest loop of the same
-//! calls: at most 10 ns, and 30 ns with the latency of every operation.
+//! What iotui's loop adds to each operation of `pread`, `read` and `seek` at 1 byte, over the
+//! barest loop of the same calls: at most 10 ns, and 30 ns with the latency of every operation.
 
 mod common;
 
@@ -73,7 +73,11 @@ fn bare_loop(file: &Temporary, job: &Job, fill: bool) -> Sample<'static> {
     Box::new(move || {
         let (fd, to) = (own.as_raw_fd(), buffer.ptr());
         turn += 1;
-        if fill { with_fill!(FILL => padded::<FILL>(turn, &job, fd, to, &offsets)) } else { padded::<false>(turn, &job, fd, to, &offsets) }
+        if fill {
+            with_fill!(FILL => padded::<FILL>(turn, &job, fd, to, &offsets))
+        } else {
+            padded::<false>(turn, &job, fd, to, &offsets)
+        }
     })
 }
 
@@ -88,7 +92,12 @@ fn padded<const FILL: bool>(turn: u32, job: &Job, fd: i32, to: *mut u8, offsets:
     }
 }
 
-fn calls<const FILL: bool, const PAD: usize>(job: &Job, fd: i32, to: *mut u8, offsets: &[u64]) -> f64 {
+fn calls<const FILL: bool, const PAD: usize>(
+    job: &Job,
+    fd: i32,
+    to: *mut u8,
+    offsets: &[u64],
+) -> f64 {
     let (in_order, at) = ((0..OPS as u32).map(u64::from), offsets.iter().copied());
     match (job.backend.id.as_str(), job.pattern) {
         ("pread", Pattern::Seq) => bare::pread::<FILL, PAD>(fd, to, 1, in_order),

@@ -1,5 +1,5 @@
-//! The probes of the lab beside programs that owe it nothing: a bare loop in C and `perf bench`, in turn, pinned to the same CPU.
-//! Skips what is not installed.
+//! The probes of the lab beside programs that owe it nothing: a bare loop in C and `perf bench`, in
+//! turn, pinned to the same CPU. Skips what is not installed.
 
 mod common;
 
@@ -16,8 +16,8 @@ const ROUNDS: usize = 5;
 /// What a figure may be off.
 const CLOSE: f64 = 0.2;
 
-/// What is measured: iotui's probe and its parameters, the name that the loop in C prints, and the arguments of `perf bench`
-/// that measure the same.
+/// What is measured: iotui's probe and its parameters, the name that the loop in C prints, and the
+/// arguments of `perf bench` that measure the same.
 struct Case {
     name: &'static str,
     probe: &'static str,
@@ -27,7 +27,13 @@ struct Case {
 }
 
 const CASES: [Case; 8] = [
-    Case { name: "getpid, libc", probe: "syscall", params: &[("call", "getpid"), ("path", "libc")], bare: "getpid", perf: None },
+    Case {
+        name: "getpid, libc",
+        probe: "syscall",
+        params: &[("call", "getpid"), ("path", "libc")],
+        bare: "getpid",
+        perf: None,
+    },
     Case {
         name: "getppid, libc",
         probe: "syscall",
@@ -42,12 +48,42 @@ const CASES: [Case; 8] = [
         bare: "pipe",
         perf: Some("sched pipe -l 50000"),
     },
-    Case { name: "load, 8 KiB", probe: "latency", params: &[("bytes", "8192")], bare: "8192", perf: None },
-    Case { name: "load, 256 KiB", probe: "latency", params: &[("bytes", "262144")], bare: "262144", perf: None },
-    Case { name: "load, 2 MiB", probe: "latency", params: &[("bytes", "2097152")], bare: "2097152", perf: None },
+    Case {
+        name: "load, 8 KiB",
+        probe: "latency",
+        params: &[("bytes", "8192")],
+        bare: "8192",
+        perf: None,
+    },
+    Case {
+        name: "load, 256 KiB",
+        probe: "latency",
+        params: &[("bytes", "262144")],
+        bare: "262144",
+        perf: None,
+    },
+    Case {
+        name: "load, 2 MiB",
+        probe: "latency",
+        params: &[("bytes", "2097152")],
+        bare: "2097152",
+        perf: None,
+    },
     // What of the last cache is ours varies by the second where others share it.
-    Case { name: "load, 8 MiB", probe: "latency", params: &[("bytes", "8388608")], bare: "8388608", perf: None },
-    Case { name: "load, 256 MiB", probe: "latency", params: &[("bytes", "268435456")], bare: "268435456", perf: None },
+    Case {
+        name: "load, 8 MiB",
+        probe: "latency",
+        params: &[("bytes", "8388608")],
+        bare: "8388608",
+        perf: None,
+    },
+    Case {
+        name: "load, 256 MiB",
+        probe: "latency",
+        params: &[("bytes", "268435456")],
+        bare: "268435456",
+        perf: None,
+    },
 ];
 
 fn main() {
@@ -56,9 +92,14 @@ fn main() {
     if bare.is_none() {
         println!("no C compiler here: the bare loops are skipped");
     }
-    let (mut own, mut loops, mut perf) = (vec![Vec::new(); CASES.len()], vec![Vec::new(); CASES.len()], vec![Vec::new(); CASES.len()]);
+    let (mut own, mut loops, mut perf) = (
+        vec![Vec::new(); CASES.len()],
+        vec![Vec::new(); CASES.len()],
+        vec![Vec::new(); CASES.len()],
+    );
     for _ in 0..ROUNDS {
-        let (results, printed) = (lab(), bare.as_deref().and_then(|path| pinned(cpu, path.to_str()?, &[])));
+        let (results, printed) =
+            (lab(), bare.as_deref().and_then(|path| pinned(cpu, path.to_str()?, &[])));
         for (at, case) in CASES.iter().enumerate() {
             own[at].extend(results.as_ref().and_then(|results| figure(results, case)));
             loops[at].extend(printed.as_deref().and_then(|text| named(text, case.bare)));
@@ -68,7 +109,9 @@ fn main() {
     if let Some(bare) = bare {
         let _ = std::fs::remove_file(bare);
     }
-    println!("\nlab: nanoseconds, medians of {ROUNDS} rounds in turn on CPU {cpu}; a round trip is two switches with their calls");
+    println!(
+        "\nlab: nanoseconds, medians of {ROUNDS} rounds in turn on CPU {cpu}; a round trip is two switches with their calls"
+    );
     let mut table = Table::new(&["", "iotui", "C", "perf bench", "to C", "to perf", "within 20 %"]);
     for (at, case) in CASES.iter().enumerate() {
         let [own, loops, perf] = [&own, &loops, &perf].map(|all| median(&all[at]));
@@ -76,34 +119,53 @@ fn main() {
         let show = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
         let near = ratios.iter().flatten().all(|ratio| (1.0 - CLOSE..=1.0 + CLOSE).contains(ratio));
         let held = if ratios.iter().flatten().count() > 0 { verdict(near) } else { "-".into() };
-        table.add(vec![case.name.into(), show(own), show(loops), show(perf), show(ratios[0]), show(ratios[1]), held]);
+        table.add(vec![
+            case.name.into(),
+            show(own),
+            show(loops),
+            show(perf),
+            show(ratios[0]),
+            show(ratios[1]),
+            held,
+        ]);
     }
     table.print();
 }
 
 fn lab() -> Option<Value> {
     let home = tempfile::tempdir().ok()?;
-    let arguments = ["--batch", "--quiet", "--no-save", "--probe", "syscall,switch-process,latency", "--format", "json"];
+    let arguments = [
+        "--batch",
+        "--quiet",
+        "--no-save",
+        "--probe",
+        "syscall,switch-process,latency",
+        "--format",
+        "json",
+    ];
     let done = Command::new(IOTUI).args(arguments).env("HOME", home.path()).output().ok()?;
     serde_json::from_slice(&done.stdout).ok()
 }
 
-/// The median of a case; of a switch the round trip, as the others have no way to take the calls out.
+/// The median of a case; of a switch the round trip, as the others have no way to take the calls
+/// out.
 fn figure(results: &Value, case: &Case) -> Option<f64> {
     let is = |cell: &Value| {
         cell["probe"] == case.probe
             && cell.as_object().is_some_and(|cell| cell.len() == case.params.len() + 1)
-            && case.params.iter().all(|(name, value)| cell[*name].to_string().trim_matches('"') == *value)
+            && case
+                .params
+                .iter()
+                .all(|(name, value)| cell[*name].to_string().trim_matches('"') == *value)
     };
     let result = results["results"].as_array()?.iter().find(|result| is(&result["cell"]))?;
     let median = result["value"]["median"].as_f64()?;
     if case.probe != "switch-process" {
         return Some(median);
     }
-    let taken = result["evidence"]
-        .as_array()?
-        .iter()
-        .find_map(|line| line.as_str()?.strip_prefix("taken out: ")?.split(' ').next()?.parse::<f64>().ok())?;
+    let taken = result["evidence"].as_array()?.iter().find_map(|line| {
+        line.as_str()?.strip_prefix("taken out: ")?.split(' ').next()?.parse::<f64>().ok()
+    })?;
     Some(2.0 * (median + taken))
 }
 
@@ -116,7 +178,11 @@ fn compiled() -> Option<PathBuf> {
 }
 
 fn pinned(cpu: usize, program: &str, arguments: &[&str]) -> Option<String> {
-    let done = Command::new("taskset").args(["-c", &cpu.to_string(), program]).args(arguments).output().ok()?;
+    let done = Command::new("taskset")
+        .args(["-c", &cpu.to_string(), program])
+        .args(arguments)
+        .output()
+        .ok()?;
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
@@ -128,5 +194,7 @@ fn named(text: &str, name: &str) -> Option<f64> {
 fn perf_bench(cpu: usize, arguments: &str) -> Option<f64> {
     let words: Vec<&str> = ["bench"].into_iter().chain(arguments.split(' ')).collect();
     let text = pinned(cpu, "perf", &words)?;
-    text.lines().find_map(|line| line.trim().strip_suffix(" usecs/op")?.trim().parse::<f64>().ok()).map(|micros| micros * 1e3)
+    text.lines()
+        .find_map(|line| line.trim().strip_suffix(" usecs/op")?.trim().parse::<f64>().ok())
+        .map(|micros| micros * 1e3)
 }

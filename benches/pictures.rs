@@ -1,7 +1,9 @@
-//! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo bench --bench pictures -- FILE`.
+//! Makes the pictures of the README from the real program in a pseudo-terminal: `cargo bench
+//! --bench pictures -- FILE`.
 //!
-//! FILE is measured, read-only; without one only the picture of Lab is made, which needs none. The pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as
-//! shapes, so that they look the same whatever fonts a reader has.
+//! FILE is measured, read-only; without one only the picture of Lab is made, which needs none. The
+//! pictures go to `assets/pictures/*.svg`. Lines, blocks and Braille dots are drawn as shapes, so
+//! that they look the same whatever fonts a reader has.
 
 #[path = "../tests/common/mod.rs"]
 mod program;
@@ -21,7 +23,10 @@ const COLOURS: [(&str, &str); 2] = [("COLORTERM", "truecolor"), ("TERM", "xterm-
 fn main() {
     let home = Home::beneath(Path::new("/var/tmp"));
     lab(&home);
-    match std::env::args_os().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"--")) {
+    match std::env::args_os()
+        .skip(1)
+        .find(|argument| !argument.as_encoded_bytes().starts_with(b"--"))
+    {
         Some(file) => files(&home, &file),
         None => println!("pictures: that of Lab is made; name a file to measure for the others"),
     }
@@ -52,13 +57,20 @@ fn lab(home: &Home) {
 fn files(home: &Home, file: &OsStr) {
     // The name alone is shown in the pictures.
     let link = home.path(&Path::new(file).file_name().unwrap().to_string_lossy());
-    std::os::unix::fs::symlink(fs::canonicalize(file).expect("the file is there"), &link).expect("link it");
+    std::os::unix::fs::symlink(fs::canonicalize(file).expect("the file is there"), &link)
+        .expect("link it");
     let name = link.file_name().unwrap().to_string_lossy().into_owned();
-    let line = format!("{name} -b read,mmap,uring -s 4k..4m*4 -c cold,warm --trial-time 400ms --budget 80s");
+    let line = format!(
+        "{name} -b read,mmap,uring -s 4k..4m*4 -c cold,warm --trial-time 400ms --budget 80s"
+    );
     let mut terminal = Terminal::start(home, &line, SIZE, &COLOURS);
     terminal.shows("q quit");
     terminal.press("t");
-    let planned = |text: &str| !text.contains("planning...") && !text.contains("theme:") && !text.contains("reading the folder");
+    let planned = |text: &str| {
+        !text.contains("planning...")
+            && !text.contains("theme:")
+            && !text.contains("reading the folder")
+    };
     terminal.until("the plan", |screen| planned(&screen.contents()));
     keep(&terminal, "setup");
     terminal.press("r");

@@ -1,6 +1,8 @@
-//! What the full screen costs: how soon it is there, how soon a key shows, what it takes from a run, a core and memory.
+//! What the full screen costs: how soon it is there, how soon a key shows, what it takes from a
+//! run, a core and memory.
 //!
-//! Whole programs in a pseudo-terminal whose other end is read into a screen; figures include that terminal.
+//! Whole programs in a pseudo-terminal whose other end is read into a screen; figures include that
+//! terminal.
 
 mod common;
 #[path = "../tests/common/mod.rs"]
@@ -35,27 +37,49 @@ fn main() {
     program::data::write(&home.path("file.bin"), &program::data::random(1 << 20, 1));
     let mut table = Table::new(&["", "least", "median", "most", "target", ""]);
     // The numbers on their way: a bench that stops half way has said something.
-    let mut row = |name: &str, mut values: Vec<f64>, unit: &str, target: &str, met: fn(f64) -> bool| {
-        values.sort_by(f64::total_cmp);
-        let show = |value: f64| format!("{value:.2} {unit}");
-        let median = values[values.len() / 2];
-        eprintln!("{name}: {}", show(median));
-        let last = if target.is_empty() { "for reference".into() } else { verdict(met(median)) };
-        table.add(vec![name.into(), show(values[0]), show(median), show(values[values.len() - 1]), target.into(), last]);
-    };
-    row("iotui --version in the same terminal", (0..STARTS).map(|_| version(&home)).collect(), "ms", "", |_| true);
-    row("first frame", (0..STARTS).map(|_| first_frame(&home)).collect(), "ms", "<= 50", |ms| ms <= 50.0);
+    let mut row =
+        |name: &str, mut values: Vec<f64>, unit: &str, target: &str, met: fn(f64) -> bool| {
+            values.sort_by(f64::total_cmp);
+            let show = |value: f64| format!("{value:.2} {unit}");
+            let median = values[values.len() / 2];
+            eprintln!("{name}: {}", show(median));
+            let last =
+                if target.is_empty() { "for reference".into() } else { verdict(met(median)) };
+            table.add(vec![
+                name.into(),
+                show(values[0]),
+                show(median),
+                show(values[values.len() - 1]),
+                target.into(),
+                last,
+            ]);
+        };
+    row(
+        "iotui --version in the same terminal",
+        (0..STARTS).map(|_| version(&home)).collect(),
+        "ms",
+        "",
+        |_| true,
+    );
+    row("first frame", (0..STARTS).map(|_| first_frame(&home)).collect(), "ms", "<= 50", |ms| {
+        ms <= 50.0
+    });
     row("a key shows, idle", keys(&home, ""), "ms", "", |_| true);
     row("a key shows, both CPUs busy", keys(&home, LOADED), "ms", "<= 33", |ms| ms <= 33.0);
     row("1-byte pread lost to the screen", pairs(&home), "%", "< 1", |percent| percent < 1.0);
-    row("the screen at 10 frames/s, of a core", watched(&home, "50ms").0, "%", "< 2", |percent| percent < 2.0);
+    row("the screen at 10 frames/s, of a core", watched(&home, "50ms").0, "%", "< 2", |percent| {
+        percent < 2.0
+    });
     let (core, growth) = watched(&home, "2ms");
     row("... with some 300 trials a second", core, "%", "", |_| true);
     row("memory grown in 10 s of trials of 2 ms", growth, "MiB", "flat: < 4", |mib| mib < 4.0);
     let (load, open) = opened(&home);
     row("10,000 results loaded, without a screen", load, "ms", "", |_| true);
     row("10,000 results opened", open, "ms", "< 200", |ms| ms < 200.0);
-    println!("\nscreen: whole programs at {}x{}; {PAIRS} interleaved pairs of runs", SIZE.0, SIZE.1);
+    println!(
+        "\nscreen: whole programs at {}x{}; {PAIRS} interleaved pairs of runs",
+        SIZE.0, SIZE.1
+    );
     table.print();
 }
 
@@ -105,7 +129,8 @@ fn keys(home: &Home, load: &str) -> Vec<f64> {
     times
 }
 
-/// Operations per second that a run lost under the full screen, in per cent of the headless one beside it.
+/// Operations per second that a run lost under the full screen, in per cent of the headless one
+/// beside it.
 fn pairs(home: &Home) -> Vec<f64> {
     (0..PAIRS)
         .map(|at| {
@@ -120,7 +145,10 @@ fn pairs(home: &Home) -> Vec<f64> {
 }
 
 fn headless(home: &Home) -> f64 {
-    let output = home.std(&format!("--batch --quiet --no-save --format json file.bin {PAIR}")).output().expect("run it");
+    let output = home
+        .std(&format!("--batch --quiet --no-save --format json file.bin {PAIR}"))
+        .output()
+        .expect("run it");
     best(&serde_json::from_slice(&output.stdout).expect("JSON"))
 }
 
@@ -144,13 +172,16 @@ fn best(document: &serde_json::Value) -> f64 {
 
 /// CPU time of the thread that draws, in per cent of a core; and memory over a long run.
 fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
-    let line = format!("file.bin --no-save -b pread -s 4k -c asis --trials 100000 --trial-time {trial} --budget 1h");
+    let line = format!(
+        "file.bin --no-save -b pread -s 4k -c asis --trials 100000 --trial-time {trial} --budget 1h"
+    );
     let mut terminal = Terminal::start(home, &line, SIZE, &[]);
     terminal.shows("q quit");
     terminal.press("r");
     terminal.shows("running");
     let trials = |wanted: f64| {
-        // The screen is told ten times a second how many trials are done; its clock is the run's own.
+        // The screen is told ten times a second how many trials are done; its clock is the run's
+        // own.
         let begin = Instant::now();
         terminal.until("time to pass", move |_| begin.elapsed().as_secs_f64() > wanted);
     };
@@ -170,21 +201,31 @@ fn watched(home: &Home, trial: &str) -> (Vec<f64>, Vec<f64>) {
 
 /// Seconds of CPU that the first thread has used.
 fn drawing(terminal: &Terminal) -> f64 {
-    let text = fs::read_to_string(format!("/proc/{0}/task/{0}/schedstat", terminal.pid())).unwrap_or_default();
-    text.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e9
+    let text = fs::read_to_string(format!("/proc/{0}/task/{0}/schedstat", terminal.pid()))
+        .unwrap_or_default();
+    text.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1e9
 }
 
 fn resident(terminal: &Terminal) -> f64 {
     let text = fs::read_to_string(format!("/proc/{}/status", terminal.pid())).unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(f64::NAN)
+        / 1024.0
 }
 
 /// Loading a session of many results by itself, and from the key to the picture.
 fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
     let plan = large();
-    let mut recorder =
-        Recorder::create(&home.sessions_dir(), Some("large"), "large", &Default::default(), &plan, UNIX_EPOCH).expect("record it");
+    let mut recorder = Recorder::create(
+        &home.sessions_dir(),
+        Some("large"),
+        "large",
+        &Default::default(),
+        &plan,
+        UNIX_EPOCH,
+    )
+    .expect("record it");
     for cell in 0..RESULTS {
         let trial = Trial {
             cell,
@@ -212,10 +253,14 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
         terminal.press("4");
         terminal.shows("large");
         // The preview reads the file too: not to be counted twice.
-        terminal.until("the preview", |screen| screen.contents().contains("rename") && screen.contents().contains("Fastest"));
+        terminal.until("the preview", |screen| {
+            screen.contents().contains("rename") && screen.contents().contains("Fastest")
+        });
         let begin = Instant::now();
         terminal.press("\r");
-        terminal.until("the results", |screen| screen.contents().contains("Throughput") && !screen.contents().contains("rename"));
+        terminal.until("the results", |screen| {
+            screen.contents().contains("Throughput") && !screen.contents().contains("rename")
+        });
         let time = since(begin);
         terminal.press("\x03");
         terminal.end();
@@ -229,7 +274,10 @@ fn large() -> Plan {
         block: 1 + u64::from(n / 4),
         span: 1 << 30,
         cache: [Cache::Cold, Cache::Warm][n as usize % 2],
-        ..Job::plain(Choice::parse(["read", "mmap"][n as usize / 2 % 2]).expect("a backend"), Op::Read)
+        ..Job::plain(
+            Choice::parse(["read", "mmap"][n as usize / 2 % 2]).expect("a backend"),
+            Op::Read,
+        )
     };
     Plan {
         presets: vec!["quick".into()],

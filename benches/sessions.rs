@@ -1,5 +1,6 @@
-//! What it takes to list ten thousand sessions and to open one of a hundred thousand trials: the real program from its start
-//! to its end, beside the bare reading of the same bytes, and the most memory it has.
+//! What it takes to list ten thousand sessions and to open one of a hundred thousand trials: the
+//! real program from its start to its end, beside the bare reading of the same bytes, and the most
+//! memory it has.
 
 mod common;
 
@@ -20,7 +21,8 @@ const SAMPLES: usize = 9;
 const SESSIONS: usize = 10_000;
 const TRIALS: usize = 100_000;
 const MEMORY: f64 = 64.0;
-/// Where the sessions are, what is asked of them, which bare reading that is, and the most milliseconds.
+/// Where the sessions are, what is asked of them, which bare reading that is, and the most
+/// milliseconds.
 const RUNS: [(&str, &str, usize, f64); 7] = [
     ("many", "sessions list", 0, 300.0),
     ("many", "sessions list --format json", 0, 300.0),
@@ -36,15 +38,40 @@ const REAL: &str = "--batch --quiet --size 16m --trial-time 2ms --trials 6 --bud
 fn main() {
     let data = Data::new();
     if let Some(pairs) = gather(1, |_| measure(&Data::made())) {
-        println!("\nsessions: milliseconds from start to end, beside the bare reading of the same bytes; {} pairs of each", pairs.count());
-        println!("many: {SESSIONS} sessions; large: one of {TRIALS} trials, {} MiB;", data.size("large") >> 20);
-        println!("judged: the same with a verdict after every other trial, {} MiB", data.size("judged") >> 20);
-        let mut table = Table::new(&["", "bare", "iotui: least", "median", "target", "", "peak MiB", "target", ""]);
+        println!(
+            "\nsessions: milliseconds from start to end, beside the bare reading of the same bytes; {} pairs of each",
+            pairs.count()
+        );
+        println!(
+            "many: {SESSIONS} sessions; large: one of {TRIALS} trials, {} MiB;",
+            data.size("large") >> 20
+        );
+        println!(
+            "judged: the same with a verdict after every other trial, {} MiB",
+            data.size("judged") >> 20
+        );
+        let mut table = Table::new(&[
+            "",
+            "bare",
+            "iotui: least",
+            "median",
+            "target",
+            "",
+            "peak MiB",
+            "target",
+            "",
+        ]);
         for (home, line, _, most) in RUNS {
             let name = format!("{home}: {line}");
-            let (bare, median) = (pairs.low(&name).bare, pairs.paired(&name, |pair: Beside| pair.own));
+            let (bare, median) =
+                (pairs.low(&name).bare, pairs.paired(&name, |pair: Beside| pair.own));
             let peak = peak(&mut data.iotui(home, line));
-            let mut row = vec![name.clone(), format!("{bare:.1}"), format!("{:.1}", pairs.min(&name).own), format!("{median:.1}")];
+            let mut row = vec![
+                name.clone(),
+                format!("{bare:.1}"),
+                format!("{:.1}", pairs.min(&name).own),
+                format!("{median:.1}"),
+            ];
             row.extend([format!("<= {most}"), verdict(median <= most)]);
             row.extend([format!("{peak:.1}"), format!("<= {MEMORY}"), verdict(peak <= MEMORY)]);
             table.add(row);
@@ -110,12 +137,17 @@ impl Data {
         }
         fs::create_dir_all(self.0.join("real")).expect("make a folder");
         ran(self.iotui("real", REAL).current_dir(&self.0));
-        let made = fs::read_dir(self.sessions("real")).expect("a session was kept").next().expect("a session").expect("its entry");
+        let made = fs::read_dir(self.sessions("real"))
+            .expect("a session was kept")
+            .next()
+            .expect("a session")
+            .expect("its entry");
         let text = fs::read_to_string(made.path()).expect("read the session");
         let lines = Lines::of(&text);
         for n in 0..SESSIONS {
             let id = format!("{n:05}-scratch");
-            let mut file = File::create(self.sessions("many").join(format!("{id}.jsonl"))).expect("make a session");
+            let mut file = File::create(self.sessions("many").join(format!("{id}.jsonl")))
+                .expect("make a session");
             let first = lines.first.replacen("\"name\":\"\"", &format!("\"name\":\"run {n}\""), 1);
             file.write_all((first + &lines.short()).as_bytes()).expect("write a session");
         }
@@ -135,13 +167,21 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn of(text: &'a str) -> Lines<'a> {
-        let of = |kind: &str| -> Vec<&str> { text.lines().filter(|line| line.contains(&format!("{{\"kind\":\"{kind}\""))).collect() };
+        let of = |kind: &str| -> Vec<&str> {
+            text.lines().filter(|line| line.contains(&format!("{{\"kind\":\"{kind}\""))).collect()
+        };
         // As long as usual: a trial of 0.3 s has three samples.
-        let sample = r#"{"at":100000000,"nanos":100000000,"bytes":268435456,"ops":65536,"syscalls":65536}"#;
+        let sample =
+            r#"{"at":100000000,"nanos":100000000,"bytes":268435456,"ops":65536,"syscalls":65536}"#;
         let samples = format!("\"samples\":[{sample},{sample},{sample}]}}");
-        let with_samples = |line: &str| line[..line.rfind("\"samples\":").expect("a trial has samples")].to_string() + &samples;
+        let with_samples = |line: &str| {
+            line[..line.rfind("\"samples\":").expect("a trial has samples")].to_string() + &samples
+        };
         // The last of each cell.
-        let verdicts: BTreeMap<&str, &str> = of("verdict").into_iter().map(|line| (line.split(',').nth(1).unwrap_or(""), line)).collect();
+        let verdicts: BTreeMap<&str, &str> = of("verdict")
+            .into_iter()
+            .map(|line| (line.split(',').nth(1).unwrap_or(""), line))
+            .collect();
         Lines {
             first: text.lines().next().expect("a first line"),
             grounds: of("grounds")[0],
@@ -154,7 +194,10 @@ impl<'a> Lines<'a> {
     /// What follows the first line of a short session: 30 KiB, so that ten thousand are no burden.
     fn short(&self) -> String {
         let trials = self.trials.iter().take(10).map(String::as_str);
-        let all = std::iter::once(self.grounds).chain(trials).chain(self.verdicts.iter().copied().take(4)).chain([self.end]);
+        let all = std::iter::once(self.grounds)
+            .chain(trials)
+            .chain(self.verdicts.iter().copied().take(4))
+            .chain([self.end]);
         std::iter::once("").chain(all).chain([""]).collect::<Vec<_>>().join("\n")
     }
 
@@ -171,7 +214,9 @@ impl<'a> Lines<'a> {
             }
         }
         // They have seen all trials, or loading them would judge again.
-        self.verdicts.iter().for_each(|line| put(&line.replacen("\"trials\":", &format!("\"trials\":{TRIALS},\"then\":"), 1)));
+        self.verdicts.iter().for_each(|line| {
+            put(&line.replacen("\"trials\":", &format!("\"trials\":{TRIALS},\"then\":"), 1))
+        });
         put(self.end);
     }
 }
@@ -201,19 +246,32 @@ fn timed(what: impl FnOnce()) -> f64 {
 }
 
 fn ran(command: &mut Command) {
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit()).status().expect("start the program");
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .status()
+        .expect("start the program");
     assert!(status.success(), "{command:?}: {status}");
 }
 
 /// The most memory that was resident, MiB, as the kernel tells it at the end.
 #[expect(clippy::zombie_processes, reason = "wait4 reaps it, and tells its peak")]
 fn peak(command: &mut Command) -> f64 {
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the program");
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("start the program");
     let mut status = 0;
     // SAFETY: zeros are an empty rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the child is ours and not waited for elsewhere; both pointers are to values of ours.
     let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) };
-    assert!(ended > 0 && std::process::ExitStatus::from_raw(status).success(), "{command:?} failed");
+    assert!(
+        ended > 0 && std::process::ExitStatus::from_raw(status).success(),
+        "{command:?} failed"
+    );
     usage.ru_maxrss as f64 / 1024.0
 }

@@ -1,5 +1,5 @@
-//! How long the program takes to say its version and to do the smallest complete job, beside the emptiest program, and
-//! how much memory a long run takes.
+//! How long the program takes to say its version and to do the smallest complete job, beside the
+//! emptiest program, and how much memory a long run takes.
 
 mod common;
 
@@ -18,7 +18,11 @@ const SAMPLES: usize = 40;
 const RUNS: [(&str, &str, f64); 3] = [
     ("iotui --version", "--version", 5.0),
     ("iotui --help", "--help", 5.0),
-    ("a job of one cell", "--batch --quiet -b pread -s 4k -c warm --trials 1 --trial-time 1ms --no-save", 20.0),
+    (
+        "a job of one cell",
+        "--batch --quiet -b pread -s 4k -c warm --trials 1 --trial-time 1ms --no-save",
+        20.0,
+    ),
 ];
 /// 7 block sizes to 256 KiB, a thousand trials.
 const LONG: &str = "--batch --quiet -b pread -s 4k..256k -c warm --trials 150 --trial-time 1ms --no-save --format json";
@@ -28,10 +32,18 @@ const MEMORY: f64 = 16.0;
 
 fn main() {
     if let Some(pairs) = gather(1, |_| measure()) {
-        println!("\nstartup: milliseconds from start to end, beside `true`; {} pairs of each", pairs.count());
-        let mut table = Table::new(&["", "true", "iotui: least", "lower quartile", "median", "target", ""]);
+        println!(
+            "\nstartup: milliseconds from start to end, beside `true`; {} pairs of each",
+            pairs.count()
+        );
+        let mut table =
+            Table::new(&["", "true", "iotui: least", "lower quartile", "median", "target", ""]);
         for (name, _, most) in RUNS {
-            let own = [pairs.min(name), pairs.low(name), Beside { bare: 0.0, own: pairs.paired(name, |pair| pair.own) }];
+            let own = [
+                pairs.min(name),
+                pairs.low(name),
+                Beside { bare: 0.0, own: pairs.paired(name, |pair| pair.own) },
+            ];
             let mut row = vec![name.to_string(), format!("{:.2}", pairs.low(name).bare)];
             row.extend(own.map(|x| format!("{:.2}", x.own)));
             row.extend([format!("<= {most}"), verdict(own[2].own <= most)]);
@@ -75,23 +87,41 @@ fn memory() {
     let file = Temporary::new("startup", 64 << 20, Pieces::Large);
     let mut table = Table::new(&["", "peak MiB", "target", ""]);
     println!("\nmemory: resident at most, buffers included");
-    table.add(vec!["true".into(), format!("{:.1}", peak(Command::new("true"))), String::new(), "for reference".into()]);
+    table.add(vec![
+        "true".into(),
+        format!("{:.1}", peak(Command::new("true"))),
+        String::new(),
+        "for reference".into(),
+    ]);
     let mut long = Command::new(IOTUI);
     long.args(arguments_of(LONG, &file));
     let mib = peak(long);
     let most = MEMORY + BUFFERS;
-    table.add(vec!["a run of 1050 trials".into(), format!("{mib:.1}"), format!("<= {most}"), verdict(mib <= most)]);
+    table.add(vec![
+        "a run of 1050 trials".into(),
+        format!("{mib:.1}"),
+        format!("<= {most}"),
+        verdict(mib <= most),
+    ]);
     table.print();
 }
 
 #[expect(clippy::zombie_processes, reason = "wait4 reaps it, and tells its peak")]
 fn peak(mut command: Command) -> f64 {
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the program");
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("start the program");
     let mut status = 0;
     // SAFETY: zeros are an empty rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the child is ours and not waited for elsewhere; both pointers are to values of ours.
     let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) };
-    assert!(ended > 0 && std::process::ExitStatus::from_raw(status).success(), "{command:?} failed");
+    assert!(
+        ended > 0 && std::process::ExitStatus::from_raw(status).success(),
+        "{command:?} failed"
+    );
     usage.ru_maxrss as f64 / 1024.0
 }

@@ -1,5 +1,5 @@
-//! `mmap --xor` of a cached file beside a read-only XOR of as much anonymous memory on huge pages: how near the map
-//! comes to what memory itself gives. One thread, the same fold.
+//! `mmap --xor` of a cached file beside a read-only XOR of as much anonymous memory on huge pages:
+//! how near the map comes to what memory itself gives. One thread, the same fold.
 
 mod common;
 
@@ -19,9 +19,11 @@ const SAMPLES: usize = 12;
 const SHARE: f64 = 0.95;
 
 /// How a file was written, and whether the target is set for it.
-const FILES: [(Pieces, &str, bool); 2] = [(Pieces::Large, "2 MiB folios", true), (Pieces::Page, "4 KiB folios", false)];
+const FILES: [(Pieces, &str, bool); 2] =
+    [(Pieces::Large, "2 MiB folios", true), (Pieces::Page, "4 KiB folios", false)];
 /// Which pass over a fresh mapping: the first one meets every page for the first time.
-const PASSES: [(&str, &str, u32); 3] = [("mmap", "first pass", 1), ("mmap", "second pass", 2), ("mmap+populate", "first pass", 1)];
+const PASSES: [(&str, &str, u32); 3] =
+    [("mmap", "first pass", 1), ("mmap", "second pass", 2), ("mmap+populate", "first pass", 1)];
 const BLOCKS: [(u64, &str); 2] = [(4 << 10, "4 KiB blocks"), (2 << 20, "2 MiB blocks")];
 
 fn main() {
@@ -31,10 +33,12 @@ fn main() {
 }
 
 fn measure(round: usize) {
-    let files = FILES.map(|(pieces, shown, _)| (Temporary::new("xor", SPAN, pieces), pieces, shown));
+    let files =
+        FILES.map(|(pieces, shown, _)| (Temporary::new("xor", SPAN, pieces), pieces, shown));
     let memory = Buffer::random(SPAN as usize, 1).expect("memory");
     let memory = &memory;
-    let yardsticks = BLOCKS.map(|(block, _)| Box::new(move || fold_memory(memory, block as usize)) as Sample);
+    let yardsticks =
+        BLOCKS.map(|(block, _)| Box::new(move || fold_memory(memory, block as usize)) as Sample);
     let mut variants = Vec::new();
     for (file, pieces, folios) in &files {
         if round == 0 {
@@ -53,7 +57,10 @@ fn measure(round: usize) {
                     sample: Box::new(move || {
                         file.warm(*pieces);
                         let mut lane = Open::new(&file.target(), &job);
-                        (0..pass).map(|_| lane.run(SPAN / block, Timed::None)).last().unwrap_or(f64::NAN)
+                        (0..pass)
+                            .map(|_| lane.run(SPAN / block, Timed::None))
+                            .last()
+                            .unwrap_or(f64::NAN)
                     }),
                 });
             }
@@ -77,21 +84,38 @@ fn fold_memory(memory: &Buffer, block: usize) -> f64 {
 }
 
 fn report(pairs: &Pairs) {
-    println!("\nxor: share of the speed of memory, one thread, 256 MiB; {} pairs of each in {ROUNDS} processes", pairs.count());
-    let mut table = Table::new(&["", "memory GB/s", "iotui GB/s", "share: best", "lower quartile", "paired", "target", ""]);
+    println!(
+        "\nxor: share of the speed of memory, one thread, 256 MiB; {} pairs of each in {ROUNDS} processes",
+        pairs.count()
+    );
+    let mut table = Table::new(&[
+        "",
+        "memory GB/s",
+        "iotui GB/s",
+        "share: best",
+        "lower quartile",
+        "paired",
+        "target",
+        "",
+    ]);
     for (_, folios, wanted) in FILES {
         for (block, blocks) in BLOCKS {
             for (backend, passes, _) in PASSES {
                 let name = format!("{backend}, {folios}, {blocks}, {passes}");
                 let share = |beside: Beside| beside.bare / beside.own;
-                let shares = [share(pairs.min(&name)), share(pairs.low(&name)), pairs.paired(&name, share)];
+                let shares =
+                    [share(pairs.min(&name)), share(pairs.low(&name)), pairs.paired(&name, share)];
                 let Beside { bare, own } = pairs.low(&name);
                 let mut row = vec![name];
                 row.extend([bare, own].map(|nanos| format!("{:.1}", block as f64 / nanos)));
                 row.extend(shares.map(|x| format!("{x:.3}")));
                 let target = wanted && block == 2 << 20 && backend == "mmap";
                 row.push(if target { format!(">= {SHARE}") } else { String::new() });
-                row.push(if target { verdict(shares[1] >= SHARE && shares[2] >= SHARE) } else { "for reference".into() });
+                row.push(if target {
+                    verdict(shares[1] >= SHARE && shares[2] >= SHARE)
+                } else {
+                    "for reference".into()
+                });
                 table.add(row);
             }
         }

@@ -74,7 +74,9 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
 fn measure(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     if let Some((limit, left)) = allowance::narrow_space() {
         let [limit, left, least] = [limit, left, allowance::LEAST_SPACE].map(show_bytes);
-        return Err(report::failed(format!("the limit on address space (ulimit -v, {limit}) leaves {left}: a run needs {least}")));
+        return Err(report::failed(format!(
+            "the limit on address space (ulimit -v, {limit}) leaves {left}: a run needs {least}"
+        )));
     }
     match cli.batch {
         true => batch::run(&cli.run, &settings, &config::presets()),
@@ -102,5 +104,18 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     let presets = config::presets();
     let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;
     let (color, ascii, shown, save) = (run.out.color, run.out.ascii, run.out.shown, !run.no_save);
-    shell::run(&cli.screen, shell::Asked { file: run.file, dir: run.dir, preset, settings, save, color, ascii, shown, presets })
+    shell::run(
+        &cli.screen,
+        shell::Asked {
+            file: run.file,
+            dir: run.dir,
+            preset,
+            settings,
+            save,
+            color,
+            ascii,
+            shown,
+            presets,
+        },
+    )
 }

@@ -8,7 +8,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{
+    Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
+};
 
 use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
@@ -32,8 +34,8 @@ pub struct Cli {
     #[arg(long)]
     pub batch: bool,
 
-    /// List what there is: backends, peers (other programs) and probes with what is not to be had here and why, presets, experiments,
-    /// references (machines of reports, to compare with)
+    /// List what there is: backends, peers (other programs) and probes with what is not to be had
+    /// here and why, presets, experiments, references (machines of reports, to compare with)
     #[arg(long, value_name = "WHAT", help_heading = OTHER)]
     pub list: Option<Lists>,
 
@@ -69,12 +71,14 @@ pub enum Sub {
         #[command(flatten)]
         out: Out,
     },
-    /// The far end of the network probes, for iotui --probe network --remote HOST on another machine
+    /// The far end of the network probes, for iotui --probe network --remote HOST on another
+    /// machine
     ///
-    /// It listens on the loopback unless told otherwise, answers only on the connections that are made to it, and serves at most 32 clients
-    /// at once, within limits of size and time. SIGINT and SIGTERM stop it. The shared secret keeps strangers out: both ends make a key
-    /// of it (32 MiB of memory, about a tenth of a second, once), and prove with that key that they know it. What is measured with is not
-    /// encrypted.
+    /// It listens on the loopback unless told otherwise, answers only on the connections that are
+    /// made to it, and serves at most 32 clients at once, within limits of size and time. SIGINT
+    /// and SIGTERM stop it. The shared secret keeps strangers out: both ends make a key of it (32
+    /// MiB of memory, about a tenth of a second, once), and prove with that key that they know it.
+    /// What is measured with is not encrypted.
     Serve(Serve),
 }
 
@@ -96,7 +100,12 @@ pub fn command() -> Command {
                 arg.value_name(value).action(action).allow_hyphen_values(true)
             }
             // With `=` only: what follows after a space is the file.
-            None => arg.value_name("yes|no").num_args(0..=1).require_equals(true).default_missing_value("yes").action(ArgAction::Set),
+            None => arg
+                .value_name("yes|no")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("yes")
+                .action(ArgAction::Set),
         };
         match setting.short {
             Some(short) => arg.short(short),
@@ -136,16 +145,25 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
 
 /// clap takes any second word for a subcommand that came too late.
 fn one_file(error: &clap::Error, argv: &[OsString]) -> Option<String> {
-    let (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) = (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    let (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
     else {
         return None;
     };
     let at = argv.iter().rposition(|word| word == second.as_str()).unwrap_or(0);
-    let words = if argv[..at].iter().any(|word| word == "--") { &[] } else { &argv[at.saturating_sub(1)..=at] };
+    let words = if argv[..at].iter().any(|word| word == "--") {
+        &[]
+    } else {
+        &argv[at.saturating_sub(1)..=at]
+    };
     // Where options come first it was taken for the file, and the next word for a command.
-    let late = words.iter().find_map(|word| Cli::command().find_subcommand(word).map(|sub| sub.get_name().to_string()));
+    let late = words.iter().find_map(|word| {
+        Cli::command().find_subcommand(word).map(|sub| sub.get_name().to_string())
+    });
     Some(match late {
-        Some(late) => format!("{late} is a command of its own: it comes first and takes no options of a run (see iotui {late} --help)"),
+        Some(late) => format!(
+            "{late} is a command of its own: it comes first and takes no options of a run (see iotui {late} --help)"
+        ),
         None => format!("'{second}' is one file too many: a run measures one"),
     })
 }
@@ -166,7 +184,8 @@ mod tests {
     use super::*;
 
     fn args(line: &str) -> Result<Asked, String> {
-        parse(std::iter::once("iotui").chain(line.split_whitespace()).map(OsString::from)).map_err(|e| e.to_string())
+        parse(std::iter::once("iotui").chain(line.split_whitespace()).map(OsString::from))
+            .map_err(|e| e.to_string())
     }
 
     #[test]
@@ -183,12 +202,25 @@ mod tests {
 
     #[test]
     fn a_switch_is_said_alone_or_with_its_value() {
-        for (line, direct) in [("", None), ("--direct", Some(true)), ("--direct=yes", Some(true)), ("--direct=no", Some(false))] {
+        for (line, direct) in [
+            ("", None),
+            ("--direct", Some(true)),
+            ("--direct=yes", Some(true)),
+            ("--direct=no", Some(false)),
+        ] {
             let asked = args(&format!("--batch {line} file")).unwrap();
-            assert_eq!((asked.settings.direct, asked.cli.run.file), (direct, Some("file".into())), "{line}");
+            assert_eq!(
+                (asked.settings.direct, asked.cli.run.file),
+                (direct, Some("file".into())),
+                "{line}"
+            );
         }
         let error = args("--batch --direct=maybe").unwrap_err();
-        assert!(error.contains("--direct: 'maybe' is not yes or no") && error.trim_end().lines().count() == 1, "{error}");
+        assert!(
+            error.contains("--direct: 'maybe' is not yes or no")
+                && error.trim_end().lines().count() == 1,
+            "{error}"
+        );
         assert!(args("--batch --direct=").unwrap_err().contains("--direct"));
         assert!(args("--batch --direct --direct=no").is_err(), "both cannot hold");
     }
@@ -196,32 +228,52 @@ mod tests {
     #[test]
     fn a_bad_value_names_its_option_in_one_line() {
         let error = args("--batch -s 8m..1k").unwrap_err();
-        assert!(error.contains("--block-size: the range '8m..1k' runs backwards") && error.trim_end().lines().count() == 1, "{error}");
+        assert!(
+            error.contains("--block-size: the range '8m..1k' runs backwards")
+                && error.trim_end().lines().count() == 1,
+            "{error}"
+        );
         assert!(args("--batch --count -5").unwrap_err().contains("--count: '-5' is not a count"));
     }
 
     #[test]
     fn parameters_of_probes_are_set_one_by_one() {
-        let asked = args("--batch --probe memory --set bytes=64k,1m --set latency.stride=64..256").unwrap();
-        assert_eq!(asked.settings.argv().join(" "), "--probe memory --set bytes=64k,1m --set latency.stride=64..256");
+        let asked =
+            args("--batch --probe memory --set bytes=64k,1m --set latency.stride=64..256").unwrap();
+        assert_eq!(
+            asked.settings.argv().join(" "),
+            "--probe memory --set bytes=64k,1m --set latency.stride=64..256"
+        );
         let error = args("--batch --probe memory --set bytes").unwrap_err();
-        assert!(error.contains("--set: 'bytes' is not NAME=VALUES") && error.trim_end().lines().count() == 1, "{error}");
+        assert!(
+            error.contains("--set: 'bytes' is not NAME=VALUES")
+                && error.trim_end().lines().count() == 1,
+            "{error}"
+        );
     }
 
     #[test]
     fn a_second_file_and_a_late_command_are_named_in_one_line() {
         let told = |line| args(line).unwrap_err().trim_end().to_string();
-        assert_eq!(told("--batch -p quick one.bin two.bin"), "'two.bin' is one file too many: a run measures one");
+        assert_eq!(
+            told("--batch -p quick one.bin two.bin"),
+            "'two.bin' is one file too many: a run measures one"
+        );
         assert!(told("one.bin host").starts_with("host is a command of its own: it comes first"));
         assert!(told("--batch sessions list").starts_with("sessions is a command of its own"));
-        for line in ["--batch a -- host", "--save host a host2", "f serve.bin -b serve", "-b host one two"] {
+        for line in
+            ["--batch a -- host", "--save host a host2", "f serve.bin -b serve", "-b host one two"]
+        {
             assert!(told(line).contains("is one file too many"), "{line}: {}", told(line));
         }
     }
 
     #[test]
     fn subcommands_take_no_options_of_a_run() {
-        assert!(matches!(args("sessions list --format json").unwrap().cli.command, Some(Sub::Sessions(Sessions::List { .. }))));
+        assert!(matches!(
+            args("sessions list --format json").unwrap().cli.command,
+            Some(Sub::Sessions(Sessions::List { .. }))
+        ));
         assert!(args("host --direct").is_err());
     }
 }

@@ -26,12 +26,17 @@ fn read(dir: &Path, presets: &mut Presets) {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-        Err(error) => return presets.add(&clean_text(&dir.to_string_lossy()), Err(error.to_string())),
+        Err(error) => {
+            return presets.add(&clean_text(&dir.to_string_lossy()), Err(error.to_string()));
+        }
     };
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        let Some(stem) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "toml")) else { continue };
+        let Some(stem) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "toml"))
+        else {
+            continue;
+        };
         let id = clean_text(&stem.to_string_lossy());
         // A hidden file is another program's, or half written.
         if !id.starts_with('.') {
@@ -49,12 +54,19 @@ fn preset(id: &str, path: &Path) -> Result<Preset, String> {
     if text.len() as u64 > LONGEST {
         return Err(format!("it has more than {LONGEST} bytes"));
     }
-    let experiments: Vec<&str> = experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
+    let experiments: Vec<&str> =
+        experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
     let names = Names { experiments: &experiments, infos: &engine::infos() };
-    let preset = Preset::parse_knowing(id, &text, Some(names)).map_err(|error| clean_text(&error.why()))?;
+    let preset =
+        Preset::parse_knowing(id, &text, Some(names)).map_err(|error| clean_text(&error.why()))?;
     // A paragraph keeps its lines.
     let doc = preset.doc.lines().map(clean_text).collect::<Vec<_>>().join("\n");
-    Ok(Preset { about: clean_text(&preset.about), doc, experiment: clean_text(&preset.experiment), ..preset })
+    Ok(Preset {
+        about: clean_text(&preset.about),
+        doc,
+        experiment: clean_text(&preset.experiment),
+        ..preset
+    })
 }
 
 #[cfg(test)]
@@ -82,9 +94,20 @@ mod tests {
         let before = presets.iter().count();
         read(dir.path(), &mut presets);
         let mine = presets.get("mine").unwrap();
-        assert_eq!((mine.about.as_str(), mine.doc.as_str(), mine.settings.argv().join(" ")), ("m[31mine", "a\nb", "-t 2".into()));
+        assert_eq!(
+            (mine.about.as_str(), mine.doc.as_str(), mine.settings.argv().join(" ")),
+            ("m[31mine", "a\nb", "-t 2".into())
+        );
         assert_eq!(presets.iter().count(), before + 1);
-        let why = |id: &str| presets.broken().iter().find(|b| b.id == id).unwrap_or_else(|| panic!("{id}")).why.clone();
+        let why = |id: &str| {
+            presets
+                .broken()
+                .iter()
+                .find(|b| b.id == id)
+                .unwrap_or_else(|| panic!("{id}"))
+                .why
+                .clone()
+        };
         for (id, wanted) in [
             ("quick", "has this name"),
             ("two words", "letters"),
@@ -99,7 +122,12 @@ mod tests {
             assert!(why(id).contains(wanted), "{id}: {}", why(id));
         }
         assert_eq!(presets.broken().len(), 9);
-        assert!(presets.broken().iter().all(|b| !b.id.contains(char::is_control) && !b.why.contains(char::is_control)));
+        assert!(
+            presets
+                .broken()
+                .iter()
+                .all(|b| !b.id.contains(char::is_control) && !b.why.contains(char::is_control))
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! iotui measures how fast storage is, by which way and block size, and proves where the bytes came from.
+//! iotui measures how fast storage is, by which way and block size, and proves where the bytes came
+//! from.
 //!
-//! Data flows one way: settings -> **plan** -> **engine** -> **events** -> **session** (kept) and **front end** (seen).
-//! A module imports only from lower floors; within the lowest, only as written. `tests/layers.rs` holds it to that.
+//! Data flows one way: settings -> **plan** -> **engine** -> **events** -> **session** (kept) and
+//! **front end** (seen). A module imports only from lower floors; within the lowest, only as
+//! written. `tests/layers.rs` holds it to that.
 //!
 //! | floor | modules | what is there |
 //! |---|---|---|

@@ -1,6 +1,7 @@
 //! Where a number is parsed or shown: bytes, rates, counts and times.
 //!
-//! `k`, `m`, `g`, `t` and `KiB`.. are powers of 1024, `kB`, `MB`, `GB`, `TB` powers of 1000; plain numbers are bytes.
+//! `k`, `m`, `g`, `t` and `KiB`.. are powers of 1024, `kB`, `MB`, `GB`, `TB` powers of 1000; plain
+//! numbers are bytes.
 
 pub mod column;
 mod rate;
@@ -13,9 +14,13 @@ use std::time::Duration;
 /// Why a text is no number of the wanted kind. The message says what is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    #[error("'{0}' is not a size: write bytes or a number with k, m, g, KiB, kB .. (4096, 4k, 1.5m)")]
+    #[error(
+        "'{0}' is not a size: write bytes or a number with k, m, g, KiB, kB .. (4096, 4k, 1.5m)"
+    )]
     Bytes(String),
-    #[error("'{0}' is not a count: write a whole number, with k, m, g for powers of 1024 (1000, 64k)")]
+    #[error(
+        "'{0}' is not a count: write a whole number, with k, m, g for powers of 1024 (1000, 64k)"
+    )]
     Count(String),
     #[error("'{0}' does not fit in 64 bits")]
     TooLarge(String),
@@ -47,7 +52,8 @@ const POWERS: &[(&str, u64)] = &[
 /// A text as number and unit, the unit in lower case.
 fn split(text: &str) -> (String, String) {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     (text[..end].replace('_', ""), text[end..].trim().to_ascii_lowercase())
 }
 
@@ -86,7 +92,8 @@ pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
 /// A count such as `1000` or `64k` (powers of 1024, as block counts are).
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let (number, unit) = split(text);
-    let factor = POWERS.iter().find(|(name, _)| *name == unit && unit != "b").map(|(_, factor)| *factor);
+    let factor =
+        POWERS.iter().find(|(name, _)| *name == unit && unit != "b").map(|(_, factor)| *factor);
     match factor.and_then(|factor| scaled(&number, factor)) {
         Some(Ok(value)) => Ok(value),
         Some(Err(())) => Err(UnitError::TooLarge(text.into())),
@@ -108,7 +115,11 @@ pub fn parse_time(text: &str) -> Result<Duration, UnitError> {
     };
     let value = number.parse::<f64>().map_err(|_| UnitError::Time(text.into()))? * seconds;
     // A year is more than any run; beyond it Duration's own arithmetic may overflow.
-    if value > 366.0 * 86_400.0 { Err(UnitError::TooLarge(text.into())) } else { Ok(Duration::from_secs_f64(value)) }
+    if value > 366.0 * 86_400.0 {
+        Err(UnitError::TooLarge(text.into()))
+    } else {
+        Ok(Duration::from_secs_f64(value))
+    }
 }
 
 /// A share from `5` or `5%`: 0.05; 0 to 1.
@@ -236,9 +247,16 @@ mod tests {
 
     #[test]
     fn sizes_follow_the_documented_powers() {
-        for (text, bytes) in
-            [("4k", 4096), ("4K", 4096), ("4KiB", 4096), ("4kB", 4000), ("1.5m", 1_572_864), ("7", 7), ("1 MiB", 1 << 20), ("2g", 2 << 30)]
-        {
+        for (text, bytes) in [
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4KiB", 4096),
+            ("4kB", 4000),
+            ("1.5m", 1_572_864),
+            ("7", 7),
+            ("1 MiB", 1 << 20),
+            ("2g", 2 << 30),
+        ] {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
         }
     }
@@ -260,7 +278,10 @@ mod tests {
         assert_eq!(parse_time("0.3s"), Ok(Duration::from_millis(300)));
         assert_eq!(parse_time("2m"), Ok(Duration::from_secs(120)));
         assert!(
-            parse_time("5").is_err() && parse_time("-5s").is_err() && parse_time("1e99s").is_err() && parse_time("99999999999h").is_err()
+            parse_time("5").is_err()
+                && parse_time("-5s").is_err()
+                && parse_time("1e99s").is_err()
+                && parse_time("99999999999h").is_err()
         );
     }
 

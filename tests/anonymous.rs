@@ -10,7 +10,8 @@ use iotui::report::FORMATS;
 
 /// Gives the command a host name of its own, where that is allowed.
 fn on_host(command: &mut Command, name: &'static str) {
-    // SAFETY: between fork and exec only two system calls, on memory that lives as long as the program.
+    // SAFETY: between fork and exec only two system calls, on memory that lives as long as the
+    // program.
     unsafe {
         command.pre_exec(move || {
             if libc::unshare(libc::CLONE_NEWUTS) == 0 {
@@ -23,12 +24,19 @@ fn on_host(command: &mut Command, name: &'static str) {
 
 /// The words that may not appear, in small letters.
 fn secrets(home: &Home) -> Vec<String> {
-    let unique = home.home().parent().unwrap().file_name().unwrap().to_string_lossy().to_lowercase();
+    let unique =
+        home.home().parent().unwrap().file_name().unwrap().to_string_lossy().to_lowercase();
     let host = nix::unistd::gethostname().unwrap().to_string_lossy().to_lowercase();
-    let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten().map(|user| user.name.to_lowercase());
+    let user = nix::unistd::User::from_uid(nix::unistd::geteuid())
+        .ok()
+        .flatten()
+        .map(|user| user.name.to_lowercase());
     // Short names and `root` are parts of other words.
     let telling = |name: &String| name.len() > 5;
-    ["secret".to_string(), unique].into_iter().chain([host].into_iter().chain(user).filter(telling)).collect()
+    ["secret".to_string(), unique]
+        .into_iter()
+        .chain([host].into_iter().chain(user).filter(telling))
+        .collect()
 }
 
 /// What it wrote to stdout, and into `-o` where that was asked for.
@@ -57,11 +65,16 @@ fn no_format_of_a_run_tells_whose_it_is() {
     std::fs::create_dir(home.path("secretfolder")).unwrap();
     let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
     // A block larger than the span is skipped, and told with its reason.
-    let plan = format!("--batch -p secretpreset -b read,mmap,uring,seek -s 4k,4m {QUICK} --save secretname");
+    let plan = format!(
+        "--batch -p secretpreset -b read,mmap,uring,seek -s 4k,4m {QUICK} --save secretname"
+    );
     for format in FORMATS.iter().filter(|format| !format.binary).map(|format| format.id) {
-        for what in
-            [file.as_str(), "--dir secretfolder --size 1m", "-o out secretfolder/secretfile.bin", "--dry-run secretfolder/secretfile.bin"]
-        {
+        for what in [
+            file.as_str(),
+            "--dir secretfolder --size 1m",
+            "-o out secretfolder/secretfile.bin",
+            "--dry-run secretfolder/secretfile.bin",
+        ] {
             if what.starts_with("--dry-run") && format != "json" && format != "table" {
                 continue;
             }
@@ -75,7 +88,11 @@ fn no_format_of_a_run_tells_whose_it_is() {
     let told = telling(&home, &run(&home, &format!("{plan} --format json {file}")));
     assert!(told.len() > 1, "{told:?}");
     let named = run(&home, &format!("{plan} --format gbench {file}"));
-    if is_root() { assert!(named.contains("secrethost"), "{named}") } else { skip("no host name of our own") }
+    if is_root() {
+        assert!(named.contains("secrethost"), "{named}")
+    } else {
+        skip("no host name of our own")
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Every bad input: one line that says what to do, the exit code, nothing on stdout, nothing lost, nothing left behind.
+//! Every bad input: one line that says what to do, the exit code, nothing on stdout, nothing lost,
+//! nothing left behind.
 
 mod common;
 
@@ -15,7 +16,8 @@ use nix::sys::stat::Mode;
 fn assert_refused(home: &Home, command: &mut Command, code: i32, words: &[&str]) {
     let names = home.names();
     let output = output(command);
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let told = format!("{command:?}\nexit {:?}\nstdout: {stdout}\nstderr: {stderr}", output.status);
     assert_eq!(output.status.code(), Some(code), "{told}");
     assert_eq!(stdout, "", "{told}");
@@ -104,7 +106,12 @@ fn numbers_that_make_no_sense() {
     ] {
         // The words of QUICK would come twice.
         let quick = if line.contains("--trial") || line.contains("--budget") { "" } else { QUICK };
-        assert_refused(&home, &mut home.std(&format!("--batch data.bin -b read -c warm {quick} {line}")), 2, words);
+        assert_refused(
+            &home,
+            &mut home.std(&format!("--batch data.bin -b read -c warm {quick} {line}")),
+            2,
+            words,
+        );
     }
 }
 
@@ -181,7 +188,8 @@ fn combinations_that_cannot_be() {
         };
         refused(&home, &line, words);
     }
-    let direct = fs::OpenOptions::new().read(true).custom_flags_direct().open(home.path("data.bin"));
+    let direct =
+        fs::OpenOptions::new().read(true).custom_flags_direct().open(home.path("data.bin"));
     match direct {
         Ok(_) => refused(&home, "data.bin -b pread --direct -s 1000", &["multiple of", "1000"]),
         Err(error) => skip(&format!("no direct I/O here: {error}")),
@@ -192,12 +200,18 @@ fn combinations_that_cannot_be() {
 fn among_others_a_combination_that_cannot_be_is_only_left_out_and_said_so() {
     let home = Home::new();
     home.file("data.bin", (1 << 20) + 1);
-    let document = home.json(&format!("--batch data.bin -b pread,uring -q 1,32 -c warm -s 4k,4m {QUICK}"));
+    let document =
+        home.json(&format!("--batch data.bin -b pread,uring -q 1,32 -c warm -s 4k,4m {QUICK}"));
     let reasons = document["skipped"].to_string();
     assert!(reasons.contains("synchronous") && reasons.contains("larger than"), "{reasons}");
-    let document = home.json(&format!("--batch --op write --dir . --size 1m -b pread,seek -s 64k {QUICK}"));
+    let document =
+        home.json(&format!("--batch --op write --dir . --size 1m -b pread,seek -s 64k {QUICK}"));
     assert_eq!(common::each(&document["skipped"], "reason").len(), 1, "{}", document["skipped"]);
-    assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("seek cannot write"), "{}", document["skipped"]);
+    assert!(
+        document["skipped"][0]["reason"].as_str().unwrap().contains("seek cannot write"),
+        "{}",
+        document["skipped"]
+    );
 }
 
 #[test]
@@ -227,7 +241,8 @@ fn uring_forbidden() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = |line: &str| {
-        let mut command = home.std(&format!("--batch data.bin -s 64k -c warm --no-save {QUICK} {line}"));
+        let mut command =
+            home.std(&format!("--batch data.bin -s 64k -c warm --no-save {QUICK} {line}"));
         kernel::forbid_uring(&mut command);
         command
     };
@@ -271,7 +286,12 @@ fn a_file_that_may_not_be_read() {
     fs::create_dir(home.path("locked")).unwrap();
     fs::set_permissions(home.path("locked"), fs::Permissions::from_mode(0o500)).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
-    for line in ["--dir locked", "--op write locked/new.bin", "data.bin -o locked/out", "--op write -o locked/out"] {
+    for line in [
+        "--dir locked",
+        "--op write locked/new.bin",
+        "data.bin -o locked/out",
+        "--op write -o locked/out",
+    ] {
         assert_refused(&home, &mut user(line), 2, &["locked", "Permission denied"]);
     }
     // A file that may only be read is measured.
@@ -301,12 +321,22 @@ fn an_output_that_fails_is_told_once() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = format!("--batch data.bin -b read -s 64k -c warm --no-save {QUICK}");
-    let lines =
-        [run.as_str(), "--batch data.bin --dry-run", "host", "sessions list", "--list backends", "--generate man", "--generate zsh"];
+    let lines = [
+        run.as_str(),
+        "--batch data.bin --dry-run",
+        "host",
+        "sessions list",
+        "--list backends",
+        "--generate man",
+        "--generate zsh",
+    ];
     for line in lines {
         for to in ["-o /dev/full", "-o missing/out", "-o .", ""] {
             let mut command = home.std(&format!("{line} {to}"));
-            command.stdin(Stdio::null()).stderr(Stdio::piped()).stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+            command
+                .stdin(Stdio::null())
+                .stderr(Stdio::piped())
+                .stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
             let ran = command.spawn().unwrap().wait_with_output().unwrap();
             let stderr = String::from_utf8_lossy(&ran.stderr);
             assert!(matches!(ran.status.code(), Some(1 | 2)), "{line} {to}: {stderr}");
@@ -325,7 +355,13 @@ fn an_output_that_is_the_target() {
     std::os::unix::fs::symlink("data.bin", home.path("link")).unwrap();
     fs::hard_link(&file, home.path("second")).unwrap();
     let before = data::Print::of(&file);
-    for line in ["data.bin -o data.bin", "data.bin -o ./data.bin", "data.bin -o link", "link -o data.bin", "data.bin -o second"] {
+    for line in [
+        "data.bin -o data.bin",
+        "data.bin -o ./data.bin",
+        "data.bin -o link",
+        "link -o data.bin",
+        "data.bin -o second",
+    ] {
         refused(&home, line, &["is what is measured"]);
     }
     refused(&home, "--op write new.bin -o ../work/new.bin", &["is what is measured"]);
@@ -342,7 +378,10 @@ fn names_that_would_steer_a_terminal() {
             let output = output(command.arg(name).args(["--size", "0"]));
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{option} {name:?}: {stderr}");
-            assert!(!stderr.trim_end().chars().any(|c| c.is_control() && c != '\n'), "{option} {name:?}: {stderr:?}");
+            assert!(
+                !stderr.trim_end().chars().any(|c| c.is_control() && c != '\n'),
+                "{option} {name:?}: {stderr:?}"
+            );
             assert!(stderr.lines().count() == 1, "{option} {name:?}: {stderr:?}");
         }
     }
@@ -360,7 +399,9 @@ fn a_read_only_file_system() {
             refused(&home, line, &["disk", "Read-only file system"]);
         }
         // Reading it is fine.
-        home.cmd(&format!("--batch disk/data.bin -b read -s 64k --no-save {QUICK}")).assert().success();
+        home.cmd(&format!("--batch disk/data.bin -b read -s 64k --no-save {QUICK}"))
+            .assert()
+            .success();
     });
 }
 
@@ -393,17 +434,22 @@ fn a_disk_that_fills_up_while_it_is_written() {
     let home = Home::new();
     let at = home.path("disk");
     kernel::with_tmpfs(&at, "256m", || {
-        let mut command = home.std(&format!("--batch --op write disk/new.bin --size 200m {QUICK} -o out"));
+        let mut command =
+            home.std(&format!("--batch --op write disk/new.bin --size 200m {QUICK} -o out"));
         let free = || nix::sys::statvfs::statvfs(&at).unwrap().blocks_free();
         let before = free();
         let mut run = Run::start(command.stderr(Stdio::piped()));
-        // The file has no name before it is whole: the room that it takes shows that it is being filled. Now somebody else takes the rest.
+        // The file has no name before it is whole: the room that it takes shows that it is being
+        // filled. Now somebody else takes the rest.
         let full_before = (200 << 20) / 4096;
         while before - free() < 256 && run.end(std::time::Duration::ZERO).is_none() {
             std::thread::yield_now();
         }
         run.signal(Signal::SIGSTOP);
-        assert!(before - free() < full_before, "the file was whole before anybody could take its room");
+        assert!(
+            before - free() < full_before,
+            "the file was whole before anybody could take its room"
+        );
         take_all_room(&fs::File::create(at.join("other")).unwrap());
         run.signal(Signal::SIGCONT);
         let status = run.end(std::time::Duration::from_secs(60)).expect("the run ends");

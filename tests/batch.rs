@@ -32,14 +32,24 @@ fn a_table_of_the_default_job() {
         .stderr(predicate::str::contains("saved ").and(predicate::str::contains(".jsonl")))
         .stdout(predicate::str::starts_with("target ").and(predicate::str::contains("Fastest: ")));
     let text = home.stdout(&format!("--batch data.bin {QUICK} --quiet"));
-    for (backend, block) in ["read", "mmap", "uring"].iter().flat_map(|b| ["4 KiB", "32 KiB", "256 KiB", "2 MiB"].map(|s| (b, s))) {
-        let rows = text.lines().filter(|l| l.starts_with(backend) && l.contains(&format!(" {block} ")));
+    for (backend, block) in ["read", "mmap", "uring"]
+        .iter()
+        .flat_map(|b| ["4 KiB", "32 KiB", "256 KiB", "2 MiB"].map(|s| (b, s)))
+    {
+        let rows =
+            text.lines().filter(|l| l.starts_with(backend) && l.contains(&format!(" {block} ")));
         assert_eq!(rows.count(), 2, "{backend} {block} is there cold and warm:\n{text}");
     }
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "a line is wider than 80 columns:\n{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "a line is wider than 80 columns:\n{text}"
+    );
     // Whole and absolute, however it is broken into lines.
     let unbroken = |text: &str| text.split_whitespace().collect::<String>();
-    assert!(unbroken(&text).contains(&unbroken(&format!("target {}, 4 MiB", file.display()))), "{text}");
+    assert!(
+        unbroken(&text).contains(&unbroken(&format!("target {}, 4 MiB", file.display()))),
+        "{text}"
+    );
     assert_eq!(data::Print::of(&file), before, "the user's file changed");
     assert_eq!(home.names(), ["data.bin"]);
 }
@@ -58,7 +68,11 @@ fn json_is_what_the_schema_says() {
         let document = home.json(&format!("--batch {line} {QUICK}"));
         common::assert_valid(&document);
         assert!(!document["results"].as_array().unwrap().is_empty(), "{line}");
-        assert!(each(&document["results"], "error").iter().all(|e| e.is_null()), "{line}: {}", document["results"]);
+        assert!(
+            each(&document["results"], "error").iter().all(|e| e.is_null()),
+            "{line}: {}",
+            document["results"]
+        );
     }
     assert_eq!(home.names(), ["data.bin"], "scratch and written files are gone");
 }
@@ -67,27 +81,46 @@ fn json_is_what_the_schema_says() {
 fn jsonl_tells_each_trial_before_the_results() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    let lines = home.jsonl("--batch data.bin --trials 2 --trial-time 1ms -b read,pread -s 4k,64k,3m -c warm");
+    let lines = home
+        .jsonl("--batch data.bin --trials 2 --trial-time 1ms -b read,pread -s 4k,64k,3m -c warm");
     let kinds: Vec<&str> = lines.iter().map(|l| l["kind"].as_str().unwrap()).collect();
-    let wanted: Vec<&str> = [vec!["trial"; 8], vec!["result"; 4], vec!["skipped"; 2], vec!["end"]].concat();
+    let wanted: Vec<&str> =
+        [vec!["trial"; 8], vec!["result"; 4], vec!["skipped"; 2], vec!["end"]].concat();
     assert_eq!(kinds, wanted);
     let last = lines.last().unwrap();
     assert_eq!((&last["reason"], &last["schema"]), (&"finished".into(), &"iotui/1".into()));
-    assert!(lines[0]["cell"]["backend"].is_string() && lines[0]["bytes"].as_u64().unwrap() > 0, "{}", lines[0]);
-    assert!(last["session"].as_str().is_some_and(|id| home.sessions()[0].to_string_lossy().contains(id)), "{last}");
+    assert!(
+        lines[0]["cell"]["backend"].is_string() && lines[0]["bytes"].as_u64().unwrap() > 0,
+        "{}",
+        lines[0]
+    );
+    assert!(
+        last["session"]
+            .as_str()
+            .is_some_and(|id| home.sessions()[0].to_string_lossy().contains(id)),
+        "{last}"
+    );
 }
 
 #[test]
 fn csv_has_a_row_per_cell_and_equal_columns() {
     let home = Home::new();
     home.file("a,b \"c\".bin", 1 << 20);
-    let output =
-        home.cmd(&format!("--batch -b read,mmap -s 4k,64k {QUICK} --format csv --save a,b")).arg("a,b \"c\".bin").assert().success();
+    let output = home
+        .cmd(&format!("--batch -b read,mmap -s 4k,64k {QUICK} --format csv --save a,b"))
+        .arg("a,b \"c\".bin")
+        .assert()
+        .success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
     let rows: Vec<Vec<String>> = text.lines().map(fields).collect();
     assert_eq!(rows.len(), 1 + 8);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{text}");
-    let column = |name: &str| rows[0].iter().position(|n| n == name).unwrap_or_else(|| panic!("no column {name}: {:?}", rows[0]));
+    let column = |name: &str| {
+        rows[0]
+            .iter()
+            .position(|n| n == name)
+            .unwrap_or_else(|| panic!("no column {name}: {:?}", rows[0]))
+    };
     let (backend, rate) = (column("backend"), column("throughput_median_bytes_per_second"));
     let found: BTreeSet<&str> = rows[1..].iter().map(|row| row[backend].as_str()).collect();
     assert_eq!(found, BTreeSet::from(["mmap", "read"]));
@@ -102,10 +135,19 @@ fn a_session_is_kept_and_shows_what_the_run_showed() {
     let id = shown["session"].as_str().unwrap();
     assert_eq!(home.sessions(), [home.sessions_dir().join(format!("{id}.jsonl"))]);
     let list = home.json("sessions list");
-    assert_eq!((list[0]["id"].as_str(), list[0]["name"].as_str(), list[0]["state"].as_str()), (Some(id), Some("first"), Some("finished")));
+    assert_eq!(
+        (list[0]["id"].as_str(), list[0]["name"].as_str(), list[0]["state"].as_str()),
+        (Some(id), Some("first"), Some("finished"))
+    );
     assert_eq!((list[0]["cells"].as_u64(), list[0]["measured"].as_u64()), (Some(4), Some(4)));
     let text = home.stdout("sessions list");
-    assert!(text.lines().count() == 2 && text.contains(id) && text.contains("data.bin") && text.contains("finished"), "{text}");
+    assert!(
+        text.lines().count() == 2
+            && text.contains(id)
+            && text.contains("data.bin")
+            && text.contains("finished"),
+        "{text}"
+    );
     for by in [id, "first", &id[..id.len() - 1], home.sessions()[0].to_str().unwrap()] {
         assert_eq!(home.json(&format!("sessions show {by}")), shown, "by {by}");
     }
@@ -122,20 +164,30 @@ fn sessions_are_renamed_deleted_and_imported() {
     home.json(&format!("{run} --save second"));
     home.cmd("sessions rename first third").assert().success();
     let copy = home.path("copy.jsonl");
-    fs::copy(home.sessions_dir().join(format!("{}.jsonl", first["session"].as_str().unwrap())), &copy).unwrap();
+    fs::copy(
+        home.sessions_dir().join(format!("{}.jsonl", first["session"].as_str().unwrap())),
+        &copy,
+    )
+    .unwrap();
     home.cmd("sessions delete third").assert().success();
     assert_eq!(each(&home.json("sessions list"), "name"), ["second"]);
     home.cmd("sessions import copy.jsonl").assert().success();
     let again = home.json("sessions show third");
     assert_eq!((&again["results"], &again["plan"]), (&first["results"], &first["plan"]));
-    home.cmd("sessions show nothing").assert().code(1).stdout("").stderr(predicate::str::starts_with("iotui: "));
+    home.cmd("sessions show nothing")
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr(predicate::str::starts_with("iotui: "));
 }
 
 #[test]
 fn a_plan_runs_again_with_the_same_cells() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    let first = home.json(&format!("--batch data.bin {QUICK} -b read,uring -s 4k,64k --xor --save first --seed 7"));
+    let first = home.json(&format!(
+        "--batch data.bin {QUICK} -b read,uring -s 4k,64k --xor --save first --seed 7"
+    ));
     let again = home.json("--batch --plan first");
     assert_eq!(again["plan"], first["plan"]);
     assert_ne!(again["session"], first["session"]);
@@ -144,7 +196,11 @@ fn a_plan_runs_again_with_the_same_cells() {
     assert_eq!((&other["plan"]["seed"], &other["plan"]["trials"]), (&8.into(), &2.into()));
     assert_eq!(each(&other["results"], "cell"), each(&first["results"], "cell"));
     home.cmd("--batch --plan first -b mmap").assert().code(2).stdout("");
-    home.cmd("--batch --plan second").assert().code(1).stdout("").stderr(predicate::str::contains("second"));
+    home.cmd("--batch --plan second")
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr(predicate::str::contains("second"));
 }
 
 #[test]
@@ -165,8 +221,12 @@ fn a_plan_runs_again_from_any_folder_on_the_same_file() {
         let first = home.json(&format!("--batch {target} -b pread -s 64k {QUICK} --save {name}"));
         assert_eq!(first["plan"]["target"][key], wanted, "{target}");
         let _ = fs::remove_file(home.path("new.bin"));
-        let again = common::output(home.std(&format!("--batch --plan {name} --no-save --format json")).current_dir(home.path("other")));
-        let document: Value = serde_json::from_slice(&again.stdout).unwrap_or_else(|e| panic!("{e}: {again:?}"));
+        let again = common::output(
+            home.std(&format!("--batch --plan {name} --no-save --format json"))
+                .current_dir(home.path("other")),
+        );
+        let document: Value =
+            serde_json::from_slice(&again.stdout).unwrap_or_else(|e| panic!("{e}: {again:?}"));
         assert_eq!(document["plan"], first["plan"], "{target}");
         assert_eq!(common::names(&home.path("other")), [""; 0], "{target}");
     }
@@ -176,19 +236,40 @@ fn a_plan_runs_again_from_any_folder_on_the_same_file() {
 fn a_dry_run_makes_nothing() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    for line in ["--dir .", "data.bin", "--op write new.bin --size 1m", "--dir . --keep --size 1m", "data.bin -o out.txt --save me"] {
+    for line in [
+        "--dir .",
+        "data.bin",
+        "--op write new.bin --size 1m",
+        "--dir . --keep --size 1m",
+        "data.bin -o out.txt --save me",
+    ] {
         let text = home.stdout(&format!("--batch --dry-run -b read {line}"));
-        let shown = if line.contains("-o out") { fs::read_to_string(home.path("out.txt")).unwrap() } else { text };
-        assert!(shown.starts_with("target ") && shown.contains("\n  read 4 KiB"), "{line}: {shown}");
+        let shown = if line.contains("-o out") {
+            fs::read_to_string(home.path("out.txt")).unwrap()
+        } else {
+            text
+        };
+        assert!(
+            shown.starts_with("target ") && shown.contains("\n  read 4 KiB"),
+            "{line}: {shown}"
+        );
         let _ = fs::remove_file(home.path("out.txt"));
         assert_eq!(home.names(), ["data.bin"], "{line}");
     }
     // What facts say of it beforehand: the rated speed, not measured here.
     let text = home.stdout("--batch --dry-run -b pread -c cold --rated 100MB/s data.bin");
-    assert!(text.contains("\nexpected 95.4 MiB/s by the 95.4 MiB/s that the vendor of the disk names\n"), "{text}");
+    assert!(
+        text.contains(
+            "\nexpected 95.4 MiB/s by the 95.4 MiB/s that the vendor of the disk names\n"
+        ),
+        "{text}"
+    );
     let plan = home.json("--batch --dry-run data.bin");
     // Three backends, cold and warm; 2 MiB are more than the file has.
-    assert_eq!((plan["cells"].as_array().unwrap().len(), plan["skipped"].as_array().unwrap().len()), (18, 6));
+    assert_eq!(
+        (plan["cells"].as_array().unwrap().len(), plan["skipped"].as_array().unwrap().len()),
+        (18, 6)
+    );
     assert!(home.sessions().is_empty());
 }
 
@@ -199,9 +280,18 @@ fn sessions_are_kept_as_asked() {
     let run = format!("--batch data.bin {QUICK} -b read -s 64k -c warm");
     assert_eq!(home.json(&format!("{run} --no-save"))["session"], Value::Null);
     assert!(home.sessions().is_empty());
-    home.cmd(&format!("{run} --save NAME")).assert().success().stderr(predicate::str::contains("NAME-2").not());
-    home.cmd(&format!("{run} --save NAME")).assert().success().stderr(predicate::str::contains("NAME-2"));
-    let names: BTreeSet<String> = each(&home.json("sessions list"), "name").iter().map(|n| n.as_str().unwrap().into()).collect();
+    home.cmd(&format!("{run} --save NAME"))
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("NAME-2").not());
+    home.cmd(&format!("{run} --save NAME"))
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("NAME-2"));
+    let names: BTreeSet<String> = each(&home.json("sessions list"), "name")
+        .iter()
+        .map(|n| n.as_str().unwrap().into())
+        .collect();
     assert_eq!(names, BTreeSet::from(["NAME".into(), "NAME-2".into()]));
     home.cmd(&format!("{run} --save NAME --quiet")).assert().success().stderr("");
     home.cmd(&format!("{run} --save NAME --no-save")).assert().code(2);
@@ -221,7 +311,11 @@ fn an_output_file_is_whole_or_as_it_was() {
     // A disk that fails while the scratch file is written: the run itself fails.
     let mut failing = home.std(&format!("--batch --dir . --size 8m {QUICK} -o out"));
     kernel::limit_files(&mut failing, 1 << 20);
-    assert_cmd::Command::from_std(failing).assert().code(1).stdout("").stderr(predicate::str::contains("writing the file"));
+    assert_cmd::Command::from_std(failing)
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr(predicate::str::contains("writing the file"));
     assert_eq!(fs::read_to_string(home.path("out")).unwrap(), kept);
     assert_eq!(home.names(), ["data.bin", "out"], "nothing is left beside it");
 }

@@ -17,9 +17,13 @@ fn lists_hold_every_entry_once() {
     let presets: Vec<&str> = PRESETS.iter().map(|p| p.0).collect();
     let experiments: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id()).collect();
     let references: Vec<&str> = iotui::session::references().iter().map(|r| r.id).collect();
-    for (what, ids) in
-        [("backends", backends), ("peers", peers), ("presets", presets), ("experiments", experiments), ("references", references)]
-    {
+    for (what, ids) in [
+        ("backends", backends),
+        ("peers", peers),
+        ("presets", presets),
+        ("experiments", experiments),
+        ("references", references),
+    ] {
         let list = home.json(&format!("--list {what}"));
         assert_eq!(each(&list, "id"), ids, "{what}");
         assert!(each(&list, "about").iter().all(|a| !a.as_str().unwrap().is_empty()), "{what}");
@@ -36,13 +40,20 @@ fn lists_hold_every_entry_once() {
 fn references_are_shown_compared_and_exported_and_never_changed() {
     let home = Home::new();
     let shown = home.json("sessions show xeon");
-    assert_eq!((&shown["session"], &shown["plan"]["target"]), (&"xeon-os".into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&shown["session"], &shown["plan"]["target"]),
+        (&"xeon-os".into(), &serde_json::Value::Null)
+    );
     assert_eq!(shown["results"][0]["estimate"]["low"], 12.0);
     let compared = home.json("sessions compare macbook-2017 i7-8750h");
     assert!(!compared["others"][0]["cells"].as_array().unwrap().is_empty());
     let csv = home.stdout("sessions export ryzen-5900hs --format csv");
     assert_eq!(csv.lines().count(), 41, "{csv}");
-    for line in ["sessions rename xeon-os mine", "sessions delete macbook-2017", "--batch --plan i7-8750h --no-save"] {
+    for line in [
+        "sessions rename xeon-os mine",
+        "sessions delete macbook-2017",
+        "--batch --plan i7-8750h --no-save",
+    ] {
         let says = "is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again";
         let told = home.cmd(line).assert().code(1).get_output().stderr.clone();
         let told = String::from_utf8(told).unwrap();
@@ -55,10 +66,20 @@ fn references_are_shown_compared_and_exported_and_never_changed() {
 fn what_fio_wrote_becomes_a_session() {
     let home = Home::new();
     let file = format!("{}/tests/golden/fio/mixed.json", env!("CARGO_MANIFEST_DIR"));
-    home.cmd("sessions import").arg(&file).assert().success().stderr(predicate::str::contains("imported as 20261121-165131-mixed"));
+    home.cmd("sessions import")
+        .arg(&file)
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("imported as 20261121-165131-mixed"));
     let shown = home.json("sessions show 20261121");
-    assert_eq!((&shown["results"][0]["cell"]["backend"], &shown["results"][1]["cell"]["op"]), (&"uring".into(), &"write".into()));
-    assert_eq!((&shown["results"][0]["syscalls"], &shown["results"][0]["source"]["unknown"]), (&serde_json::Value::Null, &1.0.into()));
+    assert_eq!(
+        (&shown["results"][0]["cell"]["backend"], &shown["results"][1]["cell"]["op"]),
+        (&"uring".into(), &"write".into())
+    );
+    assert_eq!(
+        (&shown["results"][0]["syscalls"], &shown["results"][0]["source"]["unknown"]),
+        (&serde_json::Value::Null, &1.0.into())
+    );
     home.cmd("sessions import")
         .arg(file.replace("mixed.json", "../../../Cargo.toml"))
         .assert()
@@ -76,16 +97,39 @@ fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
     std::fs::write(dir.join("raw.toml"), text).unwrap();
     std::fs::write(dir.join("bad.toml"), text.replace("trials", "trails")).unwrap();
     let list = home.json("--list presets");
-    let of = |id: &str| list.as_array().unwrap().iter().filter(|p| p["id"] == id).map(|p| p["unavailable"].clone()).collect::<Vec<_>>();
+    let of = |id: &str| {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .filter(|p| p["id"] == id)
+            .map(|p| p["unavailable"].clone())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(of("mine"), [serde_json::Value::Null]);
     assert!(of("raw").len() == 2 && of("raw")[1].as_str().unwrap().contains("has this name"));
     assert!(of("bad")[0].as_str().unwrap().contains("did you mean trials"));
-    let out = home.cmd("--batch -p mine --dry-run --dir . --format json").assert().success().get_output().clone();
+    let out = home
+        .cmd("--batch -p mine --dry-run --dir . --format json")
+        .assert()
+        .success()
+        .get_output()
+        .clone();
     let plan: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!((&plan["trials"], &plan["presets"][0], &plan["cells"][0]["backend"]), (&2.into(), &"mine".into(), &"null".into()));
+    assert_eq!(
+        (&plan["trials"], &plan["presets"][0], &plan["cells"][0]["backend"]),
+        (&2.into(), &"mine".into(), &"null".into())
+    );
     let told = String::from_utf8(out.stderr).unwrap();
-    assert!(told.contains("bad is left out") && told.contains("raw is left out") && told.lines().count() == 2, "{told}");
-    home.cmd("--batch -p bad --dry-run").assert().code(2).stderr(predicate::str::contains("bad.toml: line 7: trails"));
+    assert!(
+        told.contains("bad is left out")
+            && told.contains("raw is left out")
+            && told.lines().count() == 2,
+        "{told}"
+    );
+    home.cmd("--batch -p bad --dry-run")
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("bad.toml: line 7: trails"));
     home.cmd("--batch -p mine --dry-run --dir . --quiet").assert().success().stderr("");
 }
 
@@ -109,7 +153,8 @@ fn backends_are_listed_where_no_file_can_be_made() {
     common::kernel::with_tmpfs(&nowhere, "1m", || {
         let mut command = home.std("--list backends");
         command.current_dir(&nowhere).env("HOME", &nowhere).env("TMPDIR", &nowhere);
-        if std::fs::metadata("/var/tmp").is_ok() && !common::kernel::tmpfs_over("/var/tmp".as_ref()) {
+        if std::fs::metadata("/var/tmp").is_ok() && !common::kernel::tmpfs_over("/var/tmp".as_ref())
+        {
             return skip("/var/tmp cannot be covered");
         }
         let ran = output(&mut command);
@@ -120,16 +165,25 @@ fn backends_are_listed_where_no_file_can_be_made() {
         let ran = output(&mut command);
         let stderr = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains("no folder for a scratch file") && stderr.contains("--dir"), "{stderr}");
+        assert!(
+            stderr.contains("no folder for a scratch file") && stderr.contains("--dir"),
+            "{stderr}"
+        );
     });
 }
 
 #[test]
 fn completions_and_man_page_are_made() {
     let home = Home::new();
-    for (what, start) in [("man", ".ie"), ("bash", "_iotui"), ("zsh", "#compdef iotui"), ("fish", "#")] {
+    for (what, start) in
+        [("man", ".ie"), ("bash", "_iotui"), ("zsh", "#compdef iotui"), ("fish", "#")]
+    {
         let text = home.stdout(&format!("--generate {what}"));
-        assert!(text.trim_start().starts_with(start), "{what} begins with {:?}", text.lines().next());
+        assert!(
+            text.trim_start().starts_with(start),
+            "{what} begins with {:?}",
+            text.lines().next()
+        );
         // Options of a measurement come from another table than the rest.
         assert!(["block", "trial", "sessions"].iter().all(|word| text.contains(word)), "{what}");
     }
@@ -155,7 +209,10 @@ fn the_host_is_told() {
     assert!(text.contains(kernel.trim()), "{text}");
     let json = home.json("host data.bin");
     assert_eq!(
-        json["host"]["kernel"]["release"].as_str().or(json["host"]["kernel"].as_str()).map(|k| k.contains(kernel.trim())),
+        json["host"]["kernel"]["release"]
+            .as_str()
+            .or(json["host"]["kernel"].as_str())
+            .map(|k| k.contains(kernel.trim())),
         Some(true)
     );
     assert_eq!(json["target"]["size"], 1 << 20, "{}", json["target"]);
@@ -175,7 +232,11 @@ fn help_and_version_are_data() {
     for line in ["--help", "-h", "help sessions", "sessions --help", "host --help"] {
         assert!(home.stdout(line).contains("Usage: iotui"), "{line}");
     }
-    assert!(["--block-size", "--trials", "--batch", "--save"].iter().all(|o| home.stdout("--help").contains(o)));
+    assert!(
+        ["--block-size", "--trials", "--batch", "--save"]
+            .iter()
+            .all(|o| home.stdout("--help").contains(o))
+    );
 }
 
 #[test]
@@ -195,18 +256,35 @@ fn sessions_are_compared() {
     assert!(text.starts_with("A  ") && text.contains("\nB  "), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let json = home.json(&format!("sessions compare {id} {golden} {golden}"));
-    assert_eq!((&json["schema"], json["others"].as_array().map(Vec::len)), (&"iotui-compare/1".into(), Some(2)));
+    assert_eq!(
+        (&json["schema"], json["others"].as_array().map(Vec::len)),
+        (&"iotui-compare/1".into(), Some(2))
+    );
     let other = &json["others"][0];
     for key in ["side", "text", "differences", "cells", "alone"] {
         assert!(!other[key].is_null(), "{key} in {other}");
     }
     let never = |outcome: &serde_json::Value| outcome == "faster" || outcome == "slower";
-    assert!(!other["cells"].as_array().unwrap().iter().any(|pair| never(&pair["outcome"])), "{other}");
+    assert!(
+        !other["cells"].as_array().unwrap().iter().any(|pair| never(&pair["outcome"])),
+        "{other}"
+    );
     home.cmd(&format!("sessions compare {id}")).assert().code(2).stdout("");
-    home.cmd(&format!("sessions compare {id} nothing")).assert().code(1).stdout("").stderr(predicate::str::contains("no session"));
-    let wrong = home.cmd(&format!("sessions compare {id} {id} --format markdwn")).assert().code(2).stdout("");
+    home.cmd(&format!("sessions compare {id} nothing"))
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr(predicate::str::contains("no session"));
+    let wrong = home
+        .cmd(&format!("sessions compare {id} {id} --format markdwn"))
+        .assert()
+        .code(2)
+        .stdout("");
     wrong.stderr(predicate::str::contains("did you mean markdown"));
-    let (help, line) = (home.stdout("sessions compare --help"), format!("sessions compare {id} {golden} --format"));
+    let (help, line) = (
+        home.stdout("sessions compare --help"),
+        format!("sessions compare {id} {golden} --format"),
+    );
     for format in iotui::report::COMPARISONS {
         assert!(help.contains(format.id), "{help}");
         let text = home.stdout(&format!("{line} {}", format.id));
@@ -222,16 +300,33 @@ fn sessions_of_nobody() {
     let home = Home::new();
     assert_eq!(home.json("sessions list"), serde_json::json!([]));
     home.cmd("sessions list").assert().success().stdout(predicate::str::contains("no sessions"));
-    for line in ["sessions show x", "sessions delete x", "sessions rename x y", "sessions import x"] {
-        home.cmd(line).assert().code(1).stdout("").stderr(predicate::function(|e: &str| e.lines().count() == 1));
+    for line in ["sessions show x", "sessions delete x", "sessions rename x y", "sessions import x"]
+    {
+        home.cmd(line)
+            .assert()
+            .code(1)
+            .stdout("")
+            .stderr(predicate::function(|e: &str| e.lines().count() == 1));
     }
     // What is no session is no session, and stays as it was.
     std::fs::write(home.path("no.jsonl"), "{\"iotui\":1,\"kind\":\"session\"").unwrap();
     for line in ["sessions show no.jsonl", "sessions import no.jsonl"] {
-        home.cmd(line).assert().code(1).stdout("").stderr(predicate::function(|e: &str| e.lines().count() == 1));
+        home.cmd(line)
+            .assert()
+            .code(1)
+            .stdout("")
+            .stderr(predicate::function(|e: &str| e.lines().count() == 1));
     }
-    std::fs::write(home.path("new.jsonl"), "{\"iotui\":999,\"kind\":\"session\",\"id\":\"a\",\"name\":\"\"}\n").unwrap();
-    home.cmd("sessions show new.jsonl").assert().code(1).stdout("").stderr(predicate::str::contains("newer"));
+    std::fs::write(
+        home.path("new.jsonl"),
+        "{\"iotui\":999,\"kind\":\"session\",\"id\":\"a\",\"name\":\"\"}\n",
+    )
+    .unwrap();
+    home.cmd("sessions show new.jsonl")
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr(predicate::str::contains("newer"));
     assert!(home.sessions().is_empty());
 }
 
@@ -239,28 +334,48 @@ fn sessions_of_nobody() {
 fn every_format_is_offered_and_exported() {
     let home = Home::new();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
-    let (help, completion) = (home.stdout("sessions export --help"), home.stdout("--generate bash"));
+    let (help, completion) =
+        (home.stdout("sessions export --help"), home.stdout("--generate bash"));
     for format in iotui::report::FORMATS {
         assert!(help.contains(format.id) && completion.contains(format.id), "{}", format.id);
         let piped = |line: &str| home.cmd(line).assert().success().get_output().stdout.clone();
         let data = piped(&format!("sessions export {golden} --format {}", format.id));
-        home.cmd(&format!("sessions export {golden} --format {} -o out", format.id)).assert().success().stdout("");
+        home.cmd(&format!("sessions export {golden} --format {} -o out", format.id))
+            .assert()
+            .success()
+            .stdout("");
         assert_eq!(std::fs::read(home.path("out")).unwrap(), data, "{}", format.id);
-        assert!(!piped(&format!("sessions export {golden} --format {} --anonymous", format.id)).is_empty());
+        assert!(
+            !piped(&format!("sessions export {golden} --format {} --anonymous", format.id))
+                .is_empty()
+        );
     }
-    home.cmd(&format!("sessions export {golden} --format jsno")).assert().code(2).stderr(predicate::str::contains("did you mean json"));
-    home.cmd(&format!("sessions export {golden}")).assert().code(2).stderr(predicate::str::contains("--format"));
+    home.cmd(&format!("sessions export {golden} --format jsno"))
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("did you mean json"));
+    home.cmd(&format!("sessions export {golden}"))
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--format"));
 }
 
 #[test]
 fn throughput_is_shown_in_the_unit_that_was_asked_for() {
     let home = Home::new();
     let table = |unit: &str| home.stdout(&format!("sessions show ryzen-5900hs --unit {unit}"));
-    assert!(table("MB/s").contains("MB/s") && !table("MB/s").contains("GiB/s ±"), "{}", table("MB/s"));
+    assert!(
+        table("MB/s").contains("MB/s") && !table("MB/s").contains("GiB/s ±"),
+        "{}",
+        table("MB/s")
+    );
     assert_eq!(table("gib"), table("GiB/s"));
     let svg = home.stdout("sessions export macbook-2017 --format svg --unit kB/s --scale linear");
     assert!(svg.contains(">kB/s: median<"), "{svg}");
-    home.cmd("sessions show ryzen-5900hs --unit MiB/h").assert().code(2).stderr(predicate::str::contains("MiB/s"));
+    home.cmd("sessions show ryzen-5900hs --unit MiB/h")
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("MiB/s"));
 }
 
 #[test]
@@ -268,8 +383,13 @@ fn a_picture_in_pixels_is_nothing_for_a_terminal() {
     let home = Home::new();
     home.cmd("sessions export macbook-2017 --format png -o run.png").assert().success();
     assert!(std::fs::read(home.path("run.png")).unwrap().starts_with(b"\x89PNG"));
-    for line in ["sessions export macbook-2017 --format png", "sessions show macbook-2017 --format png"] {
+    for line in
+        ["sessions export macbook-2017 --format png", "sessions show macbook-2017 --format png"]
+    {
         let (code, text) = Terminal::start(&home, line, (160, 20), &[]).end();
-        assert!(code == 2 && text.contains("-o run.png") && !text.contains("PNG"), "{line}: {code}, {text}");
+        assert!(
+            code == 2 && text.contains("-o run.png") && !text.contains("PNG"),
+            "{line}: {code}, {text}"
+        );
     }
 }

@@ -52,7 +52,8 @@ fn every_preset_is_refused_or_written_and_read_back() {
 #[test]
 fn the_golden_session_holds_as_well() {
     let dir = tempfile::tempdir().unwrap();
-    let golden = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl")).unwrap();
+    let golden =
+        fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl")).unwrap();
     for body in [hostile::load, hostile::list, hostile::import] {
         body(dir.path(), &golden);
     }

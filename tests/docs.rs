@@ -1,4 +1,5 @@
-//! README.md and docs/*.md: every command in them runs, every link leads somewhere, and the reference lists everything there is.
+//! README.md and docs/*.md: every command in them runs, every link leads somewhere, and the
+//! reference lists everything there is.
 
 mod common;
 
@@ -16,7 +17,8 @@ const SHELLS: [&str; 5] = ["", "bash", "console", "shell", "zsh"];
 /// The files that the documents name, small.
 const FILE: &str = "big.iso";
 const FILE_SIZE: usize = 4 << 20;
-/// What makes a run short; an option that a document gives is replaced, but for the number of trials.
+/// What makes a run short; an option that a document gives is replaced, but for the number of
+/// trials.
 const SHORT: [(&str, &str); 2] = [("--budget", "2s"), ("--trial-time", "1ms")];
 /// Where the number of trials is given, they are all done, however busy the machine is.
 const PATIENT: [(&str, &str); 2] = [("--budget", "10m"), SHORT[1]];
@@ -32,7 +34,8 @@ fn read(doc: &str) -> String {
 
 /// README.md and all of docs/.
 fn all() -> Vec<String> {
-    let pages = common::names(&root().join("docs")).into_iter().filter(|name| name.ends_with(".md"));
+    let pages =
+        common::names(&root().join("docs")).into_iter().filter(|name| name.ends_with(".md"));
     std::iter::once("README.md".into()).chain(pages.map(|name| format!("docs/{name}"))).collect()
 }
 
@@ -47,7 +50,9 @@ fn blocks(text: &str) -> (Vec<Block>, String) {
     let (mut blocks, mut rest, mut inside) = (Vec::<Block>::new(), String::new(), false);
     for (at, line) in text.lines().enumerate() {
         match (line.strip_prefix("```"), inside) {
-            (Some(info), false) => blocks.push(Block { info: info.trim().into(), lines: Vec::new() }),
+            (Some(info), false) => {
+                blocks.push(Block { info: info.trim().into(), lines: Vec::new() })
+            }
             (None, true) => blocks.last_mut().unwrap().lines.push((at + 1, line.into())),
             (None, false) => rest.extend([line, "\n"]),
             (Some(_), true) => {}
@@ -58,7 +63,8 @@ fn blocks(text: &str) -> (Vec<Block>, String) {
     (blocks, rest)
 }
 
-/// A line as a shell splits it, up to a comment or the next command; `None` where it does not run iotui.
+/// A line as a shell splits it, up to a comment or the next command; `None` where it does not run
+/// iotui.
 fn words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
@@ -94,10 +100,14 @@ fn runs(doc: &str) -> Vec<Run> {
         let here = match block.info.as_str() {
             "sh" => true,
             "sh no-run" => false,
-            other if other.starts_with("sh ") || SHELLS.contains(&other) => panic!("{doc}: a block of '{other}': write sh or sh no-run"),
+            other if other.starts_with("sh ") || SHELLS.contains(&other) => {
+                panic!("{doc}: a block of '{other}': write sh or sh no-run")
+            }
             _ => continue,
         };
-        let of = |(at, line): &(usize, String)| Some(Run { place: format!("{doc}:{at}: {line}"), words: words(line)?, runs: here });
+        let of = |(at, line): &(usize, String)| {
+            Some(Run { place: format!("{doc}:{at}: {line}"), words: words(line)?, runs: here })
+        };
         runs.extend(block.lines.iter().filter_map(of));
     }
     runs
@@ -118,7 +128,9 @@ fn replace(words: &mut [String], name: &str, value: &str) -> bool {
 
 /// A measurement in a moment, on little.
 fn shorten(words: &mut Vec<String>) {
-    let add = |words: &mut Vec<String>, name: &str, value: &str| words.extend([name.to_string(), value.to_string()]);
+    let add = |words: &mut Vec<String>, name: &str, value: &str| {
+        words.extend([name.to_string(), value.to_string()])
+    };
     let counted = ["--trials", "--plan", "--baseline"].iter().any(|name| has(words, name));
     for (name, value) in if counted { PATIENT } else { SHORT } {
         if !replace(words, name, value) {
@@ -141,14 +153,22 @@ fn shorten(words: &mut Vec<String>) {
 fn missing(home: &Home) -> BTreeSet<String> {
     let lists = ["backends", "peers"].map(|what| home.json(&format!("--list {what}")));
     let all = lists.iter().flat_map(|list| list.as_array().unwrap());
-    let with_options = all.flat_map(|entry| std::iter::once(entry).chain(entry["options"].as_array().into_iter().flatten()));
-    with_options.filter(|entry| !entry["unavailable"].is_null()).map(|entry| entry["id"].as_str().unwrap().into()).collect()
+    let with_options = all.flat_map(|entry| {
+        std::iter::once(entry).chain(entry["options"].as_array().into_iter().flatten())
+    });
+    with_options
+        .filter(|entry| !entry["unavailable"].is_null())
+        .map(|entry| entry["id"].as_str().unwrap().into())
+        .collect()
 }
 
 /// What a command names after `-b` and this machine lacks.
 fn lacks<'a>(words: &'a [String], missing: &BTreeSet<String>) -> Option<&'a str> {
     let at = words.iter().position(|word| word == "-b")?;
-    let gone = |name: &&str| missing.contains(*name) || name.split('+').next().is_some_and(|plain| missing.contains(plain));
+    let gone = |name: &&str| {
+        missing.contains(*name)
+            || name.split('+').next().is_some_and(|plain| missing.contains(plain))
+    };
     words.get(at + 1)?.split(',').find(gone)
 }
 
@@ -168,7 +188,11 @@ fn run(home: &Home, place: &str, words: &[String]) {
     let output = command.output().unwrap_or_else(|error| panic!("{place}: {error}"));
     let code = output.status.code();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(code.is_some_and(|code| codes(words).contains(&code)), "{place}\nrun as iotui {}\nexit {code:?}: {said}", words.join(" "));
+    assert!(
+        code.is_some_and(|code| codes(words).contains(&code)),
+        "{place}\nrun as iotui {}\nexit {code:?}: {said}",
+        words.join(" ")
+    );
 }
 
 /// A home with the files that the documents name.
@@ -193,7 +217,10 @@ fn check(doc: &str) {
     }
     let missing = missing(&home);
     let runs = runs(doc);
-    assert!(!DOCS.contains(&doc) || runs.iter().filter(|run| run.runs).count() > 2, "{doc}: its commands were not found");
+    assert!(
+        !DOCS.contains(&doc) || runs.iter().filter(|run| run.runs).count() > 2,
+        "{doc}: its commands were not found"
+    );
     for Run { place, mut words, runs } in runs {
         options_exist(&home, &place, &words);
         if let Some(name) = lacks(&words, &missing) {
@@ -207,7 +234,10 @@ fn check(doc: &str) {
                 continue;
             }
             words.push("--dry-run".into());
-            words.iter_mut().filter(|word| word.starts_with("/mnt/")).for_each(|word| *word = FILE.into());
+            words
+                .iter_mut()
+                .filter(|word| word.starts_with("/mnt/"))
+                .for_each(|word| *word = FILE.into());
         }
         if batch {
             shorten(&mut words);
@@ -230,14 +260,22 @@ fn offers(help: &str, option: &str) -> bool {
 }
 
 fn options_exist(home: &Home, place: &str, words: &[String]) {
-    let mut command: Vec<&str> = words.iter().map(String::as_str).take_while(|word| ["sessions", "host", "serve"].contains(word)).collect();
+    let mut command: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .take_while(|word| ["sessions", "host", "serve"].contains(word))
+        .collect();
     if command == ["sessions"] {
         command.push(&words[1]);
     }
     let help = help(home, &command);
     for word in words.iter().filter(|word| word.starts_with('-') && word.len() > 1) {
         let option = word.split('=').next().unwrap();
-        assert!(offers(&help, option), "{place}: iotui {} has no option {option}", command.join(" "));
+        assert!(
+            offers(&help, option),
+            "{place}: iotui {} has no option {option}",
+            command.join(" ")
+        );
     }
 }
 
@@ -270,7 +308,9 @@ fn the_commands_of_other_pages_run() {
 fn a_document_that_names_an_unknown_option_is_found() {
     let home = Home::new();
     let line = |text: &str| words(text).unwrap();
-    let found = std::panic::catch_unwind(|| options_exist(&home, "here", &line("iotui sessions compare a b --formatt json")));
+    let found = std::panic::catch_unwind(|| {
+        options_exist(&home, "here", &line("iotui sessions compare a b --formatt json"))
+    });
     assert!(found.is_err());
     options_exist(&home, "here", &line("IOTUI_SECRET=x iotui --batch --direct=no big.iso  # -z"));
     assert_eq!(line("iotui -s 4k 'a b' || exit"), ["-s", "4k", "a b"]);
@@ -286,12 +326,25 @@ fn codes_in(text: &str) -> BTreeSet<String> {
 #[test]
 fn options_in_the_text_exist() {
     let home = Home::new();
-    let commands: [&[&str]; 6] = [&[], &["serve"], &["host"], &["sessions", "compare"], &["sessions", "export"], &["sessions", "import"]];
+    let commands: [&[&str]; 6] = [
+        &[],
+        &["serve"],
+        &["host"],
+        &["sessions", "compare"],
+        &["sessions", "export"],
+        &["sessions", "import"],
+    ];
     let helps: Vec<String> = commands.iter().map(|command| help(&home, command)).collect();
     for doc in DOCS {
-        for code in codes_in(&blocks(&read(doc)).1).iter().filter(|code| code.starts_with("--") || code.starts_with("-s")) {
+        for code in codes_in(&blocks(&read(doc)).1)
+            .iter()
+            .filter(|code| code.starts_with("--") || code.starts_with("-s"))
+        {
             let option = code.split(['=', ' ', '|']).next().unwrap();
-            assert!(helps.iter().any(|help| offers(help, option)), "{doc}: `{code}`: no such option");
+            assert!(
+                helps.iter().any(|help| offers(help, option)),
+                "{doc}: `{code}`: no such option"
+            );
         }
     }
 }
@@ -302,7 +355,10 @@ fn the_readme_is_short_and_lines_fit() {
     assert!(count <= 1_500, "README.md has {count} words");
     for doc in DOCS {
         // A row of a table, a link and a picture cannot be wrapped.
-        let long = |line: &&str| line.chars().count() > 100 && !["|", "- [", "!["].iter().any(|start| line.starts_with(start));
+        let long = |line: &&str| {
+            line.chars().count() > 100
+                && !["|", "- [", "!["].iter().any(|start| line.starts_with(start))
+        };
         let lines = read(doc);
         let found: Vec<&str> = lines.lines().filter(long).collect();
         assert!(found.is_empty(), "{doc}: more than 100 columns:\n{}", found.join("\n"));
@@ -311,7 +367,11 @@ fn the_readme_is_short_and_lines_fit() {
 
 /// A heading as GitHub links to it.
 fn anchor(heading: &str) -> String {
-    let kept = heading.trim_start_matches('#').trim().chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
+    let kept = heading
+        .trim_start_matches('#')
+        .trim()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
@@ -319,14 +379,23 @@ fn anchor(heading: &str) -> String {
 fn links_lead_somewhere() {
     for doc in &all() {
         let (_, text) = blocks(&read(doc));
-        let targets: Vec<&str> = text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-        assert!(!targets.is_empty() || !DOCS.contains(&doc.as_str()), "{doc}: its links were not found");
+        let targets: Vec<&str> =
+            text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        assert!(
+            !targets.is_empty() || !DOCS.contains(&doc.as_str()),
+            "{doc}: its links were not found"
+        );
         for target in targets.into_iter().filter(|target| !target.starts_with("http")) {
             let (path, heading) = target.split_once('#').unwrap_or((target, ""));
-            let file: PathBuf = if path.is_empty() { root().join(doc) } else { root().join(doc).with_file_name("").join(path) };
+            let file: PathBuf = if path.is_empty() {
+                root().join(doc)
+            } else {
+                root().join(doc).with_file_name("").join(path)
+            };
             assert!(file.exists(), "{doc}: {target}: no such file");
             let headings = || fs::read_to_string(&file).unwrap();
-            let known = heading.is_empty() || headings().lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+            let known = heading.is_empty()
+                || headings().lines().any(|line| line.starts_with('#') && anchor(line) == heading);
             assert!(known, "{doc}: {target}: no such heading");
         }
     }
@@ -342,12 +411,20 @@ fn the_reference_lists_everything() {
     ids.extend(iotui::probe::PROBES.iter().map(|p| p.info().id));
     ids.extend(iotui::record::RULES.iter().map(|rule| rule.id));
     ids.extend(iotui::host::CHECKS.iter().map(|check| check.id));
-    ids.extend(iotui::tui::keymap::KEYMAP.iter().flat_map(|b| b.keys).filter(|key| key.parse::<u8>().is_err() && !ARROWS.contains(key)));
+    ids.extend(
+        iotui::tui::keymap::KEYMAP
+            .iter()
+            .flat_map(|b| b.keys)
+            .filter(|key| key.parse::<u8>().is_err() && !ARROWS.contains(key)),
+    );
     let gone: Vec<&&str> = ids.iter().filter(|id| !known.contains(**id)).collect();
     assert!(gone.is_empty(), "docs/reference.md lacks {gone:?}");
     let options = iotui::backend::BACKENDS.iter().flat_map(|b| b.info().options);
-    let gone: Vec<String> =
-        options.map(|o| o.name).filter(|name| !known.iter().any(|code| code.starts_with(&format!("+{name}")))).map(String::from).collect();
+    let gone: Vec<String> = options
+        .map(|o| o.name)
+        .filter(|name| !known.iter().any(|code| code.starts_with(&format!("+{name}"))))
+        .map(String::from)
+        .collect();
     assert!(gone.is_empty(), "docs/reference.md lacks the options {gone:?}");
 }
 
@@ -356,10 +433,18 @@ const ARROWS: [&str; 4] = ["up", "down", "left", "right"];
 #[test]
 fn the_formats_list_every_key_of_the_schemas() {
     let known = codes_in(&blocks(&read("docs/formats.md")).1);
-    let schema = |name: &str| -> Value { serde_json::from_str(&read(&format!("assets/schema/{name}"))).unwrap() };
+    let schema = |name: &str| -> Value {
+        serde_json::from_str(&read(&format!("assets/schema/{name}"))).unwrap()
+    };
     let (one, compare) = (schema("iotui-1.schema.json"), schema("iotui-compare-1.schema.json"));
     let of = |schema: &Value, at: &str| -> Vec<String> {
-        schema.pointer(at).and_then(Value::as_object).unwrap_or_else(|| panic!("{at}")).keys().cloned().collect()
+        schema
+            .pointer(at)
+            .and_then(Value::as_object)
+            .unwrap_or_else(|| panic!("{at}"))
+            .keys()
+            .cloned()
+            .collect()
     };
     let mut keys = of(&one, "/properties");
     for part in ["job", "result", "trial", "latency", "source", "warning", "summary"] {

@@ -15,7 +15,8 @@ use common::{Home, QUICK, is_root, kernel, output, skip};
 use nix::sys::signal::Signal;
 
 const RUN: &str = "--batch data.bin -b read -s 64k -c warm";
-const ENDLESS: &str = "--batch data.bin -b read,mmap -s 4k..64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
+const ENDLESS: &str =
+    "--batch data.bin -b read,mmap -s 4k..64k -c warm --trials 100000 --trial-time 5ms --budget 1h";
 /// A second, and what a busy machine takes on top.
 const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(120);
@@ -36,8 +37,15 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
         kernel::without_override(&mut command);
         let ran = output(&mut command);
         let told = told(&ran);
-        assert_eq!((ran.status.code(), ran.stdout.len(), told.lines().count()), (Some(2), 0, 1), "{to}: {told}");
-        assert!(told.contains(why) && told.contains("name a file in another folder"), "{to}: {told}");
+        assert_eq!(
+            (ran.status.code(), ran.stdout.len(), told.lines().count()),
+            (Some(2), 0, 1),
+            "{to}: {told}"
+        );
+        assert!(
+            told.contains(why) && told.contains("name a file in another folder"),
+            "{to}: {told}"
+        );
         assert_eq!(fs::read_to_string(home.path(to)).unwrap(), "old", "{to}");
         assert!(home.sessions().is_empty(), "nothing was run");
     };
@@ -49,7 +57,9 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
         fs::write(home.path("sticky/out"), "old").unwrap();
         fs::set_permissions(home.path("sticky/out"), fs::Permissions::from_mode(0o666)).unwrap();
         fs::set_permissions(home.path("sticky"), fs::Permissions::from_mode(0o1777)).unwrap();
-        ["sticky/out", "sticky"].iter().for_each(|name| chown(home.path(name), Some(1), Some(1)).unwrap());
+        ["sticky/out", "sticky"]
+            .iter()
+            .for_each(|name| chown(home.path(name), Some(1), Some(1)).unwrap());
         refused("sticky/out", "Operation not permitted");
     }
     kernel::with_tmpfs(&home.path("mounts"), "1m", || {
@@ -93,7 +103,10 @@ fn signalled(run: &Run, signal: Signal) {
     run.signal(signal);
     let begin = Instant::now();
     let bit = 1u64 << (signal as u32 - 1);
-    let pending = |line: &str| line.strip_prefix("ShdPnd:").is_some_and(|set| u64::from_str_radix(set.trim(), 16).unwrap() & bit != 0);
+    let pending = |line: &str| {
+        line.strip_prefix("ShdPnd:")
+            .is_some_and(|set| u64::from_str_radix(set.trim(), 16).unwrap() & bit != 0)
+    };
     while fs::read_to_string(format!("/proc/{}/status", run.pid())).unwrap().lines().any(pending) {
         assert!(begin.elapsed() < LONG, "{signal} is not taken");
         std::thread::yield_now();
@@ -106,7 +119,8 @@ fn unread(home: &Home, line: &str, until: &str) -> (Run, io::PipeReader) {
     let mut watch = kernel::Watch::of(&home.sessions_dir());
     let (reader, writer) = full_pipe();
     let run = Run::start_to(home.std(line).stderr(Stdio::null()), writer);
-    let has = |path: &std::path::PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(until));
+    let has =
+        |path: &std::path::PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(until));
     watch.until(|| home.sessions().iter().any(has));
     (run, reader)
 }
@@ -121,12 +135,17 @@ fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
     ] {
         let home = Home::new();
         home.file("data.bin", 1 << 20);
-        let (mut run, _reader) = unread(&home, &format!("{ENDLESS} --format {format}"), "\"kind\":\"trial\"");
+        let (mut run, _reader) =
+            unread(&home, &format!("{ENDLESS} --format {format}"), "\"kind\":\"trial\"");
         signalled(&run, first);
         signalled(&run, second);
         let status = run.end(SOON).unwrap_or_else(|| panic!("{format}: it goes on"));
         assert_eq!(status.code(), Some(code), "{format}");
-        assert_eq!(home.json("sessions list").as_array().unwrap().len(), 1, "{format}: what was measured is kept");
+        assert_eq!(
+            home.json("sessions list").as_array().unwrap().len(),
+            1,
+            "{format}: what was measured is kept"
+        );
     }
 }
 
@@ -134,7 +153,8 @@ fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
 fn one_signal_is_enough_when_the_run_is_over() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    let (mut run, _reader) = unread(&home, &format!("{RUN} {QUICK} --format json"), "\"kind\":\"end\"");
+    let (mut run, _reader) =
+        unread(&home, &format!("{RUN} {QUICK} --format json"), "\"kind\":\"end\"");
     let begin = Instant::now();
     let writes = format!("{} 0x", libc::SYS_write);
     // What the main thread waits in.
@@ -150,16 +170,18 @@ fn one_signal_is_enough_when_the_run_is_over() {
     assert_eq!(run.end(SOON).expect("it goes on").code(), Some(143));
 }
 
-/// What it printed and how it ended, though this call of it never returns; `None` where no call can be made to hang.
+/// What it printed and how it ended, though this call of it never returns; `None` where no call can
+/// be made to hang.
 fn hanging(command: &mut Command, call: libc::c_long) -> Option<Output> {
     kernel::hang(command, call);
-    let mut run = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
-        Ok(run) => run,
-        Err(error) => {
-            skip(&format!("no call can be made to hang here: {error}"));
-            return None;
-        }
-    };
+    let mut run =
+        match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+            Ok(run) => run,
+            Err(error) => {
+                skip(&format!("no call can be made to hang here: {error}"));
+                return None;
+            }
+        };
     let begin = Instant::now();
     while run.try_wait().unwrap().is_none() {
         if begin.elapsed() > LONG {
@@ -177,31 +199,49 @@ fn the_budget_ends_what_hangs_while_the_file_is_made() {
     let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
     let Some(ran) = hanging(&mut command, libc::SYS_fdatasync) else { return };
     assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
-    assert!(told(&ran).contains("the budget ended while the file was being filled: a system call has not returned for"), "{}", told(&ran));
+    assert!(
+        told(&ran).contains(
+            "the budget ended while the file was being filled: a system call has not returned for"
+        ),
+        "{}",
+        told(&ran)
+    );
     assert!(home.names().is_empty(), "{:?}", home.names());
 }
 
-/// To find out whether copy_file_range works, a byte of the file is copied: on a file system that hangs that took for ever.
+/// To find out whether copy_file_range works, a byte of the file is copied: on a file system that
+/// hangs that took for ever.
 #[test]
 fn the_budget_ends_what_hangs_before_there_is_a_plan() {
     let home = Home::new();
     home.file("data.bin", 8192);
-    let mut command = home.std("--batch data.bin -b read,copy-range -s 4k --budget 200ms --no-save");
+    let mut command =
+        home.std("--batch data.bin -b read,copy-range -s 4k --budget 200ms --no-save");
     let Some(ran) = hanging(&mut command, libc::SYS_copy_file_range) else { return };
     assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
-    assert!(told(&ran).contains("the budget ended while the plan was being made: a system call has not returned for"), "{}", told(&ran));
+    assert!(
+        told(&ran).contains(
+            "the budget ended while the plan was being made: a system call has not returned for"
+        ),
+        "{}",
+        told(&ran)
+    );
 }
 
 #[test]
 fn a_call_that_is_interrupted_for_ever_ends_with_the_budget() {
     let home = Home::new();
     for call in [libc::SYS_fdatasync, libc::SYS_pwrite64] {
-        let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --budget 300ms --no-save");
+        let mut command =
+            home.std("--batch --dir . --size 1m -b read -s 64k --budget 300ms --no-save");
         kernel::refuse(&mut command, call, libc::EINTR);
         let mut run = Run::start(command.stderr(Stdio::piped()));
         let status = run.end(LONG).expect("it goes on and on");
         let told = run.stderr() + &run.rest();
-        assert!(status.code().is_some() && told.contains("the budget ended when"), "{status}: {told}");
+        assert!(
+            status.code().is_some() && told.contains("the budget ended when"),
+            "{status}: {told}"
+        );
     }
 }
 
@@ -220,19 +260,36 @@ fn a_stdout_that_takes_nothing_is_a_failure() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = format!("{RUN} {QUICK} --no-save");
-    let lines = ["--help", "-h", "--version", "--list backends", "--generate man", "host", "sessions list", "sessions --help", &run];
+    let lines = [
+        "--help",
+        "-h",
+        "--version",
+        "--list backends",
+        "--generate man",
+        "host",
+        "sessions list",
+        "sessions --help",
+        &run,
+    ];
     let dry = format!("{run} --dry-run");
     let jsonl = format!("{run} --format jsonl");
     for line in lines.into_iter().chain([dry.as_str(), &jsonl]) {
         for to in [">&-", "1</dev/null", ">/dev/full"] {
             let own = home.std(line);
             let mut command = Command::new("sh");
-            command.args(["-c", &format!("exec \"$@\" {to}"), "sh"]).arg(own.get_program()).args(own.get_args()).current_dir(home.path(""));
+            command
+                .args(["-c", &format!("exec \"$@\" {to}"), "sh"])
+                .arg(own.get_program())
+                .args(own.get_args())
+                .current_dir(home.path(""));
             command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
             let ran = output(&mut command);
             let told = told(&ran);
             assert_eq!(ran.status.code(), Some(1), "{line} {to}: {told}");
-            assert!(told.contains("cannot write to stdout") && told.lines().count() == 1, "{line} {to}: {told}");
+            assert!(
+                told.contains("cannot write to stdout") && told.lines().count() == 1,
+                "{line} {to}: {told}"
+            );
         }
         // Where the report goes elsewhere it is no matter.
         if line == run {
@@ -249,9 +306,15 @@ fn refused_threads_and_sleep_are_errors_and_no_panic() {
     home.file("data.bin", 1 << 20);
     let quiet = |ran: &Output, what: &str| {
         assert!(ran.status.code().is_some_and(|code| code < 2), "{what}: {ran:?}");
-        assert!(!told(ran).contains("panicked") && !told(ran).contains("bug in iotui"), "{what}: {}", told(ran));
+        assert!(
+            !told(ran).contains("panicked") && !told(ran).contains("bug in iotui"),
+            "{what}: {}",
+            told(ran)
+        );
     };
-    let mut asleep = home.std(&format!("--batch data.bin -b read,tokio,uring -s 64k -c cold,warm --no-save {QUICK}"));
+    let mut asleep = home.std(&format!(
+        "--batch data.bin -b read,tokio,uring -s 64k -c cold,warm --no-save {QUICK}"
+    ));
     kernel::forbid(&mut asleep, libc::SYS_clock_nanosleep);
     quiet(&output(&mut asleep), "sleep");
     let mut alone = home.std(&format!("{RUN} --no-save {QUICK}"));
@@ -259,7 +322,11 @@ fn refused_threads_and_sleep_are_errors_and_no_panic() {
     kernel::forbid(&mut alone, libc::SYS_clone);
     let ran = output(&mut alone);
     quiet(&ran, "threads");
-    assert!(ran.status.code() == Some(1) && told(&ran).contains("cannot start a thread"), "{}", told(&ran));
+    assert!(
+        ran.status.code() == Some(1) && told(&ran).contains("cannot start a thread"),
+        "{}",
+        told(&ran)
+    );
 }
 
 /// A user of its own, who may have so many threads.
@@ -272,9 +339,12 @@ fn few_threads_are_an_error_of_the_cell() {
         return skip("only root can become another user");
     }
     let base = home.path("..");
-    ["", "home", "data", "work", "work/data.bin"].iter().for_each(|name| chown(base.join(name), Some(USER), Some(USER)).unwrap());
+    ["", "home", "data", "work", "work/data.bin"]
+        .iter()
+        .for_each(|name| chown(base.join(name), Some(USER), Some(USER)).unwrap());
     for threads in 1..9 {
-        let mut command = home.std(&format!("--batch data.bin -b tokio,read -s 64k -c warm --no-save {QUICK}"));
+        let mut command =
+            home.std(&format!("--batch data.bin -b tokio,read -s 64k -c warm --no-save {QUICK}"));
         command.uid(USER).gid(USER);
         kernel::limit(&mut command, libc::RLIMIT_NPROC, threads);
         let ran = match command.stdin(Stdio::null()).output() {
@@ -282,7 +352,11 @@ fn few_threads_are_an_error_of_the_cell() {
             Err(error) => return skip(&format!("another user cannot run it: {error}")),
         };
         assert!(ran.status.code().is_some_and(|code| code < 2), "{threads}: {ran:?}");
-        assert!(!told(&ran).contains("panicked") && !told(&ran).contains("bug in iotui"), "{threads}: {}", told(&ran));
+        assert!(
+            !told(&ran).contains("panicked") && !told(&ran).contains("bug in iotui"),
+            "{threads}: {}",
+            told(&ran)
+        );
     }
 }
 
@@ -291,17 +365,33 @@ fn little_address_space_is_an_error_and_no_abort() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for mebibytes in [64, 48, 32, 24, 16, 8] {
-        for line in [RUN, "--batch data.bin -b all -t 4 -s 64k -c warm", "--batch --probe call,latency", "--version", "sessions list"] {
-            let mut command = home.std(&format!("{line} {}", if line.contains("batch") { QUICK } else { "" }));
+        for line in [
+            RUN,
+            "--batch data.bin -b all -t 4 -s 64k -c warm",
+            "--batch --probe call,latency",
+            "--version",
+            "sessions list",
+        ] {
+            let mut command =
+                home.std(&format!("{line} {}", if line.contains("batch") { QUICK } else { "" }));
             kernel::limit_memory(&mut command, mebibytes << 20);
             let Ok(ran) = command.stdin(Stdio::null()).output() else { continue };
             let told = told(&ran);
             // The loader says it in its own way, where not even the program fits.
-            if ran.status.code() == Some(127) || ran.status.signal() == Some(libc::SIGSEGV) && told.is_empty() {
+            if ran.status.code() == Some(127)
+                || ran.status.signal() == Some(libc::SIGSEGV) && told.is_empty()
+            {
                 continue;
             }
-            assert!(ran.status.code().is_some_and(|code| code < 2), "{mebibytes} MiB, {line}: {:?}: {told}", ran.status);
-            assert!(!told.contains("memory allocation of") && !told.contains("panicked"), "{mebibytes} MiB, {line}: {told}");
+            assert!(
+                ran.status.code().is_some_and(|code| code < 2),
+                "{mebibytes} MiB, {line}: {:?}: {told}",
+                ran.status
+            );
+            assert!(
+                !told.contains("memory allocation of") && !told.contains("panicked"),
+                "{mebibytes} MiB, {line}: {told}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What errors say: the call that failed and where, and of a command line its option, in one line that says nothing twice.
+//! What errors say: the call that failed and where, and of a command line its option, in one line
+//! that says nothing twice.
 
 mod common;
 
@@ -13,7 +14,8 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The option that the line begins with (or, where it is after a `~`, that it holds), and what is said.
+/// The option that the line begins with (or, where it is after a `~`, that it holds), and what is
+/// said.
 const REFUSED: &[(&str, &str)] = &[
     ("--block-size", "--batch data.bin -s many"),
     ("--block-size", "--batch data.bin -s 0"),
@@ -110,7 +112,8 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// The clauses of a line, of which none may stand there twice.
 fn assert_nothing_twice(line: &str, told: &str) {
-    let mut clauses: Vec<&str> = told.trim().split([':', ';']).map(str::trim).filter(|clause| clause.len() > 3).collect();
+    let mut clauses: Vec<&str> =
+        told.trim().split([':', ';']).map(str::trim).filter(|clause| clause.len() > 3).collect();
     let all = clauses.len();
     clauses.sort_unstable();
     clauses.dedup();
@@ -129,9 +132,16 @@ fn every_refused_command_line_is_one_line_with_its_option() {
         let rest = told.strip_prefix("iotui: ").unwrap_or_else(|| panic!("{line}: {told}"));
         match option.strip_prefix('~') {
             Some(option) => assert!(rest.contains(option), "{line}: {told}"),
-            None => assert!(rest.starts_with(option) && !rest[option.len()..].starts_with(char::is_alphanumeric), "{line}: {told}"),
+            None => assert!(
+                rest.starts_with(option)
+                    && !rest[option.len()..].starts_with(char::is_alphanumeric),
+                "{line}: {told}"
+            ),
         }
-        assert!(!rest.contains("error:") && !rest.contains(['<', '>']) || rest.contains("usage: "), "{line}: {told}");
+        assert!(
+            !rest.contains("error:") && !rest.contains(['<', '>']) || rest.contains("usage: "),
+            "{line}: {told}"
+        );
         assert_nothing_twice(line, rest);
     }
     assert!(home.sessions().is_empty() && home.names() == ["data.bin"]);
@@ -164,7 +174,11 @@ fn a_broken_preset_that_is_asked_for_is_told_once() {
     fs::write(presets.join("mine.toml"), "about = ").unwrap();
     let ran = output(&mut home.std("--batch data.bin -p mine"));
     let told = told(&ran);
-    assert_eq!((ran.status.code(), told.lines().count(), told.matches("mine.toml").count()), (Some(2), 1, 1), "{told}");
+    assert_eq!(
+        (ran.status.code(), told.lines().count(), told.matches("mine.toml").count()),
+        (Some(2), 1, 1),
+        "{told}"
+    );
     assert!(told.starts_with("iotui: --preset: "), "{told}");
 }
 
@@ -176,7 +190,11 @@ fn a_name_that_cannot_be_kept_is_told_once() {
     fs::write(home.path("../data"), "no folder").unwrap();
     let ran = output(&mut home.std(&format!("--batch data.bin -b read -s 64k --save a {QUICK}")));
     let told = told(&ran);
-    assert_eq!((ran.status.code(), told.lines().count(), told.matches("os error").count()), (Some(2), 1, 1), "{told}");
+    assert_eq!(
+        (ran.status.code(), told.lines().count(), told.matches("os error").count()),
+        (Some(2), 1, 1),
+        "{told}"
+    );
 }
 
 /// The error of the cell: of a backend whose call answers this, 0 bytes or an error.
@@ -186,7 +204,10 @@ fn cell(home: &Home, line: &str, call: i64, errno: i32) -> String {
     let ran = output(&mut command);
     assert_eq!(ran.status.code(), Some(1), "{line}: {}", told(&ran));
     let document: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
-    document["results"][0]["error"].as_str().unwrap_or_else(|| panic!("{line}: {document}")).to_string()
+    document["results"][0]["error"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{line}: {document}"))
+        .to_string()
 }
 
 #[test]
@@ -196,10 +217,14 @@ fn a_cell_that_fails_names_its_call_and_its_offset() {
     let failed = "Input/output error (os error 5); the device failed: see the kernel log (dmesg)";
     let write = cell(&home, "--op write --size 1m -b readv", libc::SYS_pwritev, libc::EIO);
     assert_eq!(write, format!("pwritev(2) of 65536 bytes at offset 0: {failed}"));
-    let read = cell(&home, "data.bin -b readv -c warm --pattern reverse", libc::SYS_preadv, libc::EIO);
+    let read =
+        cell(&home, "data.bin -b readv -c warm --pattern reverse", libc::SYS_preadv, libc::EIO);
     assert_eq!(read, format!("preadv(2) of 65536 bytes at offset 983040: {failed}"));
     let short = cell(&home, "data.bin -b readv -c warm", libc::SYS_preadv, 0);
-    assert_eq!(short, "preadv(2) of 65536 bytes at offset 0: short read: 0 bytes came, though the file is as large as before");
+    assert_eq!(
+        short,
+        "preadv(2) of 65536 bytes at offset 0: short read: 0 bytes came, though the file is as large as before"
+    );
     // Where a copy fails it fails as a read does; what can never be copied is refused before.
     let copy = cell(&home, "data.bin -b copy-range -c warm", libc::SYS_copy_file_range, libc::EIO);
     assert_eq!(copy, format!("copy_file_range(2) of 65536 bytes at offset 0: {failed}"));
@@ -215,5 +240,9 @@ fn a_fill_that_fails_names_its_call_and_its_offset() {
     kernel::limit_files(&mut command, (4 << 20) + 4096);
     let ran = output(&mut command);
     assert_eq!((ran.status.code(), told(&ran).lines().count()), (Some(1), 1), "{}", told(&ran));
-    assert!(told(&ran).contains("writing the file: pwrite(2) at offset 4198400: File too large"), "{}", told(&ran));
+    assert!(
+        told(&ran).contains("writing the file: pwrite(2) at offset 4198400: File too large"),
+        "{}",
+        told(&ran)
+    );
 }

@@ -1,4 +1,5 @@
-//! The preset `fast` through the whole program: on cached, cold, tiny and sparse files, and where ways are missing.
+//! The preset `fast` through the whole program: on cached, cold, tiny and sparse files, and where
+//! ways are missing.
 
 mod common;
 
@@ -7,35 +8,52 @@ use std::fs;
 use common::{Home, data};
 use serde_json::Value;
 
-/// Runs `fast` and checks what holds of any result: one way read the whole file once, and its XOR is right.
+/// Runs `fast` and checks what holds of any result: one way read the whole file once, and its XOR
+/// is right.
 fn fast(home: &Home, line: &str, content: &[u8]) -> Value {
     let result = home.json(&format!("--batch --quiet -p fast {line}"));
-    let (results, picked) = (result["results"].as_array().unwrap(), result["answer"]["picked"].as_array().unwrap());
+    let (results, picked) =
+        (result["results"].as_array().unwrap(), result["answer"]["picked"].as_array().unwrap());
     assert_eq!((results.len(), picked.len()), (1, 1), "{line}");
     let trials = results[0]["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 1, "{line}");
     for (name, wanted) in [("bytes", content.len() as u64), ("passes", 1)] {
         assert_eq!(trials[0][name], wanted, "{line} {name}");
     }
-    assert_eq!((&trials[0]["xor"], &picked[0]["xor"]), (&Value::from(data::xor(content)), &Value::from(data::xor(content))), "{line}");
+    assert_eq!(
+        (&trials[0]["xor"], &picked[0]["xor"]),
+        (&Value::from(data::xor(content)), &Value::from(data::xor(content))),
+        "{line}"
+    );
     assert_eq!(picked[0]["cell"], results[0]["cell"]);
     let text = result["answer"]["text"].as_str().unwrap();
-    assert!(text.starts_with(&format!("XOR {}", data::xor(content))) && text.contains("Picked: "), "{text}");
+    assert!(
+        text.starts_with(&format!("XOR {}", data::xor(content))) && text.contains("Picked: "),
+        "{text}"
+    );
     let tried = picked[0]["tried"].as_array().unwrap();
     let rates: Vec<f64> = tried.iter().map(|tried| tried["throughput"].as_f64().unwrap()).collect();
-    assert!(rates.is_sorted_by(|a, b| a >= b) && (tried.is_empty() || tried[0]["cell"] == picked[0]["cell"]), "{line}: {tried:?}");
+    assert!(
+        rates.is_sorted_by(|a, b| a >= b)
+            && (tried.is_empty() || tried[0]["cell"] == picked[0]["cell"]),
+        "{line}: {tried:?}"
+    );
     result
 }
 
 fn skipped<'a>(result: &'a Value, backend: &str) -> Vec<&'a str> {
     let all = result["skipped"].as_array().unwrap().iter();
-    all.filter(|s| s["cell"]["backend"].as_str().unwrap().starts_with(backend)).map(|s| s["reason"].as_str().unwrap()).collect()
+    all.filter(|s| s["cell"]["backend"].as_str().unwrap().starts_with(backend))
+        .map(|s| s["reason"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
 fn a_cached_file_is_read_from_memory_whatever_its_size() {
     let home = Home::new();
-    for (name, len) in [("one", 1), ("tiny", 333), ("page", 4096), ("odd", 5_000_001), ("some", 24 << 20)] {
+    for (name, len) in
+        [("one", 1), ("tiny", 333), ("page", 4096), ("odd", 5_000_001), ("some", 24 << 20)]
+    {
         home.file(name, len);
         let result = fast(&home, &format!("-c warm {name}"), &data::random(len, len as u64));
         assert_eq!(result["results"][0]["cell"]["direct"], false);
@@ -57,7 +75,10 @@ fn a_cold_file_is_tried_in_parts_and_read_cold() {
     assert!(picked["tried"].as_array().unwrap().len() > 3, "{picked}");
     let trial = &result["results"][0]["trials"][0];
     // What the tries read is not in the way of the read that counts.
-    if let Some(device) = trial["device_bytes"].as_u64().filter(|_| picked["why"].as_str().unwrap().contains("the device gave")) {
+    if let Some(device) = trial["device_bytes"]
+        .as_u64()
+        .filter(|_| picked["why"].as_str().unwrap().contains("the device gave"))
+    {
         assert!(device >= len as u64 * 98 / 100, "{trial}");
     }
     // Too small for parts.
@@ -71,14 +92,22 @@ fn the_session_shows_the_same_again_and_runs_again() {
     let home = Home::new();
     home.file("file", 3 << 20);
     let result = fast(&home, "-c warm --save once file", &data::random(3 << 20, 3 << 20));
-    let shown: Value = serde_json::from_str(&home.stdout("sessions show once --format json")).unwrap();
+    let shown: Value =
+        serde_json::from_str(&home.stdout("sessions show once --format json")).unwrap();
     assert_eq!((&shown["answer"], &shown["skipped"]), (&result["answer"], &result["skipped"]));
     for format in ["table", "markdown", "html"] {
         let text = home.stdout(&format!("sessions export once --format {format}"));
-        assert!(text.contains("Picked: ") && text.contains(&data::xor(&data::random(3 << 20, 3 << 20))), "{format}");
+        assert!(
+            text.contains("Picked: ") && text.contains(&data::xor(&data::random(3 << 20, 3 << 20))),
+            "{format}"
+        );
     }
     let baseline = home.json("--batch --quiet -p fast --baseline once -c warm");
-    assert_eq!(baseline["plan"]["cells"].as_array().unwrap().len(), 1, "the way that was picked, held against itself");
+    assert_eq!(
+        baseline["plan"]["cells"].as_array().unwrap().len(),
+        1,
+        "the way that was picked, held against itself"
+    );
     let again = home.json("--batch --quiet --plan once");
     assert_eq!(again["answer"]["picked"][0]["xor"], result["answer"]["picked"][0]["xor"]);
     assert_eq!(again["results"].as_array().unwrap().len(), 1);
@@ -105,8 +134,17 @@ fn several_states_and_several_trials_each_have_their_pick() {
     home.file("file", 8 << 20);
     let result = home.json("--batch --quiet -p fast -c cold,warm --trials 3 file");
     let picked = result["answer"]["picked"].as_array().unwrap();
-    assert_eq!(picked.iter().map(|p| p["cell"]["cache"].as_str().unwrap()).collect::<Vec<_>>(), ["cold", "warm"]);
-    assert!(result["results"].as_array().unwrap().iter().all(|r| r["trials"].as_array().unwrap().len() == 3));
+    assert_eq!(
+        picked.iter().map(|p| p["cell"]["cache"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["cold", "warm"]
+    );
+    assert!(
+        result["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|r| r["trials"].as_array().unwrap().len() == 3)
+    );
     // What is said narrows the ways: here to one.
     let one = home.json("--batch --quiet -p fast -c warm -b stdio -s 128k -t 1 file");
     assert_eq!(one["results"][0]["cell"]["backend"], "stdio");
@@ -128,6 +166,9 @@ fn what_cannot_be_read_or_picked_is_one_line() {
     ] {
         let done = home.std(&format!("--batch {line}")).output().unwrap();
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(done.status.code() == Some(2) && told.contains(wanted) && told.lines().count() == 1, "{line}: {told}");
+        assert!(
+            done.status.code() == Some(2) && told.contains(wanted) && told.lines().count() == 1,
+            "{line}: {told}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! A session whose disk is full, read-only or gone: the run goes on, says so once, and saves what it can as soon as it can.
+//! A session whose disk is full, read-only or gone: the run goes on, says so once, and saves what
+//! it can as soon as it can.
 
 mod common;
 
@@ -43,7 +44,11 @@ impl Watched {
     fn until(&mut self, words: &str) -> String {
         loop {
             let mut line = String::new();
-            assert!(self.told.read_line(&mut line).unwrap() > 0, "it ended without {words:?}: {}", self.all);
+            assert!(
+                self.told.read_line(&mut line).unwrap() > 0,
+                "it ended without {words:?}: {}",
+                self.all
+            );
             self.all += &line;
             if line.contains(words) {
                 return line;
@@ -70,7 +75,9 @@ fn trials(result: &Value) -> Vec<Value> {
 fn kept(data: &Path) -> usize {
     let dir = data.join("iotui/sessions");
     let first = names(&dir).first().map(|name| dir.join(name));
-    first.and_then(|file| iotui::session::load(&file).ok()).map_or(0, |session| session.trials.len())
+    first
+        .and_then(|file| iotui::session::load(&file).ok())
+        .map_or(0, |session| session.trials.len())
 }
 
 /// The one session below `data` is whole, and is what the run itself wrote to its output.
@@ -79,14 +86,26 @@ fn assert_complete(home: &Home, data: &Path) -> PathBuf {
     let files = names(&dir);
     assert_eq!(files.len(), 1, "{files:?}");
     let path = dir.join(&files[0]);
-    let shown: Value = serde_json::from_str(&home.stdout(&format!("sessions show {} --format json", path.display()))).unwrap();
+    let shown: Value = serde_json::from_str(
+        &home.stdout(&format!("sessions show {} --format json", path.display())),
+    )
+    .unwrap();
     let written: Value = serde_json::from_slice(&fs::read(home.path("out")).unwrap()).unwrap();
     assert!(!trials(&written).is_empty());
-    assert!(trials(&shown) == trials(&written), "{} trials of {}", trials(&shown).len(), trials(&written).len());
+    assert!(
+        trials(&shown) == trials(&written),
+        "{} trials of {}",
+        trials(&shown).len(),
+        trials(&written).len()
+    );
     assert_eq!((&shown["session"], &shown["answer"]), (&written["session"], &written["answer"]));
     assert_eq!(path.file_stem().unwrap().to_str(), written["session"].as_str());
     let session = iotui::session::load(&path).unwrap();
-    assert!(session.end.is_some() && session.notes.iter().all(|note| !note.contains("lost")), "{:?}", session.notes);
+    assert!(
+        session.end.is_some() && session.notes.iter().all(|note| !note.contains("lost")),
+        "{:?}",
+        session.notes
+    );
     path
 }
 
@@ -114,7 +133,10 @@ fn a_disk_that_is_full_for_a_while_holds_all_of_the_session_in_the_end() {
             take_room(&other, room);
             let mut run = Watched::start(&home, LONG, &data);
             let line = run.until("is not saved for now");
-            assert!(line.contains("No space left on device") && line.contains("tried again"), "{line}");
+            assert!(
+                line.contains("No space left on device") && line.contains("tried again"),
+                "{line}"
+            );
             fs::remove_file(&other).unwrap();
             run.until("is saved again");
             until(|| kept(&data) > 20);
@@ -138,7 +160,10 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
         let told = String::from_utf8(ran.stderr).unwrap();
         assert_eq!(ran.status.code(), Some(0), "{told}");
         let last = told.lines().last().unwrap();
-        assert!(last.starts_with("iotui: this run is not saved: ") && last.contains("No space left"), "{told}");
+        assert!(
+            last.starts_with("iotui: this run is not saved: ") && last.contains("No space left"),
+            "{told}"
+        );
         let written: Value = serde_json::from_slice(&fs::read(home.path("out")).unwrap()).unwrap();
         assert_eq!((trials(&written).len(), &written["session"]), (3, &Value::Null));
         assert_eq!(names(&data.join("iotui/sessions")), [""; 0], "something is left");
@@ -153,9 +178,13 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
         let ran = run(&SHORT.replace("--trials 3", "--trials 300"));
         let told = String::from_utf8(ran.stderr).unwrap();
         assert_eq!(ran.status.code(), Some(0), "{told}");
-        assert!(told.lines().last().unwrap().starts_with("iotui: not all of this run is saved: "), "{told}");
+        assert!(
+            told.lines().last().unwrap().starts_with("iotui: not all of this run is saved: "),
+            "{told}"
+        );
         let kept = data.join("iotui/sessions").join(&names(&data.join("iotui/sessions"))[0]);
-        let (kept, written) = (iotui::session::load(&kept).unwrap(), fs::read(home.path("out")).unwrap());
+        let (kept, written) =
+            (iotui::session::load(&kept).unwrap(), fs::read(home.path("out")).unwrap());
         let written: Value = serde_json::from_slice(&written).unwrap();
         assert!(kept.trials.len() < trials(&written).len() && trials(&written).len() == 300);
         assert_eq!((kept.end, written["session"].as_str()), (None, Some(kept.id.as_str())));
@@ -189,7 +218,9 @@ fn a_full_disk_takes_no_copy_and_loses_nothing() {
         let bytes = || fs::read(dir.join(&before[0])).unwrap();
         let was = bytes();
         take_room(&data.join("other"), 0);
-        for line in ["sessions rename 2026 another".to_string(), format!("sessions import {golden}")] {
+        for line in
+            ["sessions rename 2026 another".to_string(), format!("sessions import {golden}")]
+        {
             let ran = run(&line);
             let told = String::from_utf8(ran.stderr).unwrap();
             assert_eq!((ran.status.code(), told.lines().count()), (Some(1), 1), "{line}: {told}");

@@ -1,4 +1,5 @@
-//! A run held against a baseline: what is run, what is said, the exit codes, and what is refused before the run.
+//! A run held against a baseline: what is run, what is said, the exit codes, and what is refused
+//! before the run.
 
 mod common;
 
@@ -66,16 +67,23 @@ fn joined(text: &str) -> String {
 #[test]
 fn the_plan_of_the_baseline_is_run_and_compared_below_the_table() {
     let home = measured();
-    let (code, stdout, stderr) = texts(&run(&home, "--baseline base --trials 6 --seed 3 --save again"));
+    let (code, stdout, stderr) =
+        texts(&run(&home, "--baseline base --trials 6 --seed 3 --save again"));
     assert_eq!(code, 0, "{stderr}");
-    let (table, below) = stdout.split_once("\nA  ").unwrap_or_else(|| panic!("no comparison:\n{stdout}"));
+    let (table, below) =
+        stdout.split_once("\nA  ").unwrap_or_else(|| panic!("no comparison:\n{stdout}"));
     assert!(
         table.starts_with("target ")
             && (below.contains("B against A:") || below.contains("B and A:"))
             && below.contains("What differs between A and B"),
         "{stdout}"
     );
-    assert!(below.contains("5 | 6") && !below.contains("Gate:") && stdout.lines().all(|line| line.chars().count() <= 80), "{stdout}");
+    assert!(
+        below.contains("5 | 6")
+            && !below.contains("Gate:")
+            && stdout.lines().all(|line| line.chars().count() <= 80),
+        "{stdout}"
+    );
     let both = home.json("sessions compare base again");
     assert_eq!(common::each(&both["others"][0]["cells"], "other_trials"), [6, 6]);
     assert_eq!(both["others"][0]["alone"], json!([]));
@@ -88,14 +96,24 @@ fn slower_is_3_and_faster_is_0() {
     let home = measured();
     let before = faster(&home, FAR);
     for limit in ["5", "5%", "2.5%", "0", "80"] {
-        let (code, stdout, stderr) = texts(&run(&home, &format!("--baseline other.jsonl --fail-if-slower {limit} --quiet")));
+        let (code, stdout, stderr) =
+            texts(&run(&home, &format!("--baseline other.jsonl --fail-if-slower {limit} --quiet")));
         assert_eq!((code, stderr.as_str()), (3, ""), "{limit}: {stdout}");
-        let wanted = format!("Gate: 2 of 2 cells judged slower than A by more than {} %:", limit.trim_end_matches('%'));
-        assert!(joined(&stdout).contains(&wanted) && stdout.contains("slower: pread 4 KiB warm 0.0"), "{stdout}");
+        let wanted = format!(
+            "Gate: 2 of 2 cells judged slower than A by more than {} %:",
+            limit.trim_end_matches('%')
+        );
+        assert!(
+            joined(&stdout).contains(&wanted) && stdout.contains("slower: pread 4 KiB warm 0.0"),
+            "{stdout}"
+        );
     }
     // The same cells said again are no others; a limit that allows as much is kept.
     let said = format!("{CELLS} --op read -t 1 data.bin");
-    assert_eq!(texts(&run(&home, &format!("--baseline other.jsonl --fail-if-slower 5 {said}"))).0, 3);
+    assert_eq!(
+        texts(&run(&home, &format!("--baseline other.jsonl --fail-if-slower 5 {said}"))).0,
+        3
+    );
     assert_eq!(texts(&run(&home, "--baseline other.jsonl --fail-if-slower 99.9%")).0, 0);
     fs::remove_file(before).unwrap();
     faster(&home, 1.0 / FAR);
@@ -115,16 +133,25 @@ fn data_for_machines_stays_clean_and_quiet_leaves_one_line() {
         let line = format!("--baseline other.jsonl --fail-if-slower 5% --format {format}");
         let (code, stdout, stderr) = texts(&run(&home, &line));
         assert_eq!(code, 3, "{stderr}");
-        assert!(!stdout.contains("Gate") && stderr.contains("B against A:") && stderr.contains("Gate: 2 of 2 cells"), "{stdout}\n{stderr}");
+        assert!(
+            !stdout.contains("Gate")
+                && stderr.contains("B against A:")
+                && stderr.contains("Gate: 2 of 2 cells"),
+            "{stdout}\n{stderr}"
+        );
         let (code, stdout, stderr) = texts(&run(&home, &format!("{line} --quiet")));
         assert_eq!((code, stderr.lines().count(), stdout.is_empty()), (3, 1, false), "{stderr}");
         assert!(stderr.starts_with("iotui: Gate: 2 of 2 cells judged slower"), "{stderr}");
     }
-    let (code, stdout, _) = texts(&run(&home, "--baseline other.jsonl --fail-if-slower 5% --quiet -o out.txt"));
+    let (code, stdout, _) =
+        texts(&run(&home, "--baseline other.jsonl --fail-if-slower 5% --quiet -o out.txt"));
     assert_eq!((code, stdout.as_str()), (3, ""));
     assert!(fs::read_to_string(home.path("out.txt")).unwrap().contains("Gate: 2 of 2"));
     let (_, stdout, stderr) = texts(&run(&home, "--baseline other.jsonl --quiet --anonymous"));
-    assert!(stdout.contains("B against A:") && !stdout.contains("data.bin") && stderr.is_empty(), "{stdout}{stderr}");
+    assert!(
+        stdout.contains("B against A:") && !stdout.contains("data.bin") && stderr.is_empty(),
+        "{stdout}{stderr}"
+    );
 }
 
 #[test]
@@ -132,8 +159,11 @@ fn when_several_codes_apply_it_is_1_then_4_then_3() {
     let home = Home::new();
     let file = fs::File::create(home.path("data.bin")).unwrap();
     file.set_len(65536).unwrap();
-    // Of a file that is all hole every figure is wrong, but that of the loop alone, which reads nothing.
-    home.stdout(&format!("--batch data.bin -b null,pread,uring -s 4k -c asis {FIVE} --quiet --save base"));
+    // Of a file that is all hole every figure is wrong, but that of the loop alone, which reads
+    // nothing.
+    home.stdout(&format!(
+        "--batch data.bin -b null,pread,uring -s 4k -c asis {FIVE} --quiet --save base"
+    ));
     let change = |line: &mut Value| {
         if line["kind"] == "trial" {
             line["ops"] = json!((line["ops"].as_u64().unwrap() as f64 * FAR) as u64);
@@ -149,16 +179,25 @@ fn when_several_codes_apply_it_is_1_then_4_then_3() {
     assert_eq!(code, 3, "{stdout}");
     assert!(joined(&stdout).contains("A itself has no sound figure of 2 cells."), "{stdout}");
     assert_eq!(texts(&run(&home, &format!("{line} --strict"))).0, 4);
-    // What failed in the baseline may fail again: then the run is 1, whatever else is wrong or slower.
+    // What failed in the baseline may fail again: then the run is 1, whatever else is wrong or
+    // slower.
     let mut command = home.std(&format!("--batch --trial-time 1ms --budget 10m {line} --strict"));
     kernel::forbid_uring(&mut command);
     let (code, stdout, _) = texts(&output(&mut command));
-    assert!(code == 1 && stdout.contains("EPERM") && stdout.contains("slower: null"), "{code}: {stdout}");
+    assert!(
+        code == 1 && stdout.contains("EPERM") && stdout.contains("slower: null"),
+        "{code}: {stdout}"
+    );
     // What could be had in the baseline and cannot be had here is another plan.
     let mut command = home.std("--batch --baseline base --trials 5");
     kernel::forbid_uring(&mut command);
     let (code, _, stderr) = texts(&output(&mut command));
-    assert!(code == 2 && stderr.contains("not comparable: uring 4 KiB asis") && stderr.contains("EPERM"), "{code}: {stderr}");
+    assert!(
+        code == 2
+            && stderr.contains("not comparable: uring 4 KiB asis")
+            && stderr.contains("EPERM"),
+        "{code}: {stderr}"
+    );
 }
 
 #[test]
@@ -166,9 +205,17 @@ fn a_cell_without_an_answer_is_no_pass() {
     let home = measured();
     faster(&home, 1.0 / FAR);
     let line = "--batch --baseline other.jsonl --budget 1us --quiet";
-    let (code, stdout, stderr) = texts(&output(&mut home.std(&format!("{line} --fail-if-slower 5%"))));
-    assert!(code == 1 && joined(&stdout).contains("That is no pass: give the run a longer --budget"), "{code}: {stdout}{stderr}");
-    assert!(joined(&stdout).contains("not judged: pread 4 KiB warm: the budget ended before its first trial"), "{stdout}");
+    let (code, stdout, stderr) =
+        texts(&output(&mut home.std(&format!("{line} --fail-if-slower 5%"))));
+    assert!(
+        code == 1 && joined(&stdout).contains("That is no pass: give the run a longer --budget"),
+        "{code}: {stdout}{stderr}"
+    );
+    assert!(
+        joined(&stdout)
+            .contains("not judged: pread 4 KiB warm: the budget ended before its first trial"),
+        "{stdout}"
+    );
     let (code, stdout, _) = texts(&output(&mut home.std(line)));
     assert!(code == 0 && stdout.contains("nothing to compare"), "{code}: {stdout}");
 }
@@ -186,7 +233,8 @@ fn another_machine_is_told_first_and_runs() {
     let (code, stdout, stderr) = texts(&run(&home, "--baseline moved.jsonl"));
     assert_eq!(code, 0, "{stderr}");
     assert!(
-        stderr.starts_with("iotui: not the machine of the baseline") && stderr.lines().next().unwrap().contains("Another CPU | "),
+        stderr.starts_with("iotui: not the machine of the baseline")
+            && stderr.lines().next().unwrap().contains("Another CPU | "),
         "{stderr}"
     );
     assert!(stdout.contains("5.10.0-other | "), "{stdout}");
@@ -199,15 +247,21 @@ fn a_scratch_file_is_made_again_with_its_size_where_it_is_asked_for() {
     fs::create_dir(home.path("there")).unwrap();
     home.stdout(&format!("--batch --dir . --size 128k {CELLS} {FIVE} --quiet --save base"));
     let plan = home.json("--batch --baseline base --dir there --dry-run");
-    assert_eq!((plan["target"]["kind"].as_str(), plan["target"]["size"].as_u64()), (Some("scratch"), Some(128 << 10)));
+    assert_eq!(
+        (plan["target"]["kind"].as_str(), plan["target"]["size"].as_u64()),
+        (Some("scratch"), Some(128 << 10))
+    );
     assert!(plan["target"]["dir"].as_str().unwrap().ends_with("/there"), "{plan}");
-    let (code, stdout, _) = texts(&run(&home, "--baseline base --dir there --quiet --fail-if-slower 99.9%"));
+    let (code, stdout, _) =
+        texts(&run(&home, "--baseline base --dir there --quiet --fail-if-slower 99.9%"));
     assert!(code == 0 && stdout.contains("Gate: of 2 cells"), "{code}: {stdout}");
     let memory = home.path("memory");
     kernel::with_tmpfs(&memory, "1m", || {
         let (code, _, stderr) = texts(&run(&home, "--baseline base --dir memory"));
         assert!(
-            code == 2 && stderr.contains("not comparable: the baseline was measured on ") && stderr.contains("this is tmpfs"),
+            code == 2
+                && stderr.contains("not comparable: the baseline was measured on ")
+                && stderr.contains("this is tmpfs"),
             "{stderr}"
         );
     });
@@ -219,7 +273,9 @@ fn home_with_others() -> Home {
     home.file("larger.bin", 128 << 10);
     home.file("smaller.bin", 4096);
     doctored(&home, "empty.jsonl", |line| line["kind"] != "trial" && line["kind"] != "verdict");
-    doctored(&home, "few.jsonl", |line| line["kind"] != "trial" || line["round"].as_u64() < Some(5));
+    doctored(&home, "few.jsonl", |line| {
+        line["kind"] != "trial" || line["round"].as_u64() < Some(5)
+    });
     doctored(&home, "elsewhere.jsonl", |line| {
         if line["kind"] == "grounds" {
             line["target"]["fs"] = json!("zfs");
@@ -232,10 +288,13 @@ fn home_with_others() -> Home {
 /// One line says why, whether it would run or only plan.
 fn assert_refused(home: &Home, line: &str, code: i32, words: &[&str]) {
     for extra in ["", "--dry-run"] {
-        let (found, stdout, stderr) = texts(&output(&mut home.std(&format!("--batch {line} {extra}"))));
+        let (found, stdout, stderr) =
+            texts(&output(&mut home.std(&format!("--batch {line} {extra}"))));
         assert_eq!((found, stdout.as_str()), (code, ""), "{line}: {stderr}");
         assert!(stderr.lines().count() == 1, "{line}: {stderr}");
-        words.iter().for_each(|word| assert!(stderr.contains(word), "{line}: {word:?} is missing: {stderr}"));
+        words.iter().for_each(|word| {
+            assert!(stderr.contains(word), "{line}: {word:?} is missing: {stderr}")
+        });
     }
 }
 
@@ -244,16 +303,32 @@ fn what_cannot_be_compared_is_refused_before_the_run() {
     let home = home_with_others();
     let before = (home.sessions(), home.names());
     for (line, code, words) in [
-        ("--baseline base larger.bin", 2, &["not comparable: the baseline's file has 64 KiB, and this one has 128 KiB"][..]),
+        (
+            "--baseline base larger.bin",
+            2,
+            &["not comparable: the baseline's file has 64 KiB, and this one has 128 KiB"][..],
+        ),
         ("--baseline base smaller.bin", 2, &["64 KiB", "4 KiB"]),
         ("--baseline base missing.bin", 2, &["missing.bin: no such file"]),
-        ("--baseline elsewhere.jsonl", 2, &["not comparable: the baseline was measured on zfs, and this is "]),
+        (
+            "--baseline elsewhere.jsonl",
+            2,
+            &["not comparable: the baseline was measured on zfs, and this is "],
+        ),
         ("--baseline empty.jsonl", 2, &["has no trials"]),
         ("--baseline few.jsonl --fail-if-slower 5", 2, &["needs 5 trials", "--trials 7"]),
         ("--baseline base --fail-if-slower 5 --trials 4", 2, &["--trials 4 gives no interval"]),
-        ("--baseline base -b null", 2, &["--backend leaves out cells of the baseline: pread 4 KiB warm"]),
+        (
+            "--baseline base -b null",
+            2,
+            &["--backend leaves out cells of the baseline: pread 4 KiB warm"],
+        ),
         ("--baseline base -s 4k,8k", 2, &["the baseline has no cell with --block-size 8k"]),
-        ("--baseline base -s 8k", 2, &["--block-size leaves out cells of the baseline: null 4 KiB asis, and 1 more"]),
+        (
+            "--baseline base -s 8k",
+            2,
+            &["--block-size leaves out cells of the baseline: null 4 KiB asis, and 1 more"],
+        ),
         ("--baseline base --op write", 2, &["--op leaves out"]),
         ("--baseline base --size 4k", 2, &["--size leaves out"]),
         ("--baseline base -p raw", 2, &["leaves out cells of the baseline"]),
@@ -272,5 +347,8 @@ fn what_cannot_be_compared_is_refused_before_the_run() {
     }
     assert_eq!((home.sessions(), home.names()), before);
     let (code, _, stderr) = texts(&output(&mut home.std("--baseline base")));
-    assert!(code == 2 && stderr.contains("--baseline is for headless runs: add --batch"), "{stderr}");
+    assert!(
+        code == 2 && stderr.contains("--baseline is for headless runs: add --batch"),
+        "{stderr}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Files that want to harm: each is refused with one line, or shown as far as it is whole, in bounded memory and time.
+//! Files that want to harm: each is refused with one line, or shown as far as it is whole, in
+//! bounded memory and time.
 
 mod common;
 
@@ -35,16 +36,32 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
         format!("--batch --dry-run --plan {path} --dir ."),
     ] {
         let (code, stdout, stderr) = ran(home.std(&line));
-        let told = format!("{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}", stdout.chars().take(2000).collect::<String>());
+        let told = format!(
+            "{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}",
+            stdout.chars().take(2000).collect::<String>()
+        );
         assert!(!stderr.contains("panicked") && code.is_some(), "{told}");
-        assert!(!stdout.chars().chain(stderr.chars()).any(|c| c.is_control() && c != '\n'), "{told}");
+        assert!(
+            !stdout.chars().chain(stderr.chars()).any(|c| c.is_control() && c != '\n'),
+            "{told}"
+        );
         if code != Some(0) || refused.is_some() {
             // A plan that loads may not suit the target: wrong usage.
             let usage = refused.is_none() && line.starts_with("--batch") && code == Some(2);
             assert!(usage || code == Some(1), "{told}");
-            assert!(stdout.is_empty() && stderr.lines().count() == 1 && stderr.starts_with("iotui: ") && stderr.len() < 1000, "{told}");
+            assert!(
+                stdout.is_empty()
+                    && stderr.lines().count() == 1
+                    && stderr.starts_with("iotui: ")
+                    && stderr.len() < 1000,
+                "{told}"
+            );
         }
-        assert!(stderr.contains(refused.unwrap_or_default()), "{:?} is missing: {told}", refused.unwrap_or_default());
+        assert!(
+            stderr.contains(refused.unwrap_or_default()),
+            "{:?} is missing: {told}",
+            refused.unwrap_or_default()
+        );
     }
 }
 
@@ -81,7 +98,10 @@ fn broken_texts() -> Vec<Case> {
         ("hello\n".into(), Some("is no iotui session")),
         ("\u{feff}".to_string() + GOLDEN, None),
         (first().replace("\"iotui\":1", "\"iotui\":2"), Some("newer iotui (schema 2")),
-        (first().replace("\"iotui\":1", "\"iotui\":18446744073709551616"), Some("is no iotui session")),
+        (
+            first().replace("\"iotui\":1", "\"iotui\":18446744073709551616"),
+            Some("is no iotui session"),
+        ),
         (first().trim_end().into(), Some("no whole line")),
         (trial().to_string() + GOLDEN, None),
         (first().to_string() + GOLDEN, None),
@@ -95,28 +115,60 @@ fn steering_texts() -> Vec<Case> {
     vec![
         (GOLDEN.replace("golden", "\\u001b[2J\\u202e\\u0000/../"), None),
         (GOLDEN.replace("20261121-093011-scratch", "../../../tmp/x\\u0000/y"), None),
-        (first().replace("\"name\":\"box\"", "\"name\":\"\\u001b]0;x\\u0007\\n\\u202e\"") + rest(), None),
-        (first().replace("\"quick\"", "\"\\u001b[2J\"").replace("cannot be direct", "\\u001b[2J\\r\\n") + rest(), None),
-        (first().replace("\"sweep\"", "\"\\u001b[2J\"").replace("/home/user", "/\\u001b[2J") + rest(), None),
+        (
+            first().replace("\"name\":\"box\"", "\"name\":\"\\u001b]0;x\\u0007\\n\\u202e\"")
+                + rest(),
+            None,
+        ),
+        (
+            first()
+                .replace("\"quick\"", "\"\\u001b[2J\"")
+                .replace("cannot be direct", "\\u001b[2J\\r\\n")
+                + rest(),
+            None,
+        ),
+        (
+            first().replace("\"sweep\"", "\"\\u001b[2J\"").replace("/home/user", "/\\u001b[2J")
+                + rest(),
+            None,
+        ),
     ]
 }
 
 /// What takes more memory than there is, or a stack that is deeper.
 fn large_texts() -> Vec<Case> {
     let deep = |open: &str, close: &str| {
-        format!("{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n", first(), open.repeat(100_000), close.repeat(100_000))
+        format!(
+            "{}{{\"kind\":\"note\",\"text\":{}{}}}\n\n",
+            first(),
+            open.repeat(100_000),
+            close.repeat(100_000)
+        )
     };
     vec![
         (deep("[", "]"), None),
         (deep("{\"a\":", "}"), None),
         (
-            first().replace("\"later_key\":", &format!("\"deep\":{}{},\"later_key\":", "[".repeat(100_000), "]".repeat(100_000))) + rest(),
+            first().replace(
+                "\"later_key\":",
+                &format!("\"deep\":{}{},\"later_key\":", "[".repeat(100_000), "]".repeat(100_000)),
+            ) + rest(),
             None,
         ),
         (with_cells(20_000) + trial(), Some("longer than 16 MiB")),
         (with_cells(2_000) + trial() + end(), None),
-        (first().replace("\"name\":\"box\"", &format!("\"name\":\"{}\"", "x".repeat(8 << 20))) + rest(), None),
-        (first().replace("\"host\":{", &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 4 << 20].join(","))) + rest(), None),
+        (
+            first().replace("\"name\":\"box\"", &format!("\"name\":\"{}\"", "x".repeat(8 << 20)))
+                + rest(),
+            None,
+        ),
+        (
+            first().replace(
+                "\"host\":{",
+                &format!("\"host\":{{\"caches\":[{}],", vec!["{}"; 4 << 20].join(",")),
+            ) + rest(),
+            None,
+        ),
     ]
 }
 
@@ -135,12 +187,17 @@ fn text_that_wants_to_harm() {
     opened(&home, &file, None);
 }
 
-/// Whatever a file or the folder of sessions is called, no output of any command has a character that steers a terminal.
+/// Whatever a file or the folder of sessions is called, no output of any command has a character
+/// that steers a terminal.
 #[test]
 fn names_that_want_to_harm_reach_no_terminal() {
     use iotui::text::steers;
     let hostile = "\u{1b}]0;x\u{7} \u{1b}[31m \u{9b}2J \u{7f} \u{ad} \u{61c} \u{200b} \u{200e} \u{200f} \u{2028} \u{202a} \u{202e} \u{2060} \u{2066} \u{2069} \u{feff} \u{fff9} \u{e0041} \n \r \t";
-    for part in hostile.split(' ').chain([hostile.replace(' ', "-").as_str()]).filter(|part| !part.is_empty()) {
+    for part in hostile
+        .split(' ')
+        .chain([hostile.replace(' ', "-").as_str()])
+        .filter(|part| !part.is_empty())
+    {
         let home = Home::new();
         let data = home.path(&format!("data-{part}"));
         home.file(&format!("evil{part}.bin"), 1 << 16);
@@ -150,17 +207,22 @@ fn names_that_want_to_harm_reach_no_terminal() {
             let ran = output(&mut command);
             for bytes in [ran.stdout, ran.stderr] {
                 let text = String::from_utf8(bytes).expect("it says text");
-                assert!(!text.chars().any(|c| c != '\n' && steers(c)), "{words:?} {part:?}: {text:?}");
+                assert!(
+                    !text.chars().any(|c| c != '\n' && steers(c)),
+                    "{words:?} {part:?}: {text:?}"
+                );
                 assert!(!text.contains("panicked"), "{text}");
             }
         };
         let file = format!("./evil{part}.bin");
-        let run = [&file, "-b", "null", "-s", "4k", "-c", "asis", "--trials", "1", "--trial-time", "1ms"];
+        let run =
+            [&file, "-b", "null", "-s", "4k", "-c", "asis", "--trials", "1", "--trial-time", "1ms"];
         ran(&["sessions", "list"]);
         ran(&[&["--batch", "--dry-run"], &run[..]].concat());
         ran(&[&["--batch", "--save", "n"], &run[..]].concat());
         ran(&["host", &file]);
-        for format in ["table", "csv", "json", "jsonl", "gbench", "markdown", "html", "svg", "fio"] {
+        for format in ["table", "csv", "json", "jsonl", "gbench", "markdown", "html", "svg", "fio"]
+        {
             ran(&["sessions", "show", "n", "--format", format]);
         }
         ran(&["sessions", "list"]);
@@ -199,7 +261,12 @@ fn numbers_that_want_to_harm() {
         fs::write(&file, number(key, value)).unwrap();
         opened(&home, &file, None);
     }
-    for (key, value) in [("bytes", "18446744073709551615"), ("nanos", "0"), ("ops", "18446744073709551615"), ("disk_depth", "1e308")] {
+    for (key, value) in [
+        ("bytes", "18446744073709551615"),
+        ("nanos", "0"),
+        ("ops", "18446744073709551615"),
+        ("disk_depth", "1e308"),
+    ] {
         fs::write(&file, number(key, value)).unwrap();
         opened(&home, &file, None);
     }
@@ -209,10 +276,13 @@ fn numbers_that_want_to_harm() {
 fn files_that_are_large() {
     let home = Home::new();
     let path = home.path("x.jsonl");
-    // A line of 1 GiB, at the start and after it, where only that line is lost; a file of 2 TiB; all sparse.
-    for (head, length, refused) in
-        [("", 1 << 30, Some("longer than 16 MiB")), (first(), 1 << 30, None), (GOLDEN, 2 << 40, Some("more than the"))]
-    {
+    // A line of 1 GiB, at the start and after it, where only that line is lost; a file of 2 TiB;
+    // all sparse.
+    for (head, length, refused) in [
+        ("", 1 << 30, Some("longer than 16 MiB")),
+        (first(), 1 << 30, None),
+        (GOLDEN, 2 << 40, Some("more than the")),
+    ] {
         let mut file = fs::File::create(&path).unwrap();
         file.write_all(head.as_bytes()).unwrap();
         if let Err(error) = file.set_len(length) {
@@ -225,7 +295,10 @@ fn files_that_are_large() {
     let verdict = GOLDEN.split_inclusive('\n').find(|line| line.contains("\"verdict\"")).unwrap();
     let buckets = (1..4000).map(|n| format!("[{n},1]")).collect::<Vec<_>>().join(",");
     let (before, after) = verdict.split_once("\"buckets\":[").unwrap();
-    let long = format!("{before}\"buckets\":[{buckets}{}", &after[after.find("]]}").unwrap()..].replacen("]]}", "]}", 1));
+    let long = format!(
+        "{before}\"buckets\":[{buckets}{}",
+        &after[after.find("]]}").unwrap()..].replacen("]]}", "]}", 1)
+    );
     let mut file = fs::File::create(&path).unwrap();
     file.write_all(first().as_bytes()).unwrap();
     (0..3000).for_each(|_| file.write_all(long.as_bytes()).unwrap());
@@ -250,7 +323,9 @@ fn what_is_no_file() {
     fs::write(at("\u{1b}[2J\u{202e}"), GOLDEN).unwrap();
     fs::write(at("good"), GOLDEN).unwrap();
     let list = home.json("sessions list");
-    let state = |id: &str| each(&list, "id").iter().position(|found| *found == id).map(|at| list[at]["state"].clone());
+    let state = |id: &str| {
+        each(&list, "id").iter().position(|found| *found == id).map(|at| list[at]["state"].clone())
+    };
     assert_eq!(state("good"), Some("goal".into()));
     for (id, why) in [
         ("folder", "not a regular file"),
@@ -313,7 +388,9 @@ fn a_file_that_grows_while_it_is_read() {
         // In pieces that are no lines.
         for piece in trial().as_bytes().chunks(700).cycle() {
             file.write_all(piece).unwrap();
-            if done.load(std::sync::atomic::Ordering::Relaxed) || file.stream_position().unwrap() > 2 << 20 {
+            if done.load(std::sync::atomic::Ordering::Relaxed)
+                || file.stream_position().unwrap() > 2 << 20
+            {
                 return;
             }
         }
@@ -323,7 +400,12 @@ fn a_file_that_grows_while_it_is_read() {
         let mut before = 0;
         for _ in 0..8 {
             let shown = home.json(&format!("sessions show {}", path.display()));
-            let trials = shown["results"].as_array().unwrap().iter().map(|r| r["trials"].as_array().unwrap().len()).sum();
+            let trials = shown["results"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|r| r["trials"].as_array().unwrap().len())
+                .sum();
             assert!(trials >= before, "{trials} after {before}");
             before = trials;
         }

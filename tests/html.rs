@@ -1,4 +1,5 @@
-//! The page in a browser: it opens in silence, reads out, sorts, hides, fits, and asks nobody for anything.
+//! The page in a browser: it opens in silence, reads out, sorts, hides, fits, and asks nobody for
+//! anything.
 
 mod common;
 
@@ -13,17 +14,28 @@ const EVIL: &str = "</script><script>window.broken = 1</script><img src=x onerro
 /// The golden session with every kind of cell, and names that would like to be more than names.
 fn session(home: &Home) -> PathBuf {
     let golden = include_str!("golden/session-v1.jsonl");
-    let mut lines: Vec<Value> = golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut lines: Vec<Value> =
+        golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let head = &mut lines[0];
     head["name"] = EVIL.into();
-    head["plan"]["target"] = json!({ "kind": "file", "path": format!("/data/{EVIL}/x.img"), "size": 1 << 30 });
+    head["plan"]["target"] =
+        json!({ "kind": "file", "path": format!("/data/{EVIL}/x.img"), "size": 1 << 30 });
     let cell = |of: usize, changes: &[(&str, Value)], head: &Value| {
         let mut cell = head["plan"]["cells"][of].clone();
         changes.iter().for_each(|(key, value)| cell[key] = value.clone());
         cell
     };
     let never = cell(0, &[("backend", "pread".into()), ("block", (1 << 20).into())], head);
-    let seek = cell(0, &[("backend", "seek".into()), ("op", "seek".into()), ("block", 1.into()), ("cache", "asis".into())], head);
+    let seek = cell(
+        0,
+        &[
+            ("backend", "seek".into()),
+            ("op", "seek".into()),
+            ("block", 1.into()),
+            ("cache", "asis".into()),
+        ],
+        head,
+    );
     let aio = cell(0, &[("backend", "aio".into())], head);
     head["plan"]["cells"].as_array_mut().unwrap().extend([never, seek]);
     head["plan"]["skipped"] = json!([{ "cell": aio, "reason": format!("aio: {EVIL}") }]);
@@ -32,14 +44,22 @@ fn session(home: &Home) -> PathBuf {
     for line in &mut lines {
         match (line["kind"].as_str(), line["cell"].as_u64()) {
             // The plan's order shall not be that of the figures.
-            (Some("trial"), Some(2)) => line["nanos"] = (line["nanos"].as_u64().unwrap() * 10).into(),
+            (Some("trial"), Some(2)) => {
+                line["nanos"] = (line["nanos"].as_u64().unwrap() * 10).into()
+            }
             (Some("trial"), Some(0)) => {
                 let mut trial = line.clone();
-                (trial["cell"], trial["bytes"], trial["evidence"]["lane_bytes"]) = (6.into(), 0.into(), 0.into());
+                (trial["cell"], trial["bytes"], trial["evidence"]["lane_bytes"]) =
+                    (6.into(), 0.into(), 0.into());
                 seeks.push(trial);
             }
-            (Some("verdict"), Some(0)) => line["verdict"]["warnings"] = json!([warning("holes", "wrong"), warning("odd", "note")]),
-            (Some("verdict"), Some(1)) => line["verdict"]["warnings"] = json!([warning("wide", "misleading")]),
+            (Some("verdict"), Some(0)) => {
+                line["verdict"]["warnings"] =
+                    json!([warning("holes", "wrong"), warning("odd", "note")])
+            }
+            (Some("verdict"), Some(1)) => {
+                line["verdict"]["warnings"] = json!([warning("wide", "misleading")])
+            }
             (Some("verdict"), Some(2)) => line["verdict"]["latency"] = Value::Null,
             _ => {}
         }
@@ -48,7 +68,8 @@ fn session(home: &Home) -> PathBuf {
     lines[end]["reason"] = "budget".into();
     lines.splice(end..end, seeks);
     let path = home.path("every.jsonl");
-    std::fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    std::fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+        .unwrap();
     path
 }
 
@@ -59,14 +80,19 @@ fn page(home: &Home) -> Option<(Browser, PathBuf)> {
         return None;
     };
     let (session, page) = (session(home), home.path("page.html"));
-    home.cmd(&format!("sessions export {} --format html -o {}", session.display(), page.display())).assert().success();
+    home.cmd(&format!("sessions export {} --format html -o {}", session.display(), page.display()))
+        .assert()
+        .success();
     browser.window(1280, 900, "light");
     browser.open(&page);
     Some((browser, page))
 }
 
 fn texts(browser: &mut Browser, selector: &str) -> Vec<String> {
-    let list = browser.eval(&format!("[...document.querySelectorAll({})].map((node) => node.textContent)", json!(selector)));
+    let list = browser.eval(&format!(
+        "[...document.querySelectorAll({})].map((node) => node.textContent)",
+        json!(selector)
+    ));
     list.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_string()).collect()
 }
 
@@ -78,7 +104,8 @@ fn a_page_opens_in_silence_and_nothing_leaves_it() {
         assert!(browser.told(method).is_empty(), "{method}: {:?}", browser.told(method));
     }
     let requests = browser.told("Network.requestWillBeSent");
-    let urls: Vec<&str> = requests.iter().map(|request| request["request"]["url"].as_str().unwrap()).collect();
+    let urls: Vec<&str> =
+        requests.iter().map(|request| request["request"]["url"].as_str().unwrap()).collect();
     assert_eq!(urls, [format!("file://{}", path.display())]);
     // Names are text, and the script of the page has run.
     assert_eq!(browser.eval("typeof window.broken"), "undefined");
@@ -96,10 +123,14 @@ fn a_page_opens_in_silence_and_nothing_leaves_it() {
     assert_eq!(browser.eval(&refused(added)), "script-src-elem");
     assert_eq!(browser.eval("typeof window.broken"), "undefined");
     assert_eq!(browser.eval(&refused("new Image().src = 'http://127.0.0.1:9/x';")), "img-src");
-    assert_eq!(browser.eval(&refused("fetch('http://127.0.0.1:9/x').catch(() => {});")), "connect-src");
+    assert_eq!(
+        browser.eval(&refused("fetch('http://127.0.0.1:9/x').catch(() => {});")),
+        "connect-src"
+    );
 }
 
-/// Its elements without scripts are those that an XML parser sees: no name opens or closes one in either.
+/// Its elements without scripts are those that an XML parser sees: no name opens or closes one in
+/// either.
 #[test]
 fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
     let home = Home::new();
@@ -110,13 +141,20 @@ fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
     let text = std::fs::read_to_string(&path).unwrap();
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
     let xml = roxmltree::Document::parse_with_options(&text, options).unwrap();
-    let wanted: Vec<&str> = xml.descendants().filter(|node| node.is_element()).map(|node| node.tag_name().name()).collect();
+    let wanted: Vec<&str> = xml
+        .descendants()
+        .filter(|node| node.is_element())
+        .map(|node| node.tag_name().name())
+        .collect();
     assert_eq!(seen, json!(wanted));
     assert_eq!(browser.eval("document.querySelectorAll('button').length"), 0);
     let visible = "[...document.querySelectorAll('.dot path')].filter((node) => node.getBoundingClientRect().width > 3).length";
     assert!(browser.eval(visible).as_u64().unwrap() > 20);
     assert_eq!(browser.eval("document.querySelectorAll('tbody tr').length"), 6);
-    let data: Value = serde_json::from_str(browser.eval("document.getElementById('iotui-data').textContent").as_str().unwrap()).unwrap();
+    let data: Value = serde_json::from_str(
+        browser.eval("document.getElementById('iotui-data').textContent").as_str().unwrap(),
+    )
+    .unwrap();
     assert_eq!(data, home.json(&format!("sessions export {}", home.path("every.jsonl").display())));
 }
 
@@ -124,18 +162,27 @@ fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
 fn a_press_on_a_head_sorts_by_it() {
     let home = Home::new();
     let Some((mut browser, _)) = page(&home) else { return };
-    let column = texts(&mut browser, "thead th span").iter().position(|title| title == "throughput").unwrap() + 1;
+    let column = texts(&mut browser, "thead th span")
+        .iter()
+        .position(|title| title == "throughput")
+        .unwrap()
+        + 1;
     let head = format!("thead th:nth-child({column})");
     let keys = |browser: &mut Browser| {
-        let of = format!("[...document.querySelectorAll('tbody td:nth-child({column})')].map((cell) => parseFloat(cell.dataset.key))");
+        let of = format!(
+            "[...document.querySelectorAll('tbody td:nth-child({column})')].map((cell) => parseFloat(cell.dataset.key))"
+        );
         browser.eval(&of).as_array().unwrap().iter().map(Value::as_f64).collect::<Vec<_>>()
     };
-    let sort = |browser: &mut Browser| browser.eval(&format!("document.querySelector({}).ariaSort", json!(head)));
+    let sort = |browser: &mut Browser| {
+        browser.eval(&format!("document.querySelector({}).ariaSort", json!(head)))
+    };
     let planned = keys(&mut browser);
     let mut known: Vec<f64> = planned.iter().flatten().copied().collect();
     assert!(known.len() == 4 && planned.len() == 6, "two of six have no throughput: {planned:?}");
     known.sort_by(f64::total_cmp);
-    let last = |values: &[f64]| values.iter().map(|v| Some(*v)).chain([None, None]).collect::<Vec<_>>();
+    let last =
+        |values: &[f64]| values.iter().map(|v| Some(*v)).chain([None, None]).collect::<Vec<_>>();
     let up = last(&known);
     known.reverse();
     let down = last(&known);
@@ -151,7 +198,8 @@ fn a_press_on_a_head_sorts_by_it() {
     // Words, and then sizes that are no numbers as they stand.
     browser.click("thead th:first-child button");
     assert!(texts(&mut browser, "tbody td:first-child").is_sorted());
-    let block = texts(&mut browser, "thead th span").iter().position(|title| title == "block").unwrap() + 1;
+    let block =
+        texts(&mut browser, "thead th span").iter().position(|title| title == "block").unwrap() + 1;
     browser.click(&format!("thead th:nth-child({block}) button"));
     let sizes = texts(&mut browser, &format!("tbody td:nth-child({block})"));
     assert_eq!(sizes, ["256 KiB", "256 KiB", "4 KiB", "4 KiB", "4 KiB", "1 B"]);
@@ -168,7 +216,12 @@ fn pointer_and_keys_read_points_out() {
     let at = browser.middle(&format!("{chart} .dot path"));
     browser.point(at);
     let first = shown(&mut browser);
-    assert!(first.starts_with("read 4 KiB cold; ") && first.contains("GiB/s (95 %:") && first.contains("from device 100 %"), "{first}");
+    assert!(
+        first.starts_with("read 4 KiB cold; ")
+            && first.contains("GiB/s (95 %:")
+            && first.contains("from device 100 %"),
+        "{first}"
+    );
     assert_eq!(browser.eval("document.querySelectorAll('.cursor').length"), 1);
     browser.point((2.0, 2.0));
     assert_eq!(shown(&mut browser), "");
@@ -190,14 +243,25 @@ fn the_legend_hides_and_shows_series_in_all_charts() {
     let Some((mut browser, _)) = page(&home) else { return };
     let seen = |browser: &mut Browser| {
         let of = "[...document.querySelectorAll('.series')].filter((node) => getComputedStyle(node).display !== 'none').map((node) => +node.dataset.series)";
-        browser.eval(of).as_array().unwrap().iter().map(|index| index.as_u64().unwrap()).collect::<Vec<_>>()
+        browser
+            .eval(of)
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|index| index.as_u64().unwrap())
+            .collect::<Vec<_>>()
     };
-    let pressed = |browser: &mut Browser| browser.eval("document.querySelector('.legend button').ariaPressed");
+    let pressed = |browser: &mut Browser| {
+        browser.eval("document.querySelector('.legend button').ariaPressed")
+    };
     let all = seen(&mut browser);
     assert!(all.iter().filter(|index| **index == 0).count() > 2, "{all:?}");
     assert_eq!(pressed(&mut browser), "true");
     browser.click(".legend button");
-    assert_eq!(seen(&mut browser), all.iter().copied().filter(|index| *index != 0).collect::<Vec<_>>());
+    assert_eq!(
+        seen(&mut browser),
+        all.iter().copied().filter(|index| *index != 0).collect::<Vec<_>>()
+    );
     assert_eq!(pressed(&mut browser), "false");
     // What is hidden is not read out.
     browser.eval("document.querySelector('#chart-throughput .plot').focus()");
@@ -208,7 +272,12 @@ fn the_legend_hides_and_shows_series_in_all_charts() {
     browser.click(".legend .all:last-child button");
     // Bars have no entry in a legend: nothing hides them.
     let entries = browser.eval("[...document.querySelectorAll('.legend [data-series]')].map((node) => +node.dataset.series)");
-    assert!(seen(&mut browser).iter().all(|index| !entries.as_array().unwrap().contains(&(*index).into())), "{entries}");
+    assert!(
+        seen(&mut browser)
+            .iter()
+            .all(|index| !entries.as_array().unwrap().contains(&(*index).into())),
+        "{entries}"
+    );
     browser.click(".legend .all button");
     assert_eq!(seen(&mut browser), all);
 }

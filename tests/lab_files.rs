@@ -23,8 +23,15 @@ fn files_are_made_asked_about_synced_and_gone() {
     let results = document["results"].as_array().unwrap();
     assert_eq!(results.len(), 10);
     for result in results {
-        assert!(result["error"].is_null() && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0), "{result}");
-        assert!(result["estimate"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{result}");
+        assert!(
+            result["error"].is_null()
+                && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0),
+            "{result}"
+        );
+        assert!(
+            result["estimate"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()),
+            "{result}"
+        );
     }
     assert!(home.names().is_empty(), "{:?}", home.names());
 }
@@ -36,13 +43,20 @@ fn a_local_file_is_no_remote_one_and_without_one_the_others_run() {
     let refused = home.cmd("--batch --probe remote-read --no-save data.bin").output().unwrap();
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("data.bin is local, on ") && told.contains("network or FUSE mount"), "{told}");
+    assert!(
+        told.contains("data.bin is local, on ") && told.contains("network or FUSE mount"),
+        "{told}"
+    );
     assert_eq!(fs::read(home.path("data.bin")).unwrap(), vec![1; 5000]);
     if home.on_disk() {
         let document = home.json(&format!("{SHORT} --probe remote-read,metadata"));
         assert_eq!(document["results"].as_array().unwrap().len(), 4);
         let skipped: Vec<&Value> = each(&document["skipped"], "reason");
-        assert!(!skipped.is_empty() && skipped.iter().all(|why| why.as_str().unwrap().contains("no remote file")), "{skipped:?}");
+        assert!(
+            !skipped.is_empty()
+                && skipped.iter().all(|why| why.as_str().unwrap().contains("no remote file")),
+            "{skipped:?}"
+        );
     }
 }
 
@@ -59,7 +73,11 @@ fn what_a_killed_run_leaves_is_swept_by_the_next() {
         run.signal(Signal::SIGKILL);
         run.end(Duration::from_secs(60)).unwrap();
     }
-    assert!(home.names().iter().all(|name| name.starts_with(".iotui-scratch-")), "{:?}", home.names());
+    assert!(
+        home.names().iter().all(|name| name.starts_with(".iotui-scratch-")),
+        "{:?}",
+        home.names()
+    );
     home.json(&format!("{SHORT} --probe metadata"));
     assert!(home.names().is_empty(), "{:?}", home.names());
 }
@@ -72,7 +90,8 @@ fn the_file_system_stands_above_the_figures() {
     }
     fs::write(home.path("data.bin"), vec![1; 5000]).unwrap();
     let above = |what: &str| {
-        let line = "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --ceilings never data.bin";
+        let line =
+            "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --ceilings never data.bin";
         let output = home.cmd(&format!("{line} {what}")).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();

@@ -1,4 +1,5 @@
-//! The house: who may import whom, where unsafe code may stand, how long a file may be, what a registry holds.
+//! The house: who may import whom, where unsafe code may stand, how long a file may be, what a
+//! registry holds.
 
 mod common;
 #[path = "common/source.rs"]
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use source::{File, paths, tokens};
 
-/// Floors from the top down; a module imports from lower floors, and within its own where `->` says so.
+/// Floors from the top down; a module imports from lower floors, and within its own where `->` says
+/// so.
 const FLOORS: &str = "
 9  main lib app cli config             main -> app, app -> cli config, cli -> config
 8  tui batch commands
@@ -24,7 +26,8 @@ const FLOORS: &str = "
 0  text units sys plan record stats     units -> text, sys -> units text, plan -> units text, stats -> units, record -> plan stats units text
 ";
 
-/// What tests of a room may import from above: an imported session is checked by the figures that it gives.
+/// What tests of a room may import from above: an imported session is checked by the figures that
+/// it gives.
 const TESTS_LOOK_UP: [(&str, &str); 1] = [("session", "analysis")];
 
 /// Rooms that may hold unsafe code.
@@ -42,14 +45,22 @@ impl House {
     fn read(text: &str) -> House {
         let (mut floors, mut arrows) = (BTreeMap::new(), BTreeSet::new());
         for row in text.lines().filter(|row| !row.trim().is_empty()) {
-            let arrow = row.find("->").map_or(row.len(), |at| row[..at].trim_end().rfind(' ').unwrap());
+            let arrow =
+                row.find("->").map_or(row.len(), |at| row[..at].trim_end().rfind(' ').unwrap());
             let (rooms, sideways) = row.split_at(arrow);
             let mut rooms = rooms.split_whitespace();
-            let floor = rooms.next().unwrap().parse().unwrap_or_else(|_| panic!("a row begins with its floor: {row}"));
+            let floor = rooms
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap_or_else(|_| panic!("a row begins with its floor: {row}"));
             floors.extend(rooms.map(|room| (room.to_string(), floor)));
             for item in sideways.split(',').filter(|item| !item.trim().is_empty()) {
-                let (from, to) = item.split_once("->").unwrap_or_else(|| panic!("an arrow is missing: {row}"));
-                arrows.extend(to.split_whitespace().map(|to| (from.trim().to_string(), to.to_string())));
+                let (from, to) =
+                    item.split_once("->").unwrap_or_else(|| panic!("an arrow is missing: {row}"));
+                arrows.extend(
+                    to.split_whitespace().map(|to| (from.trim().to_string(), to.to_string())),
+                );
             }
         }
         House { floors, arrows }
@@ -57,13 +68,16 @@ impl House {
 
     /// What is wrong with an import; nothing where it is allowed.
     fn wrong(&self, from: &str, to: &str) -> Option<String> {
-        let floor = |room: &str| self.floors.get(room).ok_or_else(|| format!("{room} is on no floor"));
+        let floor =
+            |room: &str| self.floors.get(room).ok_or_else(|| format!("{room} is on no floor"));
         match (floor(from), floor(to)) {
             (Err(why), _) | (_, Err(why)) => Some(why),
             _ if from == to => None,
             (Ok(here), Ok(there)) if there < here => None,
             _ if self.arrows.contains(&(from.into(), to.into())) => None,
-            (Ok(here), Ok(there)) if there == here => Some(format!("{from} may not import sideways from {to}")),
+            (Ok(here), Ok(there)) if there == here => {
+                Some(format!("{from} may not import sideways from {to}"))
+            }
             _ => Some(format!("{from} may not import upwards from {to}")),
         }
     }
@@ -71,7 +85,8 @@ impl House {
 
 /// Every wrong import of these files (path under src and text).
 fn wrong_imports(house: &House, files: &[(PathBuf, String)]) -> Vec<String> {
-    let read: Vec<(File, Vec<&str>)> = files.iter().map(|(path, text)| (File::of(path), tokens(text))).collect();
+    let read: Vec<(File, Vec<&str>)> =
+        files.iter().map(|(path, text)| (File::of(path), tokens(text))).collect();
     // A macro is exported to the root of the crate, wherever it is written.
     let mut macros = BTreeMap::new();
     for (file, tokens) in &read {
@@ -83,10 +98,13 @@ fn wrong_imports(house: &House, files: &[(PathBuf, String)]) -> Vec<String> {
     for (file, tokens) in &read {
         for to in paths(tokens, file.depth) {
             let to = macros.get(to).map_or(to, String::as_str);
-            if file.path.ends_with("tests.rs") && TESTS_LOOK_UP.contains(&(file.room.as_str(), to)) {
+            if file.path.ends_with("tests.rs") && TESTS_LOOK_UP.contains(&(file.room.as_str(), to))
+            {
                 continue;
             }
-            wrong.extend(house.wrong(&file.room, to).map(|why| format!("{}: {why}", file.path.display())));
+            wrong.extend(
+                house.wrong(&file.room, to).map(|why| format!("{}: {why}", file.path.display())),
+            );
         }
     }
     wrong
@@ -96,8 +114,10 @@ fn wrong_unsafe(files: &[(PathBuf, String)]) -> Vec<String> {
     let outside = files.iter().filter(|(path, _)| !UNSAFE.contains(&File::of(path).room.as_str()));
     let told = |(path, text): &(PathBuf, String)| {
         let tokens = tokens(text);
-        let allows = tokens.windows(3).any(|w| matches!(w, ["allow" | "expect", "(", "unsafe_code"]));
-        (allows || tokens.contains(&"unsafe")).then(|| format!("{}: unsafe code belongs into {UNSAFE:?}", path.display()))
+        let allows =
+            tokens.windows(3).any(|w| matches!(w, ["allow" | "expect", "(", "unsafe_code"]));
+        (allows || tokens.contains(&"unsafe"))
+            .then(|| format!("{}: unsafe code belongs into {UNSAFE:?}", path.display()))
     };
     outside.filter_map(told).collect()
 }
@@ -105,7 +125,8 @@ fn wrong_unsafe(files: &[(PathBuf, String)]) -> Vec<String> {
 fn too_long(files: &[(PathBuf, String)]) -> Vec<String> {
     let long = |(path, text): &(PathBuf, String)| {
         let lines = text.lines().count();
-        (lines > MOST_LINES).then(|| format!("{}: {lines} lines, {MOST_LINES} are the most", path.display()))
+        (lines > MOST_LINES)
+            .then(|| format!("{}: {lines} lines, {MOST_LINES} are the most", path.display()))
     };
     files.iter().filter_map(long).collect()
 }
@@ -116,15 +137,25 @@ fn long_functions(files: &[(PathBuf, String)]) -> Vec<String> {
     for (path, text) in files {
         let lines: Vec<&str> = text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
-            let begins =
-                line.split_whitespace().take_while(|word| !word.contains('(') || word.starts_with("pub(")).any(|word| word == "fn");
+            let begins = line
+                .split_whitespace()
+                .take_while(|word| !word.contains('(') || word.starts_with("pub("))
+                .any(|word| word == "fn");
             let indent = &line[..line.len() - line.trim_start().len()];
             if !begins || indent.len() == line.len() || line.ends_with(['}', ';']) {
                 continue;
             }
-            let len = lines[at..].iter().take_while(|line| line.strip_prefix(indent) != Some("}")).count() + 1;
+            let len = lines[at..]
+                .iter()
+                .take_while(|line| line.strip_prefix(indent) != Some("}"))
+                .count()
+                + 1;
             if len > MOST_LINES_OF_A_FUNCTION {
-                long.push(format!("{}:{}: a function of {len} lines, {MOST_LINES_OF_A_FUNCTION} are the most", path.display(), at + 1));
+                long.push(format!(
+                    "{}:{}: a function of {len} lines, {MOST_LINES_OF_A_FUNCTION} are the most",
+                    path.display(),
+                    at + 1
+                ));
             }
         }
     }
@@ -182,14 +213,25 @@ fn no_path_is_shown_as_it_is() {
     assert_none(raw.collect());
 }
 
-/// JSON for people and programs is written by `report::pretty`, which escapes what steers a terminal.
+/// JSON for people and programs is written by `report::pretty`, which escapes what steers a
+/// terminal.
 #[test]
 fn no_json_is_reported_as_it_is() {
-    let made = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_string();
-    let raw = |text: &str| ["serde_json::to_writer", "serde_json::to_string"].iter().any(|call| made(text).contains(call));
+    let made =
+        |text: &str| text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_string();
+    let raw = |text: &str| {
+        ["serde_json::to_writer", "serde_json::to_string"]
+            .iter()
+            .any(|call| made(text).contains(call))
+    };
     let files = sources(&root().join("src/report"));
-    let wrong = files.iter().filter(|(path, text)| !path.to_string_lossy().contains("test") && raw(text));
-    assert_none(wrong.map(|(path, _)| format!("report/{}: JSON past report::pretty", path.display())).collect());
+    let wrong =
+        files.iter().filter(|(path, text)| !path.to_string_lossy().contains("test") && raw(text));
+    assert_none(
+        wrong
+            .map(|(path, _)| format!("report/{}: JSON past report::pretty", path.display()))
+            .collect(),
+    );
 }
 
 /// A path reads the same wherever it stands, and a test module is where Rust looks for it.
@@ -198,7 +240,10 @@ fn imports_name_the_crate_and_tests_their_place() {
     let files = sources(&root().join("src"));
     let climbs = |(path, text): &(PathBuf, String)| {
         let wrong = ["super::super", "#[path"].into_iter().find(|wrong| text.contains(wrong))?;
-        Some(format!("{}: {wrong}: write crate::, or put the tests into NAME/tests.rs", path.display()))
+        Some(format!(
+            "{}: {wrong}: write crate::, or put the tests into NAME/tests.rs",
+            path.display()
+        ))
     };
     assert_none(files.iter().filter_map(climbs).collect());
 }
@@ -207,8 +252,12 @@ fn imports_name_the_crate_and_tests_their_place() {
 #[test]
 fn one_function_says_what_is_safe_to_show() {
     let files = sources(&root().join("src"));
-    let own = files.iter().filter(|(path, text)| path != Path::new("text/untrusted.rs") && text.contains("..='\\u{202e}'"));
-    assert_none(own.map(|(path, _)| format!("{}: another list of characters", path.display())).collect());
+    let own = files.iter().filter(|(path, text)| {
+        path != Path::new("text/untrusted.rs") && text.contains("..='\\u{202e}'")
+    });
+    assert_none(
+        own.map(|(path, _)| format!("{}: another list of characters", path.display())).collect(),
+    );
 }
 
 #[test]
@@ -225,7 +274,10 @@ fn functions_are_short() {
 
 /// One file of made-up source in room `from`: what the checker says.
 fn says(path: &str, text: &str) -> String {
-    let raw = (PathBuf::from("sys/raw.rs"), "#[macro_export] macro_rules! with_fill { () => {} }".to_string());
+    let raw = (
+        PathBuf::from("sys/raw.rs"),
+        "#[macro_export] macro_rules! with_fill { () => {} }".to_string(),
+    );
     wrong_imports(&House::read(FLOORS), &[raw, (path.into(), text.into())]).join("; ")
 }
 
@@ -234,13 +286,29 @@ fn the_checker_finds_wrong_imports() {
     for (path, text, wanted) in [
         ("plan/job.rs", "use crate::sys::fd;", "plan may not import sideways from sys"),
         ("units.rs", "use crate::{plan::Job, stats};", "units may not import sideways from plan"),
-        ("units.rs", "use crate::{\n  units::{Bytes, Rate},\n  stats::Summary,\n};", "sideways from stats"),
-        ("session/mod.rs", "fn f() { crate::report::json(); }", "session may not import upwards from report"),
+        (
+            "units.rs",
+            "use crate::{\n  units::{Bytes, Rate},\n  stats::Summary,\n};",
+            "sideways from stats",
+        ),
+        (
+            "session/mod.rs",
+            "fn f() { crate::report::json(); }",
+            "session may not import upwards from report",
+        ),
         ("session/mod.rs", "use super::report;", "upwards from report"),
         ("session/answer/mod.rs", "use super::super::report::x;", "upwards from report"),
-        ("session/answer/text.rs", "mod a { mod b { use super::super::super::super::super::report; } }", "upwards from report"),
+        (
+            "session/answer/text.rs",
+            "mod a { mod b { use super::super::super::super::super::report; } }",
+            "upwards from report",
+        ),
         ("sys/fd.rs", "use super::{fill, super::{host::Host}};", "upwards from host"),
-        ("backend/null.rs", "macro_rules! m { () => { $crate::engine::run() } }", "upwards from engine"),
+        (
+            "backend/null.rs",
+            "macro_rules! m { () => { $crate::engine::run() } }",
+            "upwards from engine",
+        ),
         ("stats/mod.rs", "crate::with_fill!(FILL => 1);", "stats may not import sideways from sys"),
         ("plan/mod.rs", "use crate::attic;", "attic is on no floor"),
         ("attic.rs", "use crate::units;", "attic is on no floor"),
@@ -262,7 +330,10 @@ fn the_checker_lets_good_imports_pass() {
             "plan/job.rs",
             "// use crate::tui;\n/* crate::tui /* nested */ crate::tui */ const A: &str = \"crate::tui\"; const B: &str = r#\"\"crate::tui\"#;",
         ),
-        ("plan/job.rs", "fn f<'a>(x: &'a str) -> char { '\"' } // \" use crate::tui;\nconst C: char = '\\''; use crate::units;"),
+        (
+            "plan/job.rs",
+            "fn f<'a>(x: &'a str) -> char { '\"' } // \" use crate::tui;\nconst C: char = '\\''; use crate::units;",
+        ),
         ("backend/read.rs", "crate::with_fill!(FILL => 1);"),
         ("lib.rs", "pub mod tui; pub mod attic;"),
         ("main.rs", "fn main() { iotui::app::main() }"),
@@ -291,7 +362,11 @@ fn the_checker_finds_unsafe_code_and_what_is_long() {
 fn assert_registry(what: &str, ids: &[&str], written: usize) {
     let once: BTreeSet<_> = ids.iter().collect();
     assert_eq!(once.len(), ids.len(), "an id of {what} is listed twice: {ids:?}");
-    assert_eq!(ids.len(), written, "{what}: something is written and not listed, or listed twice: {ids:?}");
+    assert_eq!(
+        ids.len(),
+        written,
+        "{what}: something is written and not listed, or listed twice: {ids:?}"
+    );
 }
 
 /// Files in a folder and in those within it.
@@ -303,7 +378,10 @@ fn files_below(dir: &Path) -> usize {
 /// How often these words stand in the sources of a room, in this order.
 fn written(room: &str, words: &[&str]) -> usize {
     let files = sources(&root().join("src").join(room));
-    files.iter().map(|(_, text)| tokens(text).windows(words.len()).filter(|w| w == &words).count()).sum()
+    files
+        .iter()
+        .map(|(_, text)| tokens(text).windows(words.len()).filter(|w| w == &words).count())
+        .sum()
 }
 
 #[test]
@@ -319,14 +397,21 @@ fn registries_list_everything_once() {
     let ids: Vec<_> = BACKENDS.iter().map(|b| b.info().id).collect();
     assert_registry("backends", &ids, written("backend", &["impl", "Backend", "for"]));
     let ids: Vec<_> = PEERS.iter().map(|p| p.info().id).collect();
-    assert!(ids.iter().all(|id| !BACKENDS.iter().any(|b| b.info().id == *id)), "a peer has the name of a backend");
+    assert!(
+        ids.iter().all(|id| !BACKENDS.iter().any(|b| b.info().id == *id)),
+        "a peer has the name of a backend"
+    );
     assert_registry("peers", &ids, written("peer", &["impl", "Peer", "for"]));
     let ids: Vec<_> = EXPERIMENTS.iter().map(|e| e.id()).collect();
     assert_registry("experiments", &ids, written("experiment", &["impl", "Experiment", "for"]));
     let ids: Vec<_> = FORMATS.iter().map(|f| f.id).collect();
     assert_registry("formats", &ids, written("report", &["const", "FORMAT", ":", "Format"]));
     let ids: Vec<_> = COMPARISONS.iter().map(|f| f.id).collect();
-    assert_registry("formats of a comparison", &ids, written("report/compare", &["const", "FORMAT", ":", "ComparisonFormat"]));
+    assert_registry(
+        "formats of a comparison",
+        &ids,
+        written("report/compare", &["const", "FORMAT", ":", "ComparisonFormat"]),
+    );
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
     assert_registry("presets", &ids, files_below(&root().join("assets/presets")));
     let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();

@@ -1,4 +1,5 @@
-//! What a run really does: the data it reads and writes, the order of its trials, its threads, its budget and its files.
+//! What a run really does: the data it reads and writes, the order of its trials, its threads, its
+//! budget and its files.
 
 mod common;
 
@@ -23,12 +24,17 @@ fn xor_equals_an_independent_one() {
         ("-s 4093,64k --pattern stride:3 -c asis --count 0", 2),
         ("-s 4k,64k --direct --count 0 -t 1,2", 4),
         ("-s 4k --count 0 -q 1,8 -t 2 -c warm -b uring", 2),
-        ("-s 4093 -c warm --count 0 -b read+libc,pread+libc,stdio+buf=64k,mmap+populate,mmap-copy+populate", 1),
+        (
+            "-s 4093 -c warm --count 0 -b read+libc,pread+libc,stdio+buf=64k,mmap+populate,mmap-copy+populate",
+            1,
+        ),
     ] {
         let all = if line.contains("-b ") { "" } else { "-b all" };
         let document = home.json(&format!("--batch data.bin --xor --no-save {QUICK} {all} {line}"));
         let mut by_backend = std::collections::BTreeMap::new();
-        for result in document["results"].as_array().unwrap().iter().filter(|r| r["cell"]["xor"] == true) {
+        for result in
+            document["results"].as_array().unwrap().iter().filter(|r| r["cell"]["xor"] == true)
+        {
             let backend = result["cell"]["backend"].as_str().unwrap();
             *by_backend.entry(backend).or_insert(0) += 1;
             // What iotui itself gives back without reading is no data.
@@ -36,7 +42,11 @@ fn xor_equals_an_independent_one() {
                 assert_eq!(result["trials"][0]["xor"], wanted, "{line}: {}", result["cell"]);
             }
         }
-        assert!(by_backend.values().all(|n| *n == cells) && !by_backend.is_empty(), "{line}: {by_backend:?}, {}", document["skipped"]);
+        assert!(
+            by_backend.values().all(|n| *n == cells) && !by_backend.is_empty(),
+            "{line}: {by_backend:?}, {}",
+            document["skipped"]
+        );
         backends = backends.max(by_backend.len());
     }
     assert!(backends >= 6, "{backends} backends move data");
@@ -46,27 +56,46 @@ fn xor_equals_an_independent_one() {
 fn what_was_asked_is_what_was_done() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    let run = |line: &str| home.json(&format!("--batch data.bin --no-save {QUICK} {line}"))["results"][0].clone();
+    let run = |line: &str| {
+        home.json(&format!("--batch data.bin --no-save {QUICK} {line}"))["results"][0].clone()
+    };
     let first = |result: &Value, key: &str| result["trials"][0][key].as_u64().unwrap();
 
     let result = run("-b pread -s 4k --count 100 -c warm");
-    assert_eq!((first(&result, "ops"), first(&result, "bytes"), first(&result, "syscalls")), (100, 409_600, 100));
+    assert_eq!(
+        (first(&result, "ops"), first(&result, "bytes"), first(&result, "syscalls")),
+        (100, 409_600, 100)
+    );
     assert_eq!((first(&result, "passes"), &result["cell"]["count"]), (0, &100.into()));
     let result = run("-b pread -s 4k --count 0 --size 300000 -c warm");
-    assert_eq!((first(&result, "ops"), first(&result, "bytes"), first(&result, "passes")), (74, 300_000, 1));
+    assert_eq!(
+        (first(&result, "ops"), first(&result, "bytes"), first(&result, "passes")),
+        (74, 300_000, 1)
+    );
     assert_eq!(result["cell"]["span"], 300_000);
     let result = run("-b read -s 4k --count 0 -t 2 --pattern random -c warm");
-    assert_eq!((&result["cell"]["threads"], &result["cell"]["pattern"]), (&2.into(), &"random".into()));
+    assert_eq!(
+        (&result["cell"]["threads"], &result["cell"]["pattern"]),
+        (&2.into(), &"random".into())
+    );
     assert_eq!((first(&result, "ops"), first(&result, "bytes")), (256, 1 << 20));
     assert!(first(&result, "syscalls") > 256, "an lseek where the order jumps");
     let result = run("-b uring -s 4k --count 0 -q 8 -c warm");
     assert_eq!((&result["cell"]["depth"], first(&result, "ops")), (&8.into(), 256));
     assert!(first(&result, "syscalls") < 256, "one call serves many");
     let result = run("-b mmap -s 4k --count 0 --pattern stride:16 -c warm");
-    assert_eq!((&result["cell"]["pattern"], first(&result, "syscalls"), first(&result, "bytes")), (&"stride:16".into(), 0, 1 << 20));
+    assert_eq!(
+        (&result["cell"]["pattern"], first(&result, "syscalls"), first(&result, "bytes")),
+        (&"stride:16".into(), 0, 1 << 20)
+    );
     let result = run("-b seek -s 4k --count 50");
     assert_eq!(
-        (&result["cell"]["op"], first(&result, "ops"), first(&result, "syscalls"), first(&result, "bytes")),
+        (
+            &result["cell"]["op"],
+            first(&result, "ops"),
+            first(&result, "syscalls"),
+            first(&result, "bytes")
+        ),
         (&"seek".into(), 50, 50, 0)
     );
     assert_eq!((&result["throughput"], &result["source"]), (&Value::Null, &Value::Null));
@@ -88,10 +117,15 @@ fn trials_come_in_rounds_whose_order_the_seed_decides() {
         )
     };
     let one = run(1);
-    let rounds: Vec<Vec<&str>> = (1..=3).map(|round| one.iter().filter(|t| t.0 == round).map(|t| t.1.as_str()).collect()).collect();
+    let rounds: Vec<Vec<&str>> = (1..=3)
+        .map(|round| one.iter().filter(|t| t.0 == round).map(|t| t.1.as_str()).collect())
+        .collect();
     assert!(one.is_sorted_by_key(|t| t.0) && one.len() == 3 * 14, "{one:?}");
     let cells = |round: &[&str]| round.iter().map(|c| c.to_string()).collect::<BTreeSet<_>>();
-    assert!(rounds.iter().all(|r| r.len() == 14 && cells(r) == cells(&rounds[0])), "each cell once per round");
+    assert!(
+        rounds.iter().all(|r| r.len() == 14 && cells(r) == cells(&rounds[0])),
+        "each cell once per round"
+    );
     assert!(rounds[0] != rounds[1] && rounds[1] != rounds[2], "rounds differ in order");
     assert_eq!(run(1), one, "the same seed, the same order");
     assert_ne!(run(2), one, "another seed, another order");
@@ -100,30 +134,51 @@ fn trials_come_in_rounds_whose_order_the_seed_decides() {
 #[test]
 fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
     let home = Home::new();
-    let document = home.json(&format!("--batch --dir . --size 1m --mix 0,50,100 -b pread,uring,aio,read -s 4k --count 0 {QUICK}"));
+    let document = home.json(&format!(
+        "--batch --dir . --size 1m --mix 0,50,100 -b pread,uring,aio,read -s 4k --count 0 {QUICK}"
+    ));
     let results = document["results"].as_array().unwrap();
-    assert!(results.len() >= 3 && results.iter().all(|r| r["error"].is_null() && r["cell"]["op"] == "write"), "{document}");
+    assert!(
+        results.len() >= 3
+            && results.iter().all(|r| r["error"].is_null() && r["cell"]["op"] == "write"),
+        "{document}"
+    );
     for result in results {
         let (trial, percent) = (&result["trials"][0], result["cell"]["mix"].as_u64().unwrap());
-        let (bytes, written) = (trial["bytes"].as_u64().unwrap(), trial["evidence"]["written"].as_u64().unwrap());
+        let (bytes, written) =
+            (trial["bytes"].as_u64().unwrap(), trial["evidence"]["written"].as_u64().unwrap());
         // Binomial: of 256 operations 128 read, standard deviation 8.
         let (low, high) = match percent {
             0 => (bytes, bytes),
             100 => (0, 0),
             _ => (bytes / 4, bytes * 3 / 4),
         };
-        assert!(bytes == 1 << 20 && (low..=high).contains(&written), "{written} of {bytes} at {percent} %");
+        assert!(
+            bytes == 1 << 20 && (low..=high).contains(&written),
+            "{written} of {bytes} at {percent} %"
+        );
         assert!(trial["xor"].is_null());
     }
     assert!(document["skipped"].to_string().contains("read cannot mix"), "{}", document["skipped"]);
     home.file("data.bin", 1 << 20);
-    let document = home.json(&format!("--batch data.bin --cpu-cache keep,flush -b pread -s 64k -c cold,warm {QUICK}"));
+    let document = home.json(&format!(
+        "--batch data.bin --cpu-cache keep,flush -b pread -s 64k -c cold,warm {QUICK}"
+    ));
     for result in document["results"].as_array().unwrap() {
         let (trial, flush) = (&result["trials"][0], result["cell"]["cpu_cache"] == "flush");
         let loads = &trial["evidence"]["cpu_cache"];
-        assert_eq!(loads["after_nanos"].as_f64().is_some_and(|nanos| nanos > 0.0), flush, "{trial}");
+        assert_eq!(
+            loads["after_nanos"].as_f64().is_some_and(|nanos| nanos > 0.0),
+            flush,
+            "{trial}"
+        );
         // One pass at most after each flush.
-        assert!(!flush || trial["passes"].as_u64().unwrap() <= trial["evidence"]["parts"].as_u64().unwrap(), "{trial}");
+        assert!(
+            !flush
+                || trial["passes"].as_u64().unwrap()
+                    <= trial["evidence"]["parts"].as_u64().unwrap(),
+            "{trial}"
+        );
         let cached = result["cell"]["cache"] == "warm";
         assert!(!flush || (loads["flushed_bytes"].as_u64().unwrap() > 0) == cached, "{trial}");
     }
@@ -134,15 +189,28 @@ fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
 fn a_new_file_is_kept_where_it_was_named() {
     let home = Home::new();
     let document = home.json(&format!("--batch --op write new.bin --size 1m -s 4k,64k {QUICK}"));
-    assert!(each(&document["results"], "error").iter().all(|e| e.is_null()), "{}", document["results"]);
+    assert!(
+        each(&document["results"], "error").iter().all(|e| e.is_null()),
+        "{}",
+        document["results"]
+    );
     assert_eq!(fs::metadata(home.path("new.bin")).unwrap().len(), 1 << 20);
     let before = data::Print::of(&home.path("new.bin"));
     home.cmd(&format!("--batch --op write new.bin --size 1m {QUICK}")).assert().code(2).stdout("");
-    assert_eq!(data::Print::of(&home.path("new.bin")), before, "a file that exists is never written");
+    assert_eq!(
+        data::Print::of(&home.path("new.bin")),
+        before,
+        "a file that exists is never written"
+    );
     fs::remove_file(home.path("new.bin")).unwrap();
-    home.cmd(&format!("--batch --dir . --size 1m --keep -b read -s 64k {QUICK}")).assert().success();
+    home.cmd(&format!("--batch --dir . --size 1m --keep -b read -s 64k {QUICK}"))
+        .assert()
+        .success();
     let names = home.names();
-    assert!(names.len() == 1 && fs::metadata(home.path(&names[0])).unwrap().len() == 1 << 20, "{names:?}");
+    assert!(
+        names.len() == 1 && fs::metadata(home.path(&names[0])).unwrap().len() == 1 << 20,
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -151,7 +219,8 @@ fn scratch_files_go_where_they_can_be_made() {
     let wanted = Value::from(home.home().to_string_lossy());
     let dir = |command: &mut std::process::Command| {
         let ran = common::output(command.env("TMPDIR", home.home()));
-        let plan: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+        let plan: Value =
+            serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
         plan["target"]["dir"].clone()
     };
     let line = "--batch --dry-run --size 1m --format json";
@@ -172,7 +241,11 @@ fn scratch_files_go_where_they_can_be_made() {
 fn what_a_killed_run_left_is_removed_by_the_next() {
     let home = Home::new();
     // No process has so high a number.
-    for name in [".iotui-scratch-4194999-0", ".iotui-scratch-mine", &format!(".iotui-scratch-{}-0", std::process::id())] {
+    for name in [
+        ".iotui-scratch-4194999-0",
+        ".iotui-scratch-mine",
+        &format!(".iotui-scratch-{}-0", std::process::id()),
+    ] {
         fs::write(home.path(name), "data").unwrap();
     }
     home.json(&format!("--batch --dir . --size 1m -b pread -s 64k -c warm {QUICK}"));
@@ -195,9 +268,15 @@ fn one_operation_by_many_threads_is_one_operation() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for backend in ["pread", "mmap"] {
-        let document = home.json(&format!("--batch data.bin -b {backend} -s 4k -n 1 -t 256 -c warm --no-save {QUICK}"));
+        let document = home.json(&format!(
+            "--batch data.bin -b {backend} -s 4k -n 1 -t 256 -c warm --no-save {QUICK}"
+        ));
         let (result, trial) = (&document["results"][0], &document["results"][0]["trials"][0]);
-        assert_eq!((&trial["ops"], &trial["bytes"], &trial["passes"]), (&1.into(), &4096.into(), &0.into()), "{trial}");
+        assert_eq!(
+            (&trial["ops"], &trial["bytes"], &trial["passes"]),
+            (&1.into(), &4096.into(), &0.into()),
+            "{trial}"
+        );
         assert_eq!(trial["evidence"]["lane_bytes"], 4096, "{trial}");
         let found = common::warnings(result);
         assert!(found.contains(&"few-operations"), "{found:?}");
@@ -210,14 +289,17 @@ fn the_budget_ends_a_run_and_says_so() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let begin = std::time::Instant::now();
-    let document = home.json("--batch data.bin -b pread -s 1 -c warm --trial-time 60s --budget 200ms");
+    let document =
+        home.json("--batch data.bin -b pread -s 1 -c warm --trial-time 60s --budget 200ms");
     assert!(begin.elapsed().as_secs() < 10, "the budget is over long since");
     let id = document["session"].as_str().unwrap();
     let listed = home.json("sessions list");
     assert_eq!((listed[0]["id"].as_str(), listed[0]["state"].as_str()), (Some(id), Some("budget")));
     // Calibration used it up: the cell was not reached, or its one trial was cut.
-    let (results, skipped) = (document["results"].as_array().unwrap(), document["skipped"].as_array().unwrap());
-    let cut = results.iter().any(|r| r["trials"].as_array().unwrap().iter().any(|t| t["short"] == true));
+    let (results, skipped) =
+        (document["results"].as_array().unwrap(), document["skipped"].as_array().unwrap());
+    let cut =
+        results.iter().any(|r| r["trials"].as_array().unwrap().iter().any(|t| t["short"] == true));
     assert!(cut || skipped.len() == 1, "{document:#}");
 }
 
@@ -237,17 +319,29 @@ fn the_budget_bounds_the_reading_into_the_cache_too() {
 fn the_budget_bounds_the_filling_of_the_file_too() {
     for target in ["--dir .", "--dir . --keep", "--op write new.bin"] {
         let home = Home::new();
-        let ran = common::output(&mut home.std(&format!("--batch {target} --size 1g -b pread -s 64k,1m --budget 1ms --format json")));
+        let ran = common::output(&mut home.std(&format!(
+            "--batch {target} --size 1g -b pread -s 64k,1m --budget 1ms --format json"
+        )));
         let stderr = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success() && stderr.contains("of the file's 1 GiB were filled"), "{target}: {ran:?}");
+        assert!(
+            ran.status.success() && stderr.contains("of the file's 1 GiB were filled"),
+            "{target}: {ran:?}"
+        );
         assert!(stderr.contains("--budget") && stderr.contains("--size"), "{target}: {stderr}");
         let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
         common::assert_valid(&document);
         assert!(document["results"].as_array().unwrap().is_empty());
         let reasons = each(&document["skipped"], "reason");
-        assert!(reasons.len() >= 2 && reasons.iter().all(|r| r.as_str().unwrap().contains("budget")), "{target}: {reasons:?}");
+        assert!(
+            reasons.len() >= 2 && reasons.iter().all(|r| r.as_str().unwrap().contains("budget")),
+            "{target}: {reasons:?}"
+        );
         let listed = home.json("sessions list");
-        assert_eq!((listed[0]["state"].as_str(), listed[0]["measured"].as_u64()), (Some("budget"), Some(0)), "{target}");
+        assert_eq!(
+            (listed[0]["state"].as_str(), listed[0]["measured"].as_u64()),
+            (Some("budget"), Some(0)),
+            "{target}"
+        );
         let id = listed[0]["id"].as_str().unwrap();
         assert!(home.stdout(&format!("sessions show {id}")).contains("1 GiB were"), "{target}");
         assert!(home.names().is_empty(), "{target}: {:?}", home.names());

@@ -1,4 +1,5 @@
-//! Other programs beside iotui: the same bytes, the same verdict, and nothing of them left when they fail, hang or are stopped.
+//! Other programs beside iotui: the same bytes, the same verdict, and nothing of them left when
+//! they fail, hang or are stopped.
 
 mod common;
 
@@ -17,7 +18,11 @@ const MIB: u64 = 1 << 20;
 
 /// The result whose cell is measured by this peer in this cache state.
 fn result<'a>(document: &'a Value, peer: &str, cache: &str) -> &'a Value {
-    let found = document["results"].as_array().unwrap().iter().find(|r| r["cell"]["peer"] == peer && r["cell"]["cache"] == cache);
+    let found = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|r| r["cell"]["peer"] == peer && r["cell"]["cache"] == cache);
     found.unwrap_or_else(|| panic!("no {peer} {cache} in {document}"))
 }
 
@@ -26,10 +31,18 @@ fn assert_whole(document: &Value, peer: &str, cache: &str, size: u64) {
     let result = result(document, peer, cache);
     assert_eq!((&result["error"], &result["latency"]), (&Value::Null, &Value::Null), "{peer}");
     assert_eq!(result["cell"].get("backend"), None, "{peer}");
-    assert!(!warnings(result).iter().any(|id| id.starts_with("inconsistent") || id.starts_with("timing")), "{peer}: {result}");
+    assert!(
+        !warnings(result)
+            .iter()
+            .any(|id| id.starts_with("inconsistent") || id.starts_with("timing")),
+        "{peer}: {result}"
+    );
     for trial in result["trials"].as_array().unwrap() {
         let [bytes, ops, nanos] = ["bytes", "ops", "nanos"].map(|key| trial[key].as_u64().unwrap());
-        assert!(bytes == ops * 65536 && bytes > 0 && bytes % 65536 == 0 && nanos > 0, "{peer}: {trial}");
+        assert!(
+            bytes == ops * 65536 && bytes > 0 && bytes % 65536 == 0 && nanos > 0,
+            "{peer}: {trial}"
+        );
         assert!(bytes <= size || cache != "cold", "{peer}: a cold trial wrapped around: {trial}");
         let cpu = trial["user_nanos"].as_u64().unwrap() + trial["system_nanos"].as_u64().unwrap();
         assert!(cpu < 60_000_000_000, "{peer}: {trial}");
@@ -57,24 +70,44 @@ fn dd_reads_the_same_and_its_bytes_are_traced() {
         let result = result(&document, "dd", cache);
         for trial in result["trials"].as_array().unwrap() {
             // A read and a write of each block.
-            assert_eq!((&trial["bytes"], &trial["ops"], &trial["syscalls"]), (&(4 * MIB).into(), &64.into(), &128.into()), "{trial}");
+            assert_eq!(
+                (&trial["bytes"], &trial["ops"], &trial["syscalls"]),
+                (&(4 * MIB).into(), &64.into(), &128.into()),
+                "{trial}"
+            );
         }
         assert!(result["syscalls"]["median"].is_number());
     }
     let session = document["session"].as_str().unwrap();
     let shown = home.json(&format!("sessions show {session}"));
-    assert_eq!((&shown["results"], &shown["programs"]), (&document["results"], &document["programs"]));
-    assert_eq!(document["programs"][0].as_str(), Some(concat!("iotui ", env!("CARGO_PKG_VERSION"))));
-    assert!(document["programs"][1].as_str().is_none_or(|named| named.contains("dd")), "{}", document["programs"]);
+    assert_eq!(
+        (&shown["results"], &shown["programs"]),
+        (&document["results"], &document["programs"])
+    );
+    assert_eq!(
+        document["programs"][0].as_str(),
+        Some(concat!("iotui ", env!("CARGO_PKG_VERSION")))
+    );
+    assert!(
+        document["programs"][1].as_str().is_none_or(|named| named.contains("dd")),
+        "{}",
+        document["programs"]
+    );
     for format in ["table", "csv", "markdown", "html", "svg", "gbench", "fio", "jsonl"] {
-        assert!(home.stdout(&format!("sessions export {session} --format {format}")).contains("dd"), "{format}");
+        assert!(
+            home.stdout(&format!("sessions export {session} --format {format}")).contains("dd"),
+            "{format}"
+        );
     }
     let again = home.json(&format!("--batch --plan {session} data.bin"));
     assert_eq!(each(&again["results"], "cell"), each(&document["results"], "cell"));
-    let compared = home.json(&format!("sessions compare {session} {}", again["session"].as_str().unwrap()));
+    let compared =
+        home.json(&format!("sessions compare {session} {}", again["session"].as_str().unwrap()));
     assert_eq!(compared["others"][0]["cells"].as_array().unwrap().len(), 4, "{compared}");
     home.cmd(&format!("{RUN} -b dd --baseline {session} -s 64k")).assert().code(2);
-    home.cmd(&format!("{RUN} -b dd,pread --baseline {session} -s 64k --format json")).assert().success();
+    home.cmd(&format!("{RUN} -b dd,pread --baseline {session} -s 64k --format json"))
+        .assert()
+        .success();
 }
 
 #[test]
@@ -86,7 +119,10 @@ fn an_unnamed_file_and_the_limit_of_a_trial_work_for_dd() {
     let document = home.json(&format!("{RUN} -b dd -s 512 -c warm --size 32m --dir ."));
     let trial = &document["results"][0]["trials"][0];
     let ops = trial["ops"].as_u64().unwrap();
-    assert!(ops < 65536 && ops * 512 == trial["bytes"].as_u64().unwrap(), "a trial of 5 ms is not the whole file: {trial}");
+    assert!(
+        ops < 65536 && ops * 512 == trial["bytes"].as_u64().unwrap(),
+        "a trial of 5 ms is not the whole file: {trial}"
+    );
     assert!(home.names().is_empty());
 }
 
@@ -101,27 +137,43 @@ fn fio_reads_the_same_by_each_engine_in_threads_and_at_random() {
     }
     home.file("data.bin", 4 * MIB as usize + 1000);
     let engines = ["fio", "fio+psync", "fio+libaio", "fio+io_uring", "fio+mmap"];
-    let document = home.json(&format!("{RUN} -b {} -s 64k -c cold,warm -n 0 data.bin", engines.join(",")));
+    let document =
+        home.json(&format!("{RUN} -b {} -s 64k -c cold,warm -n 0 data.bin", engines.join(",")));
     for engine in engines {
         for cache in ["cold", "warm"] {
             if document["results"].as_array().unwrap().iter().any(|r| r["cell"]["peer"] == engine) {
                 assert_whole(&document, engine, cache, 4 * MIB);
                 let known = engine == "fio" || engine.ends_with("psync");
                 let result = result(&document, engine, cache);
-                assert!(each(&result["trials"], "syscalls").iter().all(|calls| calls.is_null() != known), "{engine}");
-                assert_eq!((result["syscalls"].is_null(), warnings(result).contains(&"calls-unknown")), (!known, !known), "{engine}");
+                assert!(
+                    each(&result["trials"], "syscalls")
+                        .iter()
+                        .all(|calls| calls.is_null() != known),
+                    "{engine}"
+                );
+                assert_eq!(
+                    (result["syscalls"].is_null(), warnings(result).contains(&"calls-unknown")),
+                    (!known, !known),
+                    "{engine}"
+                );
             }
         }
     }
     // More threads than blocks, too.
-    let many = home.json(&format!("{RUN} -b fio -s 64k -c warm -t 3,100 --pattern random data.bin"));
+    let many =
+        home.json(&format!("{RUN} -b fio -s 64k -c warm -t 3,100 --pattern random data.bin"));
     for result in many["results"].as_array().unwrap() {
         assert_eq!(result["error"], Value::Null, "{result}");
         assert!(result["trials"][0]["bytes"].as_u64().unwrap() >= 65536, "{result}");
     }
-    let deep = home.json(&format!("{RUN} -b fio+io_uring,fio -s 4k --direct -q 8 --pattern random data.bin"));
+    let deep = home
+        .json(&format!("{RUN} -b fio+io_uring,fio -s 4k --direct -q 8 --pattern random data.bin"));
     let skipped = deep["skipped"].as_array().unwrap();
-    assert!(skipped.iter().any(|s| s["cell"]["peer"] == "fio" && s["reason"].as_str().unwrap().contains("fio+io_uring")), "{skipped:?}");
+    assert!(
+        skipped.iter().any(|s| s["cell"]["peer"] == "fio"
+            && s["reason"].as_str().unwrap().contains("fio+io_uring")),
+        "{skipped:?}"
+    );
 }
 
 #[test]
@@ -134,8 +186,12 @@ fn a_missing_program_is_skipped_in_a_range_and_refused_alone() {
     assert_eq!(done.status.code(), Some(0));
     assert!(each(&document["results"], "cell").iter().all(|cell| cell["backend"] == "pread"));
     let skipped = &document["skipped"][0];
-    assert_eq!((&skipped["cell"]["peer"], &skipped["reason"]), (&"fio".into(), &"not installed: apt-get install fio".into()));
-    let alone = output(home.std(&format!("{RUN} -b fio -s 64k data.bin")).env("PATH", home.path("")));
+    assert_eq!(
+        (&skipped["cell"]["peer"], &skipped["reason"]),
+        (&"fio".into(), &"not installed: apt-get install fio".into())
+    );
+    let alone =
+        output(home.std(&format!("{RUN} -b fio -s 64k data.bin")).env("PATH", home.path("")));
     let said = String::from_utf8(alone.stderr).unwrap();
     assert_eq!(alone.status.code(), Some(2));
     assert!(said.contains("apt-get install fio") && said.lines().count() == 1, "{said}");
@@ -172,26 +228,42 @@ fn a_program_that_fails_is_the_error_of_its_cell_and_the_others_go_on() {
         let home = Home::new();
         home.file("data.bin", MIB as usize);
         let path = fake(&home, script);
-        let done = output(home.std(&format!("{RUN} -b fio,pread -s 64k -c warm --format json data.bin")).env("PATH", path));
-        let document: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{script}: {e}"));
-        let error = result(&document, "fio", "warm")["error"].as_str().unwrap_or_else(|| panic!("{script}: {document}"));
+        let done = output(
+            home.std(&format!("{RUN} -b fio,pread -s 64k -c warm --format json data.bin"))
+                .env("PATH", path),
+        );
+        let document: Value =
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{script}: {e}"));
+        let error = result(&document, "fio", "warm")["error"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{script}: {document}"));
         assert!(error.contains(wanted) && error.lines().count() == 1, "{script}: {error}");
-        assert_eq!((done.status.code(), document["results"].as_array().unwrap().len()), (Some(1), 2), "{script}");
+        assert_eq!(
+            (done.status.code(), document["results"].as_array().unwrap().len()),
+            (Some(1), 2),
+            "{script}"
+        );
     }
 }
 
 /// Whether a process is there and no zombie.
 fn lives(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
 /// Starts a run whose fio hangs; the numbers of that fio and of a child of its own.
 fn hanging(home: &Home, budget: &str) -> (Run, [u32; 2]) {
     home.file("data.bin", MIB as usize);
     let told = home.path("pids");
-    let path = fake(home, &format!("[ $1 = --version ] && exit; sleep 1000 & echo $$ $! > {}; wait", told.display()));
+    let path = fake(
+        home,
+        &format!("[ $1 = --version ] && exit; sleep 1000 & echo $$ $! > {}; wait", told.display()),
+    );
     let mut watch = kernel::Watch::of(&home.path(""));
-    let words = format!("--batch --trials 2 --trial-time 5ms --ceilings never --budget {budget} -b fio -s 64k -c warm data.bin");
+    let words = format!(
+        "--batch --trials 2 --trial-time 5ms --ceilings never --budget {budget} -b fio -s 64k -c warm data.bin"
+    );
     let run = Run::start(home.std(&words).env("PATH", path).stderr(Stdio::piped()));
     watch.until(|| fs::read_to_string(&told).is_ok_and(|text| text.ends_with('\n')));
     let pids = fs::read_to_string(&told).unwrap();

@@ -1,4 +1,5 @@
-//! The presets that come with iotui, on files and machines of every kind: pure plans, and one through the program.
+//! The presets that come with iotui, on files and machines of every kind: pure plans, and one
+//! through the program.
 
 mod common;
 
@@ -6,7 +7,9 @@ use std::path::PathBuf;
 
 use iotui::engine;
 use iotui::experiment::{self, Asked, Offered, PlanError};
-use iotui::plan::{Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset};
+use iotui::plan::{
+    Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Settings, TargetSpec, preset,
+};
 
 const FILE: u64 = 64 << 20;
 
@@ -28,10 +31,17 @@ fn said(line: &str) -> Settings {
 }
 
 /// A machine that offers what `check` says, with 1 GiB of memory.
-fn plan_on(presets: &[Preset], line: &str, target: TargetSpec, check: &dyn Fn(&Job) -> Result<(), String>) -> Result<Plan, PlanError> {
+fn plan_on(
+    presets: &[Preset],
+    line: &str,
+    target: TargetSpec,
+    check: &dyn Fn(&Job) -> Result<(), String>,
+) -> Result<Plan, PlanError> {
     let (settings, infos) = (said(line), engine::infos());
     let probes = iotui::probe::infos();
-    let cell = |info: &'static iotui::plan::ProbeInfo| vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))];
+    let cell = |info: &'static iotui::plan::ProbeInfo| {
+        vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))]
+    };
     let probes = Offered { infos: &probes, cells: &cell };
     experiment::plan(&Asked {
         probes: &probes,
@@ -63,12 +73,19 @@ fn values<T: Ord>(plan: &Plan, of: impl Fn(&Job) -> T) -> Vec<T> {
 #[test]
 fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
     for (id, _) in PRESETS {
-        let on_scratch = plan(id, "", scratch(2 << 30)).unwrap_or_else(|error| panic!("{id}: {error}"));
+        let on_scratch =
+            plan(id, "", scratch(2 << 30)).unwrap_or_else(|error| panic!("{id}: {error}"));
         assert!(on_scratch.presets == [*id] && on_scratch.target == scratch(2 << 30), "{id}");
         match plan(id, "", file()) {
-            Ok(plan) => assert!(plan.cells.iter().all(|cell| cell.op != Op::Write), "{id} writes to a file of the user's"),
+            Ok(plan) => assert!(
+                plan.cells.iter().all(|cell| cell.op != Op::Write),
+                "{id} writes to a file of the user's"
+            ),
             // Nothing is left of it without writes.
-            Err(error) => assert!(*id == "mixed" && error.to_string().contains("only to files that it makes itself"), "{id}: {error}"),
+            Err(error) => assert!(
+                *id == "mixed" && error.to_string().contains("only to files that it makes itself"),
+                "{id}: {error}"
+            ),
         }
     }
 }
@@ -84,10 +101,16 @@ fn what_a_machine_lacks_is_left_out_and_told_and_the_rest_runs() {
     for (id, _) in PRESETS {
         let presets = [preset(id).unwrap()];
         let whole = plan(id, "", scratch(2 << 30)).unwrap();
-        let rest = plan_on(&presets, "", scratch(2 << 30), &lacks).unwrap_or_else(|error| panic!("{id}: {error}"));
-        let lost: Vec<&Job> = whole.cells.iter().filter(|cell| !rest.cells.contains(cell)).collect();
+        let rest = plan_on(&presets, "", scratch(2 << 30), &lacks)
+            .unwrap_or_else(|error| panic!("{id}: {error}"));
+        let lost: Vec<&Job> =
+            whole.cells.iter().filter(|cell| !rest.cells.contains(cell)).collect();
         assert!(lost.iter().all(|cell| lacks(cell).is_err()), "{id} lost more than it had to");
-        assert!(lost.iter().all(|cell| rest.skipped.iter().any(|s| s.cell == **cell && !s.reason.is_empty())), "{id} is silent");
+        assert!(
+            lost.iter()
+                .all(|cell| rest.skipped.iter().any(|s| s.cell == **cell && !s.reason.is_empty())),
+            "{id} is silent"
+        );
         assert!(rest.cells.iter().all(|cell| lacks(cell).is_ok()), "{id}");
     }
 }
@@ -104,13 +127,25 @@ fn reads_and_writes_of_one_preset_go_to_a_file_of_ours_only() {
     // Said for all: equal cells are one.
     assert_eq!(plan("basics", "op=read xor=true", file()).unwrap().cells.len(), 2);
     let synced = plan("basics", "sync=end", scratch(FILE)).unwrap();
-    assert_eq!(synced.cells.iter().filter(|cell| cell.sync == iotui::plan::Sync::End).map(|cell| cell.op).collect::<Vec<_>>(), [Op::Write]);
+    assert_eq!(
+        synced
+            .cells
+            .iter()
+            .filter(|cell| cell.sync == iotui::plan::Sync::End)
+            .map(|cell| cell.op)
+            .collect::<Vec<_>>(),
+        [Op::Write]
+    );
 }
 
 #[test]
 fn peak_has_the_four_rows_of_both_directions() {
     let peak = plan("peak", "backend=uring", scratch(FILE)).unwrap();
-    let rows: Vec<_> = peak.cells.iter().map(|c| (c.op, c.pattern, c.block >> 10, c.depth, c.threads, c.direct)).collect();
+    let rows: Vec<_> = peak
+        .cells
+        .iter()
+        .map(|c| (c.op, c.pattern, c.block >> 10, c.depth, c.threads, c.direct))
+        .collect();
     let four = |op| {
         [
             (op, Pattern::Seq, 1024, 8, 1, true),
@@ -125,7 +160,10 @@ fn peak_has_the_four_rows_of_both_directions() {
 #[test]
 fn warm_said_of_what_is_direct_and_buffered_is_said_of_what_is_buffered() {
     let random = plan("random", "cache=warm", file()).unwrap();
-    assert_eq!((values(&random, |c| c.direct), values(&random, |c| c.cache)), (vec![false], vec![Cache::Warm]));
+    assert_eq!(
+        (values(&random, |c| c.direct), values(&random, |c| c.cache)),
+        (vec![false], vec![Cache::Warm])
+    );
     assert!(matches!(plan("depth", "cache=warm", file()), Err(PlanError::WarmDirect)));
     assert!(matches!(plan("peak", "cache=warm", file()), Err(PlanError::WarmDirect)));
 }
@@ -139,13 +177,23 @@ fn spans_are_shares_of_the_memory_where_the_file_has_them() {
     assert_eq!((values(&small, |cell| cell.span), small.skipped.len()), (vec![FILE], 12));
     let between = plan("larger-than-memory", "memory-share=1,3%", file()).unwrap();
     assert_eq!(values(&between, |cell| cell.span), [10 << 20, 30 << 20]);
-    assert_eq!(values(&plan("larger-than-memory", "size=1m", file()).unwrap(), |cell| cell.span), [1 << 20]);
+    assert_eq!(
+        values(&plan("larger-than-memory", "size=1m", file()).unwrap(), |cell| cell.span),
+        [1 << 20]
+    );
 }
 
 #[test]
 fn counts_of_calls_go_as_far_as_the_budget_or_as_they_are_said() {
-    let most = |line: &str| *values(&plan("syscalls", line, scratch(1 << 30)).unwrap(), |cell| cell.count).last().unwrap();
-    assert_eq!((most("budget=1ms"), most("budget=100h"), most("count=1m budget=1ms")), (Some(1024), Some(1 << 27), Some(1 << 20)));
+    let most = |line: &str| {
+        *values(&plan("syscalls", line, scratch(1 << 30)).unwrap(), |cell| cell.count)
+            .last()
+            .unwrap()
+    };
+    assert_eq!(
+        (most("budget=1ms"), most("budget=100h"), most("count=1m budget=1ms")),
+        (Some(1024), Some(1 << 27), Some(1 << 20))
+    );
     let short = plan("syscalls", "budget=1ms", scratch(1 << 30)).unwrap();
     assert!(short.skipped.iter().all(|skipped| skipped.reason.contains("budget of 1ms")));
 }
@@ -166,7 +214,10 @@ fn what_cold_drops_is_in_the_plan_and_comes_back() {
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
         (plan.cold, text.contains("\"meta\""))
     };
-    assert_eq!([of(""), of("cold=data"), of("cold=meta")], [(Cold::Data, false), (Cold::Data, false), (Cold::Meta, true)]);
+    assert_eq!(
+        [of(""), of("cold=data"), of("cold=meta")],
+        [(Cold::Data, false), (Cold::Data, false), (Cold::Meta, true)]
+    );
 }
 
 #[test]
@@ -177,7 +228,10 @@ fn who_may_not_drop_the_caches_of_all_files_is_told() {
     let done = common::Home::new().std("--batch --dry-run --cold all").output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{told}");
-    assert!(told.contains("--cold all writes to /proc/sys/vm/drop_caches") && told.lines().count() == 1, "{told}");
+    assert!(
+        told.contains("--cold all writes to /proc/sys/vm/drop_caches") && told.lines().count() == 1,
+        "{told}"
+    );
 }
 
 #[test]
@@ -185,7 +239,11 @@ fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
     let home = common::Home::new();
     let dir = home.home().join(".config/iotui/presets");
     std::fs::create_dir_all(&dir).unwrap();
-    std::fs::write(dir.join("mine.toml"), "about = 'a'\ndoc = 'd'\nexperiment = 'sweep'\n[[sweep]]\nthreads = 2\nop = 'reed'\n").unwrap();
+    std::fs::write(
+        dir.join("mine.toml"),
+        "about = 'a'\ndoc = 'd'\nexperiment = 'sweep'\n[[sweep]]\nthreads = 2\nop = 'reed'\n",
+    )
+    .unwrap();
     let done = home.std("--batch -p mine").env_remove("XDG_CONFIG_HOME").output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{told}");
@@ -194,31 +252,56 @@ fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
     }
 }
 
-/// The levels of cold as far as they were asked for and may be had; each of the others says why not.
+/// The levels of cold as far as they were asked for and may be had; each of the others says why
+/// not.
 #[test]
 fn caching_tells_what_each_level_of_cold_buys() {
     let home = common::Home::new();
     home.file("data.bin", 1 << 20);
     let levels = |line: &str| {
-        let line = format!("--batch -p caching -s 64k --cpu-cache keep --trials 1 --trial-time 1ms --no-save {line}");
+        let line = format!(
+            "--batch -p caching -s 64k --cpu-cache keep --trials 1 --trial-time 1ms --no-save {line}"
+        );
         home.json(&line)["levels"].as_array().unwrap().clone()
     };
     let said = |levels: &[serde_json::Value]| -> Vec<(String, bool)> {
-        levels.iter().map(|level| (level["dropped"].as_str().unwrap().into(), level["reason"].is_null())).collect()
+        levels
+            .iter()
+            .map(|level| (level["dropped"].as_str().unwrap().into(), level["reason"].is_null()))
+            .collect()
     };
     let names = ["nothing", "data", "meta", "all"];
     let told = said(&levels("data.bin"));
-    assert!(told.iter().map(|(name, _)| name).eq(names.iter()) && told[0].1 && !told[2].1 && !told[3].1, "{told:?}");
-    assert!(said(&levels("--dir . --size 1m")).iter().skip(2).all(|(_, measured)| !measured), "a scratch file has no name");
+    assert!(
+        told.iter().map(|(name, _)| name).eq(names.iter()) && told[0].1 && !told[2].1 && !told[3].1,
+        "{told:?}"
+    );
+    assert!(
+        said(&levels("--dir . --size 1m")).iter().skip(2).all(|(_, measured)| !measured),
+        "a scratch file has no name"
+    );
     assert_eq!(levels("-c warm data.bin").len(), 0, "nothing is cold");
     let text = home.stdout("--batch -p caching -s 64k --cpu-cache keep --trials 1 --no-save --format markdown data.bin");
-    assert!(text.contains("**What each level of cold buys**") && text.contains("Left out: meta: it drops"), "{text}");
-    if home.cmd("--batch -p caching --cold all --dry-run data.bin").output().unwrap().status.success() {
+    assert!(
+        text.contains("**What each level of cold buys**")
+            && text.contains("Left out: meta: it drops"),
+        "{text}"
+    );
+    if home
+        .cmd("--batch -p caching --cold all --dry-run data.bin")
+        .output()
+        .unwrap()
+        .status
+        .success()
+    {
         let all = levels("--cold all data.bin");
         for level in &all {
             let readings = level["readings"].as_array().unwrap();
             assert!(level["reason"].is_null() != readings.is_empty(), "{level}");
-            assert!(readings.iter().all(|r| r["open"].as_u64().unwrap() + r["first"].as_u64().unwrap() <= r["whole"].as_u64().unwrap()));
+            assert!(
+                readings.iter().all(|r| r["open"].as_u64().unwrap() + r["first"].as_u64().unwrap()
+                    <= r["whole"].as_u64().unwrap())
+            );
         }
         assert!(all[0]["reason"].is_null(), "{all:?}");
     }
@@ -230,7 +313,9 @@ fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
     let home = common::Home::new();
     let median = |value: &serde_json::Value| value["median"].as_f64();
     for (sync, direct) in [("none", ""), ("end", ""), ("each", ""), ("none", " --direct")] {
-        let line = format!("--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 3 --no-save --sync {sync}{direct}");
+        let line = format!(
+            "--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 3 --no-save --sync {sync}{direct}"
+        );
         let result = &home.json(&line)["results"][0];
         if direct.is_empty() || result["error"].is_null() {
             let written = &result["written"];
@@ -244,7 +329,10 @@ fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
         }
     }
     let text = home.stdout("--batch --dir . --op write --size 4m -b pread -s 64k -n 0 --trials 2 --no-save --sync end --format markdown");
-    assert!(text.contains("**Writes**") && text.contains("| page cache") && text.contains("| device"), "{text}");
+    assert!(
+        text.contains("**Writes**") && text.contains("| page cache") && text.contains("| device"),
+        "{text}"
+    );
     assert!(home.json("--batch --dir . --size 1m -b pread -s 64k -n 0 -c warm --trials 1 --no-save")["results"][0]["written"].is_null());
 }
 
@@ -253,8 +341,13 @@ fn every_call_of_syscalls_has_a_count_that_any_budget_has_room_for() {
     for budget in ["1ms", "1s", "2m"] {
         let plan = plan("syscalls", &format!("budget={budget}"), file()).unwrap();
         for cache in [Cache::Cold, Cache::Warm] {
-            let reads = |job: &&Job| job.block == 1 && job.count == Some(1024) && (job.cache == cache || job.op == Op::Seek);
-            let mut ids: Vec<&str> = plan.cells.iter().filter(reads).map(|job| job.backend.id.as_str()).collect();
+            let reads = |job: &&Job| {
+                job.block == 1
+                    && job.count == Some(1024)
+                    && (job.cache == cache || job.op == Op::Seek)
+            };
+            let mut ids: Vec<&str> =
+                plan.cells.iter().filter(reads).map(|job| job.backend.id.as_str()).collect();
             ids.sort_unstable();
             ids.dedup();
             assert_eq!(ids, ["getpid", "map-unmap", "pread", "read", "seek"], "{budget} {cache}");
@@ -266,7 +359,9 @@ fn every_call_of_syscalls_has_a_count_that_any_budget_has_room_for() {
 #[test]
 fn a_trial_time_is_fitted_only_where_none_was_asked_for() {
     let fitted = |id: &str, line: &str| plan(id, line, file()).unwrap().fitted;
-    assert!(fitted("caching", "") && fitted("caching", "budget=10s") && fitted("measure", "budget=60s"));
+    assert!(
+        fitted("caching", "") && fitted("caching", "budget=10s") && fitted("measure", "budget=60s")
+    );
     // The same time, asked for.
     let time = plan("caching", "budget=10s", file()).unwrap().trial_time.low.as_nanos();
     assert!(!fitted("caching", &format!("budget=10s trial-time={time}ns")));

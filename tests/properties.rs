@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use iotui::backend::{self, order::Share};
 use iotui::engine::order;
 use iotui::experiment::{self, Asked, Offered, PlanError};
-use iotui::plan::{Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Settings, Sync, TargetSpec};
+use iotui::plan::{
+    Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Settings, Sync, TargetSpec,
+};
 use iotui::{cli, units};
 use proptest::collection::vec;
 use proptest::option;
@@ -44,7 +46,13 @@ fn range(most: u32) -> impl Strategy<Value = String> {
 /// Values for every setting, some of which are left out.
 fn settings() -> impl Strategy<Value = Settings> {
     let text = |words: &'static [&'static str]| option::of(select(words).prop_map(String::from));
-    let axes = (option::of(backends()), option::of(range(22)), option::of(range(12)), option::of(range(5)), option::of(range(6)));
+    let axes = (
+        option::of(backends()),
+        option::of(range(22)),
+        option::of(range(12)),
+        option::of(range(5)),
+        option::of(range(6)),
+    );
     let names = (
         text(&["read", "write", "seek"]),
         text(&["seq", "random", "reverse", "stride:3"]),
@@ -103,13 +111,19 @@ fn preset() -> Preset {
 
 /// Stands for a kernel that lacks something.
 fn offered(job: &Job, lacks: u64) -> Result<(), String> {
-    let lacking = (lacks & 1 != 0 && job.backend.id == "uring") || (lacks & 2 != 0 && !job.block.is_multiple_of(512) && job.direct);
+    let lacking = (lacks & 1 != 0 && job.backend.id == "uring")
+        || (lacks & 2 != 0 && !job.block.is_multiple_of(512) && job.direct);
     if lacking { Err("not here".into()) } else { Ok(()) }
 }
 
 const MEMORY: u64 = 1 << 30;
 
-fn plan(settings: &Settings, presets: &[Preset], target: &TargetSpec, lacks: u64) -> Result<Plan, PlanError> {
+fn plan(
+    settings: &Settings,
+    presets: &[Preset],
+    target: &TargetSpec,
+    lacks: u64,
+) -> Result<Plan, PlanError> {
     let infos = backend::infos();
     let check = |job: &Job| offered(job, lacks);
     experiment::plan(&Asked {
@@ -131,7 +145,10 @@ fn assert_cell(cell: &Job, target: &TargetSpec, lacks: u64) {
     let info = backend::backend(&cell.backend.id).unwrap().info();
     assert!((1..=cell.span).contains(&cell.block) && cell.span <= target.size(), "{cell:?}");
     assert!(cell.count.is_none_or(|count| count <= cell.blocks()), "{cell:?}");
-    assert!((1..=Job::MAX_THREADS).contains(&cell.threads) && cell.block <= Job::MAX_BLOCK, "{cell:?}");
+    assert!(
+        (1..=Job::MAX_THREADS).contains(&cell.threads) && cell.block <= Job::MAX_BLOCK,
+        "{cell:?}"
+    );
     match info.depth {
         Depth::Synchronous => assert_eq!(cell.depth, 1, "{cell:?}"),
         Depth::UpTo(most) => assert!((1..=most).contains(&cell.depth), "{cell:?}"),
@@ -142,7 +159,12 @@ fn assert_cell(cell: &Job, target: &TargetSpec, lacks: u64) {
     assert!(cell.sync == Sync::None || cell.op == Op::Write, "{cell:?}");
     // What stays in the kernel has no buffers.
     let buffers = matches!(info.moves, Moves::Data | Moves::Elsewhere);
-    assert!(cell.block * u64::from(cell.depth) * u64::from(cell.threads) <= MEMORY || cell.op == Op::Seek || !buffers, "{cell:?}");
+    assert!(
+        cell.block * u64::from(cell.depth) * u64::from(cell.threads) <= MEMORY
+            || cell.op == Op::Seek
+            || !buffers,
+        "{cell:?}"
+    );
     assert!(cell.backend.check(info).is_ok() && offered(cell, lacks).is_ok(), "{cell:?}");
 }
 
@@ -155,15 +177,25 @@ fn assert_plan(plan: &Plan, target: &TargetSpec, lacks: u64) {
     assert_eq!(skipped.len(), plan.skipped.len(), "one is skipped twice");
     assert!(skipped.is_disjoint(&cells), "a cell is planned and skipped");
     for skipped in &plan.skipped {
-        assert!(!skipped.reason.is_empty() && !skipped.reason.contains('\n'), "{:?}", skipped.reason);
+        assert!(
+            !skipped.reason.is_empty() && !skipped.reason.contains('\n'),
+            "{:?}",
+            skipped.reason
+        );
     }
-    assert!(!plan.trial_time.low.is_zero() && plan.trial_time.low <= plan.trial_time.high && plan.seed < 1 << 53);
+    assert!(
+        !plan.trial_time.low.is_zero()
+            && plan.trial_time.low <= plan.trial_time.high
+            && plan.seed < 1 << 53
+    );
 }
 
 /// Through the command line, as a user would write it.
 fn reparsed(settings: &Settings) -> Settings {
     let words = ["iotui".to_string(), "--batch".into()].into_iter().chain(settings.argv());
-    cli::parse(words.map(OsString::from)).unwrap_or_else(|e| panic!("{:?}: {e}", settings.argv())).settings
+    cli::parse(words.map(OsString::from))
+        .unwrap_or_else(|e| panic!("{:?}: {e}", settings.argv()))
+        .settings
 }
 
 proptest! {

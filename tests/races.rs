@@ -1,4 +1,5 @@
-//! Somebody renames, exchanges and links files while iotui writes, or kills it: what is theirs stays as it was, and nothing is left.
+//! Somebody renames, exchanges and links files while iotui writes, or kills it: what is theirs
+//! stays as it was, and nothing is left.
 //!
 //! `IOTUI_RACE_ROUNDS` is how often each race is run.
 
@@ -21,8 +22,7 @@ use nix::sys::signal::Signal;
 
 const LONG: Duration = Duration::from_secs(120);
 const LEN: usize = 100_000;
-const WRITE: &str =
-    "--batch --op write new.bin --size 64k -b pread,uring,mmap-copy -s 4k --trials 3 --trial-time 1ms --budget 1m --no-save";
+const WRITE: &str = "--batch --op write new.bin --size 64k -b pread,uring,mmap-copy -s 4k --trials 3 --trial-time 1ms --budget 1m --no-save";
 
 fn rounds() -> u64 {
     std::env::var("IOTUI_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
@@ -74,11 +74,22 @@ fn exchange(a: &Path, b: &Path) {
     use std::ffi::CString;
     use std::os::unix::ffi::OsStrExt;
     let [a, b] = [a, b].map(|path| CString::new(path.as_os_str().as_bytes()).unwrap());
-    // SAFETY: renameat2(2) reads two paths, which end with a zero and outlive the call; it fails while one of them is not there.
-    unsafe { libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
+    // SAFETY: renameat2(2) reads two paths, which end with a zero and outlive the call; it fails
+    // while one of them is not there.
+    unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            libc::AT_FDCWD,
+            a.as_ptr(),
+            libc::AT_FDCWD,
+            b.as_ptr(),
+            libc::RENAME_EXCHANGE,
+        )
+    };
 }
 
-/// Exchanges `new.bin` and `other` again and again while iotui writes `new.bin`; by another user where `stranger`.
+/// Exchanges `new.bin` and `other` again and again while iotui writes `new.bin`; by another user
+/// where `stranger`.
 fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
     let mut disturbed = 0;
     for round in 0..rounds() {
@@ -98,9 +109,15 @@ fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
         });
         watched.assert_unchanged(round);
         // The user's is whatever is not a new file of iotui's.
-        let [new, other_now] = [home.path("new.bin"), other.to_path_buf()].map(|path| fs::symlink_metadata(path).unwrap());
-        let swapped = new.file_type().is_symlink() || new.ino() == watched.file.metadata().unwrap().ino();
-        assert!(swapped != (other_now.file_type().is_symlink() || other_now.ino() == watched.file.metadata().unwrap().ino()));
+        let [new, other_now] = [home.path("new.bin"), other.to_path_buf()]
+            .map(|path| fs::symlink_metadata(path).unwrap());
+        let swapped =
+            new.file_type().is_symlink() || new.ino() == watched.file.metadata().unwrap().ino();
+        assert!(
+            swapped
+                != (other_now.file_type().is_symlink()
+                    || other_now.ino() == watched.file.metadata().unwrap().ino())
+        );
         if swapped {
             exchange(&home.path("new.bin"), other);
         }
@@ -171,7 +188,10 @@ fn a_fill_that_does_not_end_leaves_what_has_got_its_name() {
         for round in 0..rounds() {
             let mine = Precious::new(&home.path("mine"));
             let _ = fs::remove_file(home.path("new.bin"));
-            let mut run = start(&home, &format!("--batch --op write new.bin --size 1g -b pread -s 64k --no-save {line}"));
+            let mut run = start(
+                &home,
+                &format!("--batch --op write new.bin --size 1g -b pread -s 64k --no-save {line}"),
+            );
             filling += u64::from(run.fills_a_file_in(&home.path("")));
             fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
             if interrupt && run.end(Duration::ZERO).is_none() {
@@ -195,7 +215,12 @@ fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
     fs::rename(home.path("mine"), home.path("new.bin")).unwrap();
     let status = end(&mut run);
     let stderr = run.stderr();
-    assert!(status.code() == Some(1) && stderr.contains("got this name") && stderr.contains("choose another name"), "{status} {stderr}");
+    assert!(
+        status.code() == Some(1)
+            && stderr.contains("got this name")
+            && stderr.contains("choose another name"),
+        "{status} {stderr}"
+    );
     mine.assert_unchanged(0);
 }
 
@@ -211,7 +236,8 @@ fn hidden(names: Vec<String>) -> Vec<String> {
     names.into_iter().filter(|name| name.starts_with('.')).collect()
 }
 
-/// What a kill at a random moment leaves is removed and named by one more start, on a file in that folder, and nothing else.
+/// What a kill at a random moment leaves is removed and named by one more start, on a file in that
+/// folder, and nothing else.
 #[test]
 fn what_kills_leave_is_found_named_and_removed() {
     let kinds = [
@@ -236,24 +262,38 @@ fn what_kills_leave_is_found_named_and_removed() {
             }
             run.signal(Signal::SIGKILL);
             end(&mut run);
-            let before = [hidden(home.names()), hidden(common::names(&home.sessions_dir()))].concat();
+            let before =
+                [hidden(home.names()), hidden(common::names(&home.sessions_dir()))].concat();
             // Files that were asked for are whole.
-            for name in home.names().iter().filter(|name| name.ends_with(".bin") && *name != "data.bin") {
+            for name in
+                home.names().iter().filter(|name| name.ends_with(".bin") && *name != "data.bin")
+            {
                 assert_eq!(fs::metadata(home.path(name)).unwrap().len(), 4 << 20, "{kind}: {name}");
                 fs::remove_file(home.path(name)).unwrap();
             }
             let mut run = start(&home, next);
             assert!(end(&mut run).success());
             let told = run.stderr();
-            assert!(before.iter().all(|name| told.contains(name.as_str())), "{kind}: {before:?}: {told}");
-            assert_eq!(told.lines().filter(|line| line.contains("removed ")).count(), before.len(), "{kind}: {told}");
-            let names: Vec<String> = home.names().into_iter().filter(|name| name != "report.json").collect();
+            assert!(
+                before.iter().all(|name| told.contains(name.as_str())),
+                "{kind}: {before:?}: {told}"
+            );
+            assert_eq!(
+                told.lines().filter(|line| line.contains("removed ")).count(),
+                before.len(),
+                "{kind}: {told}"
+            );
+            let names: Vec<String> =
+                home.names().into_iter().filter(|name| name != "report.json").collect();
             assert_eq!(names, ["data.bin", "next.json"], "{kind}");
             assert!(hidden(common::names(&home.sessions_dir())).is_empty());
             left += before.len();
         }
         eprintln!("{kind}: {} kills left {left}", rounds());
-        assert!(left > 0 || !kind.contains("--probe"), "{kind}: nothing was left that could be found");
+        assert!(
+            left > 0 || !kind.contains("--probe"),
+            "{kind}: nothing was left that could be found"
+        );
     }
 }
 
@@ -261,7 +301,8 @@ fn what_kills_leave_is_found_named_and_removed() {
 struct Delegated(PathBuf);
 
 impl Delegated {
-    /// `None` where none can be made: it takes root and groups of the first version, one within another.
+    /// `None` where none can be made: it takes root and groups of the first version, one within
+    /// another.
     fn make() -> Option<Delegated> {
         let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
         let own = groups.lines().find_map(|line| line.split_once(":memory:"))?.1;
@@ -270,16 +311,22 @@ impl Delegated {
         fs::create_dir(&dir).ok()?;
         let made = Delegated(dir);
         let path = CString::new(made.0.as_os_str().as_encoded_bytes()).ok()?;
-        // SAFETY: setxattr(2) reads two texts, which end with a zero, and a value of one byte; all outlive the call.
-        let marked = unsafe { libc::setxattr(path.as_ptr(), c"trusted.delegate".as_ptr(), c"1".as_ptr().cast(), 1, 0) };
-        let nested = fs::read_to_string(made.0.join("memory.use_hierarchy")).is_ok_and(|on| on.trim() == "1");
+        // SAFETY: setxattr(2) reads two texts, which end with a zero, and a value of one byte; all
+        // outlive the call.
+        let marked = unsafe {
+            libc::setxattr(path.as_ptr(), c"trusted.delegate".as_ptr(), c"1".as_ptr().cast(), 1, 0)
+        };
+        let nested = fs::read_to_string(made.0.join("memory.use_hierarchy"))
+            .is_ok_and(|on| on.trim() == "1");
         (marked == 0 && nested).then_some(made)
     }
 
     /// The process that this starts is in it.
     fn hold(&self, command: &mut Command) {
-        let processes = fs::OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).unwrap();
-        // SAFETY: between fork and exec it makes one write(2), of bytes that live as long as the program, to a file that the closure owns.
+        let processes =
+            fs::OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).unwrap();
+        // SAFETY: between fork and exec it makes one write(2), of bytes that live as long as the
+        // program, to a file that the closure owns.
         unsafe { command.pre_exec(move || (&processes).write_all(b"0")) };
     }
 
@@ -298,10 +345,13 @@ impl Drop for Delegated {
 #[test]
 fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
     let (home, group) = (Home::new(), Delegated::make());
-    let Some(group) = group.filter(|_| home.on_disk()) else { return common::skip("no control group can be handed over here") };
+    let Some(group) = group.filter(|_| home.on_disk()) else {
+        return common::skip("no control group can be handed over here");
+    };
     let probe = |trials: u32| {
-        let line =
-            format!("--batch --dir . --probe file-cache --set file-cache.bytes=1m --trials {trials} --budget 1m --no-save -o next.txt");
+        let line = format!(
+            "--batch --dir . --probe file-cache --set file-cache.bytes=1m --trials {trials} --budget 1m --no-save -o next.txt"
+        );
         let mut command = home.std(&line);
         group.hold(&mut command);
         Run::start(command.stderr(Stdio::piped()))
@@ -317,14 +367,20 @@ fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
         end(&mut run);
         let before = group.left();
         // The process that read for it finds out that it is alone, and ends.
-        let alive = |name: &String| fs::read_to_string(group.0.join(name).join("cgroup.procs")).is_ok_and(|all| !all.is_empty());
+        let alive = |name: &String| {
+            fs::read_to_string(group.0.join(name).join("cgroup.procs"))
+                .is_ok_and(|all| !all.is_empty())
+        };
         while before.iter().any(alive) && begin.elapsed() < LONG {
             std::thread::yield_now();
         }
         let mut run = probe(1);
         assert!(end(&mut run).success());
         // Its lines are wrapped.
-        let told = fs::read_to_string(home.path("next.txt")).unwrap().split_whitespace().collect::<String>();
+        let told = fs::read_to_string(home.path("next.txt"))
+            .unwrap()
+            .split_whitespace()
+            .collect::<String>();
         assert!(before.iter().all(|name| told.contains(name.as_str())), "{before:?}: {told}");
         assert!(group.left().is_empty(), "{:?}", group.left());
     }
@@ -340,11 +396,23 @@ fn a_report_that_was_not_finished_is_removed_by_the_next_one_there() {
         fs::write(at(name), "half").unwrap();
     }
     let used = File::open(at(".iotui-fedcba9876543210.tmp")).unwrap();
-    // SAFETY: flock(2) takes numbers and touches no memory; the descriptor is open while `used` lives.
+    // SAFETY: flock(2) takes numbers and touches no memory; the descriptor is open while `used`
+    // lives.
     assert_eq!(unsafe { libc::flock(used.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }, 0);
-    let mut run = start(&home, "--batch data.bin -b pread -s 64k --trials 1 --trial-time 1ms --no-save -o out.json");
+    let mut run = start(
+        &home,
+        "--batch data.bin -b pread -s 64k --trials 1 --trial-time 1ms --no-save -o out.json",
+    );
     assert!(end(&mut run).success());
     let told = run.stderr();
-    assert!(told.contains("removed") && told.contains(".iotui-0123456789abcdef.tmp") && told.contains("killed"), "{told}");
-    assert_eq!(home.names(), [".iotui-fedcba9876543210.tmp", ".iotui-mine.tmp", "data.bin", "out.json"]);
+    assert!(
+        told.contains("removed")
+            && told.contains(".iotui-0123456789abcdef.tmp")
+            && told.contains("killed"),
+        "{told}"
+    );
+    assert_eq!(
+        home.names(),
+        [".iotui-fedcba9876543210.tmp", ".iotui-mine.tmp", "data.bin", "out.json"]
+    );
 }

@@ -15,7 +15,8 @@ const WIDE: (u16, u16) = (120, 40);
 
 /// A run that takes some seconds, and one that goes on until it is stopped.
 const SHORT: &str = "-b pread,mmap -s 4k,64k -c warm --trials 5 --trial-time 20ms --budget 1m";
-const ENDLESS: &str = "-b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 150ms --budget 1h";
+const ENDLESS: &str =
+    "-b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 150ms --budget 1h";
 
 fn home_with_file() -> Home {
     let home = Home::new();
@@ -33,7 +34,9 @@ fn start(home: &Home, line: &str) -> Terminal {
 fn running(home: &Home, line: &str) -> Terminal {
     let mut terminal = start(home, line);
     terminal.press("r");
-    let braille = |screen: &vt100::Screen| screen.contents().chars().filter(|c| is_braille(*c)).collect::<String>();
+    let braille = |screen: &vt100::Screen| {
+        screen.contents().chars().filter(|c| is_braille(*c)).collect::<String>()
+    };
     let mut first = String::new();
     terminal.until("a plot", |screen| {
         first = braille(screen);
@@ -91,20 +94,27 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
     let mut terminal = Terminal::start(&home, line, WIDE, &[]);
     terminal.shows("procedure call");
     terminal.press("r");
-    terminal.until("a bar", |screen| screen.contents().lines().any(|line| line.contains("arguments 3") && line.contains('█')));
+    terminal.until("a bar", |screen| {
+        screen.contents().lines().any(|line| line.contains("arguments 3") && line.contains('█'))
+    });
     terminal.shows("saved");
     terminal.press("q");
     let (code, said) = terminal.end();
     assert_eq!(code, 0, "{said}");
     let kept = sessions(&home);
-    assert_eq!((kept.len(), &kept[0]["state"], &kept[0]["probes"]), (1, &"finished".into(), &9.into()));
+    assert_eq!(
+        (kept.len(), &kept[0]["state"], &kept[0]["probes"]),
+        (1, &"finished".into(), &9.into())
+    );
     // From the list it is shown where it was measured.
     let mut again = Terminal::start(&home, "", WIDE, &[]);
     again.shows("Setup");
     again.press("4");
     again.shows("finished");
     again.press("\r");
-    again.until("its bars", |screen| screen.contents().lines().any(|line| line.contains("arguments 7") && line.contains('█')));
+    again.until("its bars", |screen| {
+        screen.contents().lines().any(|line| line.contains("arguments 7") && line.contains('█'))
+    });
     again.press("q");
     assert_eq!(again.end().0, 0);
 }
@@ -118,9 +128,13 @@ fn a_file_is_picked_with_keys_alone() {
     terminal.shows("scratch file");
     terminal.shows("another.bin");
     terminal.press("/ano");
-    terminal.until("only what contains the text", |screen| !screen.contents().contains("some-file.bin"));
+    terminal.until("only what contains the text", |screen| {
+        !screen.contents().contains("some-file.bin")
+    });
     terminal.press("\r");
-    terminal.until("the plan for it", |screen| screen.contents().contains("another.bin, 4 MiB; writes nothing"));
+    terminal.until("the plan for it", |screen| {
+        screen.contents().contains("another.bin, 4 MiB; writes nothing")
+    });
     terminal.press("r");
     terminal.shows("Fastest:");
     terminal.press("q");
@@ -197,7 +211,9 @@ fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
     terminal.until_stopped();
     terminal.until("the normal screen", |screen| !screen.alternate_screen());
     terminal.signal(Signal::SIGCONT);
-    terminal.until("the full screen", |screen| screen.alternate_screen() && screen.contents().contains("Throughput"));
+    terminal.until("the full screen", |screen| {
+        screen.alternate_screen() && screen.contents().contains("Throughput")
+    });
     terminal.until("the run goes on", |screen| screen.contents().contains("running"));
     terminal.press(CTRL_C);
     terminal.shows("saved");
@@ -228,7 +244,14 @@ fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
 fn every_screen_has_help_and_a_palette() {
     let home = home_with_file();
     let mut terminal = start(&home, "");
-    for (key, name) in [("1", "Setup"), ("2", "Live"), ("3", "Results"), ("4", "Sessions"), ("5", "Lab"), ("6", "Host")] {
+    for (key, name) in [
+        ("1", "Setup"),
+        ("2", "Live"),
+        ("3", "Results"),
+        ("4", "Sessions"),
+        ("5", "Lab"),
+        ("6", "Host"),
+    ] {
         terminal.press(key);
         terminal.press("?");
         terminal.shows(&format!("Help: {name}"));
@@ -258,7 +281,11 @@ fn no_color_and_ascii_are_kept_to() {
             for column in 0..WIDE.0 {
                 let cell = screen.cell(row, column).unwrap();
                 assert!(cell.contents().is_ascii(), "{:?} at {column},{row}", cell.contents());
-                assert_eq!((cell.fgcolor(), cell.bgcolor()), (vt100::Color::Default, vt100::Color::Default), "{column},{row}");
+                assert_eq!(
+                    (cell.fgcolor(), cell.bgcolor()),
+                    (vt100::Color::Default, vt100::Color::Default),
+                    "{column},{row}"
+                );
             }
         }
     });
@@ -271,7 +298,10 @@ fn without_a_terminal_it_says_what_to_use() {
     let home = home_with_file();
     home.cmd("some-file.bin").assert().code(2).stderr(predicate::str::contains("--batch"));
     home.cmd("--theme nihgt").assert().code(2);
-    home.cmd("some-file.bin --dry-run").assert().code(2).stderr(predicate::str::contains("--batch"));
+    home.cmd("some-file.bin --dry-run")
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--batch"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `iotui serve` as a program: who may start it how, what it does for a probe of another process, how it ends.
+//! `iotui serve` as a program: who may start it how, what it does for a probe of another process,
+//! how it ends.
 
 mod common;
 
@@ -27,7 +28,8 @@ struct Far {
 /// iotui with these words, after the words of another program that runs it.
 fn within(home: &Home, prefix: &[&str], line: &str) -> Command {
     let own = home.std(line);
-    let mut words = prefix.iter().map(AsRef::as_ref).chain([own.get_program()]).chain(own.get_args());
+    let mut words =
+        prefix.iter().map(AsRef::as_ref).chain([own.get_program()]).chain(own.get_args());
     let mut command = Command::new(words.next().unwrap());
     command.args(words).current_dir(home.path("")).env_clear();
     command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -37,16 +39,23 @@ fn within(home: &Home, prefix: &[&str], line: &str) -> Command {
 /// A run that goes on for some seconds.
 const LONG: &str = "--batch --probe connect --trials 60 --trial-time 1ms --no-save --format jsonl";
 
-/// It ends by itself: the cells of the peer have failed, each in one line, and the others are whole.
+/// It ends by itself: the cells of the peer have failed, each in one line, and the others are
+/// whole.
 fn fails_the_peer_only(mut run: Run) {
     let text = run.rest();
     let status = run.end(SOON).expect("it ends");
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let results: Vec<Value> = lines.filter(|line| line["kind"] == "result").collect();
-    let (far, near): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|result| result["cell"]["to"] == "remote");
+    let (far, near): (Vec<&Value>, Vec<&Value>) =
+        results.iter().partition(|result| result["cell"]["to"] == "remote");
     assert!(!far.is_empty() && !near.is_empty(), "{text}");
-    let told = |result: &&Value| result["error"].as_str().is_some_and(|why| !why.is_empty() && !why.contains('\n'));
-    assert!(far.iter().all(told) && near.iter().all(|result| result["error"].is_null()), "{results:#?}");
+    let told = |result: &&Value| {
+        result["error"].as_str().is_some_and(|why| !why.is_empty() && !why.contains('\n'))
+    };
+    assert!(
+        far.iter().all(told) && near.iter().all(|result| result["error"].is_null()),
+        "{results:#?}"
+    );
     assert_eq!(status.code(), Some(1), "{}", run.stderr());
 }
 
@@ -79,9 +88,17 @@ fn remote(home: &Home, far: &str, secret: bool, options: &str) -> Value {
     let output = command.assert().get_output().clone();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     // Whom the run could not measure with is told, and is a failure: it was asked for by its name.
-    let met = document["results"].as_array().unwrap().iter().any(|result| result["cell"]["to"] == "remote");
+    let met = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|result| result["cell"]["to"] == "remote");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), told.contains("iotui: --remote: ")), (Some(i32::from(!met)), !met), "{told}");
+    assert_eq!(
+        (output.status.code(), told.contains("iotui: --remote: ")),
+        (Some(i32::from(!met)), !met),
+        "{told}"
+    );
     document
 }
 
@@ -96,13 +113,21 @@ fn a_probe_measures_to_it_and_a_signal_stops_it() {
         let far = Far::start(&home, &[], "--listen 127.0.0.1:0", true);
         if signal == Signal::SIGINT {
             let document = remote(&home, &far.address, true, "--probe rtt,connect,net-bandwidth");
-            let results: Vec<&Value> = document["results"].as_array().unwrap().iter().filter(is_remote).collect();
-            let sound = |result: &&Value| result["error"].is_null() && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0);
+            let results: Vec<&Value> =
+                document["results"].as_array().unwrap().iter().filter(is_remote).collect();
+            let sound = |result: &&Value| {
+                result["error"].is_null()
+                    && result["value"]["median"].as_f64().is_some_and(|value| value > 0.0)
+            };
             if !common::has("ping") {
                 common::without("ping");
             }
             let by_ping = |result: &&Value| result["cell"]["by"] == "ping";
-            assert_eq!(results.iter().filter(|r| !by_ping(r)).filter(|r| sound(r)).count(), 3 + 6 + 2, "{results:#?}");
+            assert_eq!(
+                results.iter().filter(|r| !by_ping(r)).filter(|r| sound(r)).count(),
+                3 + 6 + 2,
+                "{results:#?}"
+            );
             assert_eq!(document["far"]["kernel"], document["host"]["kernel"]);
             assert!(!document["answer"]["network"]["shares"].as_array().unwrap().is_empty());
             assert_eq!(document["plan"]["remote"], far.address.as_str());
@@ -155,16 +180,24 @@ fn nobody_else_is_let_in() {
     let line = format!("--probe connect --remote 127.0.0.1:{port}");
     let reasons = |options: &str, known: bool| {
         let document: Value = remote(&home, &format!("127.0.0.1:{port}"), known, options);
-        let skipped = Value::Array(document["skipped"].as_array().unwrap().iter().filter(is_remote).cloned().collect());
-        let reasons = each(&skipped, "reason").into_iter().map(|why| why.as_str().unwrap().to_string());
+        let skipped = Value::Array(
+            document["skipped"].as_array().unwrap().iter().filter(is_remote).cloned().collect(),
+        );
+        let reasons =
+            each(&skipped, "reason").into_iter().map(|why| why.as_str().unwrap().to_string());
         reasons.collect::<Vec<String>>()
     };
     assert_eq!(reasons("--probe connect --secret-file good", false), [""; 0], "{line}");
     assert!(reasons("--probe connect", false)[0].contains("asks for a secret"));
     write("other", "another secret of words", 0o600);
-    assert!(reasons("--probe connect --secret-file other", false)[0].contains("did not accept the secret"));
+    assert!(
+        reasons("--probe connect --secret-file other", false)[0]
+            .contains("did not accept the secret")
+    );
     let mut stranger = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-    stranger.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nUser-Agent: b\r\n\r\n").unwrap();
+    stranger
+        .write_all(b"GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nUser-Agent: b\r\n\r\n")
+        .unwrap();
     let _ = stranger.read_to_end(&mut Vec::new());
     assert!(reasons("--probe connect", true).is_empty(), "it goes on");
     let (_, told) = far.stop(Signal::SIGTERM);
@@ -175,7 +208,8 @@ fn nobody_else_is_let_in() {
 fn a_port_that_is_taken_is_exit_1_and_quiet_is_quiet() {
     let home = Home::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let output = output(&mut home.std(&format!("serve --quiet --listen {}", taken.local_addr().unwrap())));
+    let output =
+        output(&mut home.std(&format!("serve --quiet --listen {}", taken.local_addr().unwrap())));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), told.lines().count()), (Some(1), 1), "{told}");
     assert!(told.contains("cannot listen on"), "{told}");
@@ -186,13 +220,19 @@ fn without_a_peer_the_loopback_is_measured_and_the_rest_says_what_to_do() {
     let home = Home::new();
     let document = home.json(&format!("--batch -p lab/network {FEW}"));
     let results = document["results"].as_array().unwrap();
-    let ids = |id: &str| results.iter().filter(|r| r["cell"]["probe"] == id && r["error"].is_null()).count();
+    let ids = |id: &str| {
+        results.iter().filter(|r| r["cell"]["probe"] == id && r["error"].is_null()).count()
+    };
     assert!(ids("rtt") >= 3 && ids("net-bandwidth") >= 6 && ids("connect") >= 2, "{results:#?}");
     let skipped = document["skipped"].as_array().unwrap();
     let remote: Vec<&Value> = skipped.iter().filter(is_remote).collect();
-    assert!(!remote.is_empty() && remote.iter().all(|s| s["reason"].as_str().unwrap().contains("--remote HOST")));
+    assert!(
+        !remote.is_empty()
+            && remote.iter().all(|s| s["reason"].as_str().unwrap().contains("--remote HOST"))
+    );
     // The report's figures stand beside those of the same parameters.
-    let reported = results.iter().filter(|r| !r["reference"].as_array().unwrap().is_empty()).count();
+    let reported =
+        results.iter().filter(|r| !r["reference"].as_array().unwrap().is_empty()).count();
     assert!(reported >= 4, "round trip, bandwidth, set-up and tear-down: {reported}");
     assert!(document["far"].is_null());
 }
@@ -202,8 +242,13 @@ fn a_peer_that_is_not_there_costs_no_other_result() {
     let home = Home::new();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let document = remote(&home, &free, false, "--probe connect");
-    let reasons: Vec<&Value> = document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
-    assert!(reasons.len() == 2 && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("refused")), "{reasons:?}");
+    let reasons: Vec<&Value> =
+        document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
+    assert!(
+        reasons.len() == 2
+            && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("refused")),
+        "{reasons:?}"
+    );
     assert!(document["results"].as_array().unwrap().len() >= 2);
 }
 
@@ -232,7 +277,10 @@ fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
     let home = Home::new();
     let challenge = |secret: u8| [&b"iotui\0\0\x02"[..], &[secret], &[7; 16 + 32]].concat();
     for (says, wanted) in [
-        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nServer: a\r\n\r\n".to_vec(), "does not speak the protocol"),
+        (
+            b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nServer: a\r\n\r\n".to_vec(),
+            "does not speak the protocol",
+        ),
         (vec![0xff; 1000], "does not speak the protocol"),
         (vec![], "closed the connection before a word"),
         ([challenge(1), vec![1], vec![0; 32]].concat(), "does not know the secret"),
@@ -242,8 +290,13 @@ fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
     ] {
         // Exit 1 and told on stderr.
         let document = remote(&home, &posing(says), true, "--probe connect");
-        let reasons: Vec<&Value> = document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
-        assert!(!reasons.is_empty() && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains(wanted)), "{wanted}: {reasons:?}");
+        let reasons: Vec<&Value> =
+            document["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
+        assert!(
+            !reasons.is_empty()
+                && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains(wanted)),
+            "{wanted}: {reasons:?}"
+        );
         assert!(document["results"].as_array().unwrap().len() >= 2, "the loopback is measured");
     }
 }
@@ -252,7 +305,8 @@ fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
 fn a_peer_that_dies_during_a_run_fails_its_cells_only() {
     let home = Home::new();
     let far = Far::start(&home, &[], "--listen 127.0.0.1:0", false);
-    let mut run = Run::start(home.std(&format!("{LONG} --remote {}", far.address)).stderr(Stdio::piped()));
+    let mut run =
+        Run::start(home.std(&format!("{LONG} --remote {}", far.address)).stderr(Stdio::piped()));
     run.until(r#""to":"remote""#);
     assert_eq!(far.stop(Signal::SIGKILL).0, None);
     fails_the_peer_only(run);
@@ -265,13 +319,18 @@ struct Wired {
 }
 
 fn ip(words: &str) -> bool {
-    Command::new("ip").args(words.split_whitespace()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    Command::new("ip")
+        .args(words.split_whitespace())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 impl Wired {
     /// `None` where `ip` or root is missing; says so.
     fn new() -> Option<Wired> {
-        let [here, there] = ["here", "there"].map(|side| format!("iotui-{}-{side}", std::process::id()));
+        let [here, there] =
+            ["here", "there"].map(|side| format!("iotui-{}-{side}", std::process::id()));
         let wired = Wired { here, there };
         let Wired { here, there } = &wired;
         let link = format!("link add wire netns {here} type veth peer name wire netns {there}");
@@ -322,30 +381,65 @@ impl Pair {
     }
 
     fn measure(&self, host: &str, options: &str) -> Value {
-        let output = output(&mut self.inside(&format!("--batch --remote {host}:{} --format json {options}", self.port)));
+        let output = output(
+            &mut self
+                .inside(&format!("--batch --remote {host}:{} --format json {options}", self.port)),
+        );
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let met = document["results"].as_array().unwrap().iter().any(|result| result["cell"]["to"] == "remote");
-        assert_eq!(output.status.code(), Some(i32::from(!met)), "{}", String::from_utf8_lossy(&output.stderr));
+        let met = document["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|result| result["cell"]["to"] == "remote");
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(!met)),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         document
     }
 
-    /// By the address that is named the network has its share, and what would need the other one says so.
+    /// By the address that is named the network has its share, and what would need the other one
+    /// says so.
     fn has_shares(&self, host: &str, ip: &Value) {
-        let document = self.measure(host, &format!("-p lab/network {FEW} --save wired").replace("--no-save ", "").replace("--no-save", ""));
+        let document = self.measure(
+            host,
+            &format!("-p lab/network {FEW} --save wired")
+                .replace("--no-save ", "")
+                .replace("--no-save", ""),
+        );
         let results = document["results"].as_array().unwrap();
-        let far: Vec<&Value> = results.iter().filter(|r| r["cell"]["to"] == "remote" && r["cell"]["ip"] == *ip).collect();
-        let measured = far.iter().filter(|r| r["error"].is_null() && r["cell"]["by"] != "ping").count();
+        let far: Vec<&Value> = results
+            .iter()
+            .filter(|r| r["cell"]["to"] == "remote" && r["cell"]["ip"] == *ip)
+            .collect();
+        let measured =
+            far.iter().filter(|r| r["error"].is_null() && r["cell"]["by"] != "ping").count();
         assert_eq!(measured, if ip.is_null() { 3 + 6 + 2 } else { 1 + 1 + 2 }, "{host}: {far:#?}");
         let shares = each(&document["answer"]["network"]["shares"], "network");
         assert!(!shares.is_empty() && shares.iter().all(|share| share.is_f64()), "{shares:?}");
-        let skipped = document["skipped"].as_array().unwrap().iter().filter(|s| s["cell"]["to"] == "remote" && s["cell"]["by"] != "ping");
-        assert!(skipped.clone().count() > 0 && skipped.clone().all(|s| s["reason"].as_str().unwrap().contains("address")));
+        let skipped = document["skipped"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|s| s["cell"]["to"] == "remote" && s["cell"]["by"] != "ping");
+        assert!(
+            skipped.clone().count() > 0
+                && skipped.clone().all(|s| s["reason"].as_str().unwrap().contains("address"))
+        );
     }
 
     /// The session runs again to the same peer, and tells nobody who that is.
     fn runs_again_and_hides_the_peer(&self) {
         let again = self.measure("10.77.0.2", "--plan wired --trials 1 --no-save");
-        assert!(again["results"].as_array().unwrap().iter().any(|r| r["cell"]["to"] == "remote" && r["error"].is_null()));
+        assert!(
+            again["results"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|r| r["cell"]["to"] == "remote" && r["error"].is_null())
+        );
         for format in ["json", "html", "markdown", "table"] {
             let shown = self.home.stdout(&format!("sessions show wired --format {format}"));
             assert!(shown.contains("10.77.0.2") || format != "json", "{format}");
@@ -353,18 +447,24 @@ impl Pair {
             let machines = shown.matches("Linux ").count();
             let share = shown.contains("network&#39;s share") || shown.contains("network's share");
             assert!(format == "json" || machines >= 2 && share, "{format}: {shown}");
-            let hidden = self.home.stdout(&format!("sessions show wired --anonymous --format {format}"));
+            let hidden =
+                self.home.stdout(&format!("sessions show wired --anonymous --format {format}"));
             assert!(!hidden.contains("10.77.0.2") && !hidden.contains("fd77::2"), "{format}");
             if format == "json" {
                 let hidden: Value = serde_json::from_str(&hidden).unwrap();
-                assert_eq!((&hidden["far"]["name"], &hidden["far"]["kernel"]), (&"".into(), &again["far"]["kernel"]));
+                assert_eq!(
+                    (&hidden["far"]["name"], &hidden["far"]["kernel"]),
+                    (&"".into(), &again["far"]["kernel"])
+                );
             }
         }
     }
 
     /// A wire that is cut while a run goes on fails the cells of the peer and holds up nothing.
     fn survives_a_cut_wire(&self) {
-        let mut run = Run::start(self.inside(&format!("{LONG} --remote 10.77.0.2:{}", self.port)).stderr(Stdio::piped()));
+        let mut run = Run::start(
+            self.inside(&format!("{LONG} --remote 10.77.0.2:{}", self.port)).stderr(Stdio::piped()),
+        );
         run.until(r#""to":"remote""#);
         assert!(ip(&format!("-n {} link set wire down", self.wired.there)));
         fails_the_peer_only(run);
@@ -386,6 +486,11 @@ fn between_two_machines_the_network_has_its_share() {
     let (code, told) = far.stop(Signal::SIGINT);
     assert_eq!(code, Some(130), "{told}");
     let gone = pair.measure("10.77.0.2", &format!("--probe connect {FEW}"));
-    let reasons: Vec<&Value> = gone["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
-    assert!(!reasons.is_empty() && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("10.77.0.2")), "{reasons:?}");
+    let reasons: Vec<&Value> =
+        gone["skipped"].as_array().unwrap().iter().filter(is_remote).collect();
+    assert!(
+        !reasons.is_empty()
+            && reasons.iter().all(|s| s["reason"].as_str().unwrap().contains("10.77.0.2")),
+        "{reasons:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! A file that shrinks or goes away, a device that fails: the cell fails with a message, the run goes on.
+//! A file that shrinks or goes away, a device that fails: the cell fails with a message, the run
+//! goes on.
 
 mod common;
 
@@ -22,15 +23,21 @@ const TRIALS: usize = 12;
 
 /// All backends that move data, and options that take another way.
 fn movers() -> String {
-    let movers = BACKENDS.iter().map(|b| b.info()).filter(|info| info.moves != Moves::Nothing && info.id != "null");
+    let movers = BACKENDS
+        .iter()
+        .map(|b| b.info())
+        .filter(|info| info.moves != Moves::Nothing && info.id != "null");
     let mut names: Vec<&str> = movers.map(|info| info.id).collect();
     names.extend(["mmap+populate", "pread+libc", "stdio+buf=64k"]);
     names.join(",")
 }
 
-/// Runs every backend on a part that stays and on a part that goes: `disturb` is called after the first trial.
+/// Runs every backend on a part that stays and on a part that goes: `disturb` is called after the
+/// first trial.
 fn disturbed(home: &Home, line: &str, disturb: impl FnOnce()) -> Vec<Value> {
-    let line = format!("--batch {line} --size 1m,8m -s 64k --count 0 --trials {TRIALS} --trial-time 1ms --format jsonl --save NAME");
+    let line = format!(
+        "--batch {line} --size 1m,8m -s 64k --count 0 --trials {TRIALS} --trial-time 1ms --format jsonl --save NAME"
+    );
     let mut run = Run::start(home.std(&line).stderr(Stdio::piped()));
     run.until("\"trial\"");
     disturb();
@@ -57,8 +64,12 @@ fn assert_half_failed(results: &[Value], messages: &[&str]) {
         if cell["span"].as_u64().unwrap() <= LEFT {
             assert_eq!((error, trials), (&Value::Null, TRIALS), "{cell}");
         } else {
-            let text = error.as_str().unwrap_or_else(|| panic!("no error, {trials} trials: {cell}"));
-            assert!(messages.iter().any(|m| text.contains(m)) && !text.contains('\n'), "{cell}: {text}");
+            let text =
+                error.as_str().unwrap_or_else(|| panic!("no error, {trials} trials: {cell}"));
+            assert!(
+                messages.iter().any(|m| text.contains(m)) && !text.contains('\n'),
+                "{cell}: {text}"
+            );
             assert!(trials < TRIALS, "{cell}");
         }
     }
@@ -82,7 +93,9 @@ fn a_file_that_shrinks_while_it_is_mapped() {
         let home = Home::new();
         let file = home.file("data.bin", LEN);
         // One trial that would go on for long, so the file is mapped when it shrinks.
-        let line = format!("--batch data.bin -b {backend} -s 4k -c asis --trials 1 --trial-time 30s --budget 60s --format json -t 2");
+        let line = format!(
+            "--batch data.bin -b {backend} -s 4k -c asis --trials 1 --trial-time 30s --budget 60s --format json -t 2"
+        );
         let mut run = Run::start(home.std(&line).stderr(Stdio::piped()));
         let maps = PathBuf::from(format!("/proc/{}/maps", run.pid()));
         wait_until(|| std::fs::read_to_string(&maps).is_ok_and(|text| text.contains("data.bin")));
@@ -92,7 +105,10 @@ fn a_file_that_shrinks_while_it_is_mapped() {
         assert_eq!(status.code(), Some(1), "{backend}: {}", run.stderr());
         let document: Value = serde_json::from_str(&text).unwrap();
         let error = document["results"][0]["error"].as_str().unwrap();
-        assert!(error.contains("mmap(2): the file ends before offset ") && error.contains("it shrank"), "{backend}: {error}");
+        assert!(
+            error.contains("mmap(2): the file ends before offset ") && error.contains("it shrank"),
+            "{backend}: {error}"
+        );
     }
 }
 
@@ -109,9 +125,12 @@ fn wait_until(mut so: impl FnMut() -> bool) {
 fn a_file_that_is_removed_fails_with_a_message() {
     let home = Home::new();
     let file = home.file("data.bin", LEN);
-    let results = disturbed(&home, "data.bin -b read,mmap,uring -c warm", || std::fs::remove_file(&file).unwrap());
+    let results = disturbed(&home, "data.bin -b read,mmap,uring -c warm", || {
+        std::fs::remove_file(&file).unwrap()
+    });
     for result in &results {
-        let error = result["error"].as_str().unwrap_or_else(|| panic!("no error: {}", result["cell"]));
+        let error =
+            result["error"].as_str().unwrap_or_else(|| panic!("no error: {}", result["cell"]));
         assert!(error.contains("No such file"), "{error}");
     }
 }
@@ -120,7 +139,8 @@ fn a_file_that_is_removed_fails_with_a_message() {
 fn a_file_that_is_written_meanwhile_is_told() {
     let home = Home::new();
     home.file("data.bin", LEN);
-    let line = "--batch data.bin -b pread -s 64k -c warm --trials 3 --trial-time 100ms --format jsonl";
+    let line =
+        "--batch data.bin -b pread -s 64k -c warm --trials 3 --trial-time 100ms --format jsonl";
     let mut run = Run::start(home.std(line).stderr(Stdio::null()));
     let writer = File::options().write(true).open(home.path("data.bin")).unwrap();
     // Written until it has ended, so that a trial sees another time of modification.
@@ -142,7 +162,8 @@ fn a_device_that_fails_fails_its_cells_only() {
     if File::open(&device.device).is_err() {
         return skip("the loop device cannot be opened");
     }
-    let shrink = |path: &Path| File::options().write(true).open(path).unwrap().set_len(LEFT).unwrap();
+    let shrink =
+        |path: &Path| File::options().write(true).open(path).unwrap().set_len(LEFT).unwrap();
     let line = format!("{} -b {} -c cold", device.device.display(), movers());
     let results = disturbed(&home, &line, || shrink(&backing));
     assert_half_failed(&results, &["Input/output error", "the device failed"]);

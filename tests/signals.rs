@@ -31,23 +31,33 @@ fn trials(document: &Value) -> usize {
 }
 
 fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
+        .collect()
 }
 
 #[test]
 fn a_signal_stops_the_run_and_keeps_what_was_measured() {
     for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let home = Home::new();
-        let mut run = Run::start(home.std(&format!("--batch {ENDLESS} --format jsonl")).stderr(Stdio::piped()));
+        let mut run = Run::start(
+            home.std(&format!("--batch {ENDLESS} --format jsonl")).stderr(Stdio::piped()),
+        );
         let first = run.until("\"trial\"");
         let begin = Instant::now();
         run.signal(signal);
-        let status = run.end(SOON).unwrap_or_else(|| panic!("{signal}: it goes on after {:?}", begin.elapsed()));
+        let status = run
+            .end(SOON)
+            .unwrap_or_else(|| panic!("{signal}: it goes on after {:?}", begin.elapsed()));
         let (rest, stderr) = (lines(&(first + &run.rest())), run.stderr());
         assert_eq!(status.code(), Some(code), "{signal}: {stderr}");
         let shown = rest.iter().filter(|line| line["kind"] == "trial").count();
         let last = rest.last().unwrap();
-        assert_eq!((&last["kind"], &last["reason"]), (&"end".into(), &"interrupted".into()), "{signal}");
+        assert_eq!(
+            (&last["kind"], &last["reason"]),
+            (&"end".into(), &"interrupted".into()),
+            "{signal}"
+        );
         assert!(rest.iter().any(|line| line["kind"] == "result"), "{signal}");
         let (listed, document) = only_session(&home);
         assert_eq!(listed["state"], "interrupted", "{signal}");
@@ -58,12 +68,18 @@ fn a_signal_stops_the_run_and_keeps_what_was_measured() {
 
 #[test]
 fn a_stopped_run_prints_in_the_asked_format() {
-    for (format, check) in [("table", "throughput"), ("json", "\"results\""), ("csv", "session,backend")] {
+    for (format, check) in
+        [("table", "throughput"), ("json", "\"results\""), ("csv", "session,backend")]
+    {
         let home = Home::new();
         fs::create_dir_all(home.sessions_dir()).unwrap();
         let mut watch = kernel::Watch::of(&home.sessions_dir());
-        let mut run = Run::start(home.std(&format!("--batch {ENDLESS} --format {format}")).stderr(Stdio::null()));
-        let measured = |path: &std::path::PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("\"kind\":\"trial\""));
+        let mut run = Run::start(
+            home.std(&format!("--batch {ENDLESS} --format {format}")).stderr(Stdio::null()),
+        );
+        let measured = |path: &std::path::PathBuf| {
+            fs::read_to_string(path).is_ok_and(|text| text.contains("\"kind\":\"trial\""))
+        };
         watch.until(|| home.sessions().iter().any(measured));
         run.signal(Signal::SIGINT);
         let status = run.end(SOON).expect("it stops");
@@ -76,7 +92,8 @@ fn a_stopped_run_prints_in_the_asked_format() {
 #[test]
 fn a_signal_while_the_file_is_made_takes_it_away() {
     let home = Home::new();
-    let mut run = Run::start(home.std("--batch --op write new.bin --size 1g -o out").stderr(Stdio::piped()));
+    let mut run =
+        Run::start(home.std("--batch --op write new.bin --size 1g -o out").stderr(Stdio::piped()));
     assert!(run.fills_a_file_in(&home.path("")));
     run.signal(Signal::SIGTERM);
     let status = run.end(SOON).expect("it stops");
@@ -89,7 +106,9 @@ fn a_signal_while_the_file_is_made_takes_it_away() {
 #[test]
 fn killed_it_leaves_a_session_that_loads_and_no_file() {
     let home = Home::new();
-    let mut run = Run::start(home.std(&format!("--batch {ENDLESS} --format jsonl -t 2 --xor")).stderr(Stdio::null()));
+    let mut run = Run::start(
+        home.std(&format!("--batch {ENDLESS} --format jsonl -t 2 --xor")).stderr(Stdio::null()),
+    );
     let shown: usize = (0..3).map(|_| usize::from(run.until("\"trial\"").starts_with('{'))).sum();
     run.signal(Signal::SIGKILL);
     run.end(LONG).expect("nobody survives that");
@@ -98,8 +117,14 @@ fn killed_it_leaves_a_session_that_loads_and_no_file() {
     assert_eq!(listed["state"], "interrupted");
     assert!(trials(&document) >= shown, "{} of {shown} trials", trials(&document));
     // A verdict that was not written is computed from the trials.
-    let measured = document["results"].as_array().unwrap().iter().filter(|r| !r["trials"].as_array().unwrap().is_empty());
-    measured.for_each(|result| assert!(result["source"].is_object() && result["throughput"].is_object(), "{result:#}"));
+    let measured = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|r| !r["trials"].as_array().unwrap().is_empty());
+    measured.for_each(|result| {
+        assert!(result["source"].is_object() && result["throughput"].is_object(), "{result:#}")
+    });
     // A torn last line is no more than that.
     let path = &home.sessions()[0];
     let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
@@ -117,11 +142,16 @@ fn a_killed_run_writes_no_half_output() {
     fs::create_dir_all(home.sessions_dir()).unwrap();
     let mut watch = kernel::Watch::of(&home.sessions_dir());
     let mut run = Run::start(home.std(&format!("--batch {ENDLESS} -o out")).stderr(Stdio::null()));
-    let measured = |path: &std::path::PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("\"kind\":\"trial\""));
+    let measured = |path: &std::path::PathBuf| {
+        fs::read_to_string(path).is_ok_and(|text| text.contains("\"kind\":\"trial\""))
+    };
     watch.until(|| home.sessions().iter().any(measured));
     run.signal(Signal::SIGKILL);
     run.end(LONG).expect("nobody survives that");
-    assert_eq!((fs::read_to_string(home.path("out")).unwrap().as_str(), home.names()), ("old", vec!["out".to_string()]));
+    assert_eq!(
+        (fs::read_to_string(home.path("out")).unwrap().as_str(), home.names()),
+        ("old", vec!["out".to_string()])
+    );
 }
 
 #[test]
@@ -129,7 +159,9 @@ fn a_reader_that_leaves_ends_the_printing_and_not_the_run() {
     for format in ["jsonl", "table", "json"] {
         let home = Home::new();
         home.file("data.bin", 1 << 20);
-        let line = format!("--batch data.bin -b pread -s 4k,64k -c warm --trials 20 --trial-time 1ms --format {format}");
+        let line = format!(
+            "--batch data.bin -b pread -s 4k,64k -c warm --trials 20 --trial-time 1ms --format {format}"
+        );
         let mut run = Run::start(home.std(&line).stderr(Stdio::piped()));
         if format == "jsonl" {
             run.until("\"trial\"");
@@ -156,8 +188,12 @@ fn a_full_stdout_fails_with_a_message() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for format in ["jsonl", "table", "json", "csv"] {
-        let mut command = home.std(&format!("--batch data.bin -b pread -s 4k -c warm --no-save {QUICK} --format {format}"));
-        command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap()).stderr(Stdio::piped());
+        let mut command = home.std(&format!(
+            "--batch data.bin -b pread -s 4k -c warm --no-save {QUICK} --format {format}"
+        ));
+        command
+            .stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap())
+            .stderr(Stdio::piped());
         let ran = command.stdin(Stdio::null()).spawn().unwrap().wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(1), "{format}: {stderr}");
@@ -171,8 +207,13 @@ fn a_closed_stderr_is_no_matter() {
     home.file("data.bin", 1 << 20);
     let ok = format!("--batch data.bin -b pread -s 4k -c warm {QUICK} --save NAME");
     // The second time the name is taken, which is said.
-    for (line, code) in [(ok.as_str(), 0), (&ok, 0), ("--batch missing.bin", 2), ("--batch -s 0..x", 2), ("sessions rename NAME OTHER", 0)]
-    {
+    for (line, code) in [
+        (ok.as_str(), 0),
+        (&ok, 0),
+        ("--batch missing.bin", 2),
+        ("--batch -s 0..x", 2),
+        ("sessions rename NAME OTHER", 0),
+    ] {
         let mut run = Run::start(home.std(line).stderr(Stdio::piped()));
         run.close_stderr();
         let (stdout, status) = run.finish(LONG);
@@ -181,8 +222,14 @@ fn a_closed_stderr_is_no_matter() {
     }
     // All three closed before it starts.
     let mut shell = Command::new("sh");
-    shell.args(["-c", "exec \"$@\" <&- >&- 2>&-", "sh"]).arg(env!("CARGO_BIN_EXE_iotui")).args(ok.split_whitespace());
-    shell.current_dir(home.path("")).env("HOME", home.home()).env("XDG_DATA_HOME", home.sessions_dir().join("../.."));
+    shell
+        .args(["-c", "exec \"$@\" <&- >&- 2>&-", "sh"])
+        .arg(env!("CARGO_BIN_EXE_iotui"))
+        .args(ok.split_whitespace());
+    shell
+        .current_dir(home.path(""))
+        .env("HOME", home.home())
+        .env("XDG_DATA_HOME", home.sessions_dir().join("../.."));
     // Where the report goes is found out before the run.
     assert_eq!((output(&mut shell).status.code(), home.sessions().len()), (Some(1), 2));
 }
@@ -194,19 +241,33 @@ fn without_a_home_the_run_goes_on_unsaved() {
     let line = format!("--batch data.bin -b pread -s 4k -c warm {QUICK}");
     let unsaved = |command: &mut Command| {
         let ran = output(command);
-        let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         assert_eq!(ran.status.code(), Some(0), "{stderr}");
         assert!(stdout.contains("pread") && stderr.contains("not saved"), "{stdout}\n{stderr}");
         // Where there may yet be a place: at the start, and what came of it at the end.
-        assert!(stderr.lines().count() <= 2 && stderr.lines().all(|line| line.contains("not saved")), "{stderr}");
+        assert!(
+            stderr.lines().count() <= 2 && stderr.lines().all(|line| line.contains("not saved")),
+            "{stderr}"
+        );
     };
     // Unset or empty would be the home that the system knows for this user.
     unsaved(home.std(&line).env_remove("XDG_DATA_HOME").env("HOME", "nowhere"));
     unsaved(home.std(&line).env("XDG_DATA_HOME", home.path("data.bin")));
-    assert!(home.std(&line).env_remove("HOME").stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap().success());
+    assert!(
+        home.std(&line)
+            .env_remove("HOME")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .unwrap()
+            .success()
+    );
     assert_eq!(home.sessions().len(), 1, "XDG_DATA_HOME is enough");
     // What was asked for by name must be kept: found before the run.
-    let ran = output(home.std(&format!("{line} --save NAME")).env("XDG_DATA_HOME", home.path("data.bin")));
+    let ran = output(
+        home.std(&format!("{line} --save NAME")).env("XDG_DATA_HOME", home.path("data.bin")),
+    );
     assert!(!ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
     assert_eq!(home.names(), ["data.bin"]);
 }
@@ -216,7 +277,8 @@ fn with_a_read_only_home_the_run_goes_on_unsaved() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fs::set_permissions(home.home(), fs::Permissions::from_mode(0o500)).unwrap();
-    let mut command = home.std(&format!("--batch data.bin -b pread -s 4k -c warm {QUICK} --format json"));
+    let mut command =
+        home.std(&format!("--batch data.bin -b pread -s 4k -c warm {QUICK} --format json"));
     kernel::without_override(command.env_remove("XDG_DATA_HOME"));
     let ran = output(&mut command);
     let stderr = String::from_utf8_lossy(&ran.stderr);
@@ -233,15 +295,23 @@ fn a_full_disk_under_the_sessions_is_told() {
     kernel::with_tmpfs(&data, "16k", || {
         let line = "--batch data.bin -b pread -s 4k,8k,64k -c warm --trials 20 --trial-time 1ms";
         let ran = output(home.std(line).env("XDG_DATA_HOME", &data));
-        let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         assert_eq!(ran.status.code(), Some(0), "{stderr}");
-        assert!(stdout.contains("Fastest") && stderr.contains("not all of this run is saved"), "{stdout}\n{stderr}");
+        assert!(
+            stdout.contains("Fastest") && stderr.contains("not all of this run is saved"),
+            "{stdout}\n{stderr}"
+        );
         // What did get there can be read.
         let list = output(home.std("sessions list --format json").env("XDG_DATA_HOME", &data));
         let list: Value = serde_json::from_slice(&list.stdout).unwrap();
         let id = list[0]["id"].as_str().unwrap();
-        let shown = output(home.std(&format!("sessions show {id} --format json")).env("XDG_DATA_HOME", &data));
-        assert!(shown.status.success() && trials(&serde_json::from_slice(&shown.stdout).unwrap()) < 60);
+        let shown = output(
+            home.std(&format!("sessions show {id} --format json")).env("XDG_DATA_HOME", &data),
+        );
+        assert!(
+            shown.status.success() && trials(&serde_json::from_slice(&shown.stdout).unwrap()) < 60
+        );
     });
 }
 
@@ -250,16 +320,24 @@ fn runs_at_once_do_not_damage_each_other() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = "--batch -b pread,mmap -s 4k,64k -c cold,warm --trials 3 --trial-time 1ms --format json --xor --count 0";
-    let start = |target: &str| Run::start(home.std(&format!("{line} {target}")).stderr(Stdio::null()));
+    let start =
+        |target: &str| Run::start(home.std(&format!("{line} {target}")).stderr(Stdio::null()));
     // All of one second and one name, so their ids and files are near each other.
-    let runs: Vec<Run> = ["data.bin", "data.bin", "--dir . --size 1m", "--dir . --size 1m"].into_iter().map(start).collect();
+    let runs: Vec<Run> = ["data.bin", "data.bin", "--dir . --size 1m", "--dir . --size 1m"]
+        .into_iter()
+        .map(start)
+        .collect();
     let mut ids = Vec::new();
     for run in runs {
         let (text, status) = run.finish(LONG);
         assert_eq!(status.code(), Some(0));
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(trials(&document), 24);
-        assert!(each(&document["results"], "error").iter().all(|e| e.is_null()), "{}", document["results"]);
+        assert!(
+            each(&document["results"], "error").iter().all(|e| e.is_null()),
+            "{}",
+            document["results"]
+        );
         let id = document["session"].as_str().unwrap().to_string();
         assert_eq!(home.json(&format!("sessions show {id}")), document);
         ids.push(id);

@@ -1,4 +1,5 @@
-//! Sessions while several processes make, rename, delete and import them, and while processes are killed in the middle.
+//! Sessions while several processes make, rename, delete and import them, and while processes are
+//! killed in the middle.
 
 mod common;
 
@@ -48,7 +49,8 @@ fn large(path: &Path, notes: usize) {
 /// Everything in the store is a whole session, and nothing else is there.
 fn assert_whole(home: &Home) -> Vec<serde_json::Value> {
     let list = home.json("sessions list");
-    let ids: BTreeSet<String> = each(&list, "id").iter().map(|id| format!("{}.jsonl", id.as_str().unwrap())).collect();
+    let ids: BTreeSet<String> =
+        each(&list, "id").iter().map(|id| format!("{}.jsonl", id.as_str().unwrap())).collect();
     assert_eq!(ids, names(&home.sessions_dir()).into_iter().collect(), "something else is left");
     for (id, state) in each(&list, "id").into_iter().zip(each(&list, "state")) {
         assert_ne!(state, "unreadable", "{id}");
@@ -62,8 +64,15 @@ fn a_name_given_by_many_at_once_is_given_once() {
     let home = home();
     for round in 0..4 {
         let ran = at_once((0..6).map(|_| home.std(&format!("{RUN} --save same"))));
-        assert!(ran.iter().all(|o| o.status.success()), "{:?}", ran.iter().map(stderr).collect::<Vec<_>>());
-        let told = ran.iter().filter(|o| stderr(o).contains("there is a session of that name: this one is same-")).count();
+        assert!(
+            ran.iter().all(|o| o.status.success()),
+            "{:?}",
+            ran.iter().map(stderr).collect::<Vec<_>>()
+        );
+        let told = ran
+            .iter()
+            .filter(|o| stderr(o).contains("there is a session of that name: this one is same-"))
+            .count();
         assert_eq!(told, if round == 0 { 5 } else { 6 }, "each that got a number says so");
     }
     let list = assert_whole(&home);
@@ -81,13 +90,22 @@ fn names_given_to_sessions_at_once_are_given_once() {
     for _ in 0..6 {
         home.cmd(&format!("sessions import {GOLDEN}")).assert().success();
     }
-    let ids: Vec<String> = assert_whole(&home).iter().map(|s| s["id"].as_str().unwrap().to_string()).collect();
+    let ids: Vec<String> =
+        assert_whole(&home).iter().map(|s| s["id"].as_str().unwrap().to_string()).collect();
     for _ in 0..5 {
         let ran = at_once(ids.iter().map(|id| home.std(&format!("sessions rename {id} wanted"))));
-        assert!(ran.iter().all(|o| o.status.success()), "{:?}", ran.iter().map(stderr).collect::<Vec<_>>());
-        let got: BTreeSet<String> = assert_whole(&home).iter().map(|s| s["name"].as_str().unwrap().to_string()).collect();
+        assert!(
+            ran.iter().all(|o| o.status.success()),
+            "{:?}",
+            ran.iter().map(stderr).collect::<Vec<_>>()
+        );
+        let got: BTreeSet<String> =
+            assert_whole(&home).iter().map(|s| s["name"].as_str().unwrap().to_string()).collect();
         assert_eq!(got.len(), ids.len(), "{got:?}");
-        let told: BTreeSet<String> = ran.iter().map(|o| stderr(o).trim_end().rsplit(' ').next().unwrap().to_string()).collect();
+        let told: BTreeSet<String> = ran
+            .iter()
+            .map(|o| stderr(o).trim_end().rsplit(' ').next().unwrap().to_string())
+            .collect();
         assert_eq!(told, got, "each says which it got");
     }
     let taken = stderr(&output(&mut home.std(&format!("sessions rename {} wanted", ids[0]))));
@@ -107,7 +125,8 @@ fn whatever_happens_at_once_no_session_harms_another() {
                 0 => format!("{RUN} --quiet --save w"),
                 1 => "sessions import large.jsonl".to_string(),
                 2 => format!("sessions rename {IMPORTED} r{worker}"),
-                // What another has just taken, deleted or renamed is not there: a refusal, not harm.
+                // What another has just taken, deleted or renamed is not there: a refusal, not
+                // harm.
                 _ => format!("sessions delete {IMPORTED}{}", ["", "-2", "-3", "-4"][round / 2]),
             };
             let ran = output(&mut home.std(&line));
@@ -129,11 +148,18 @@ fn a_session_that_is_recorded_is_neither_deleted_nor_renamed() {
     run.until("\"trial\"");
     let file = home.sessions().remove(0);
     let id = file.file_stem().unwrap().to_str().unwrap();
-    for line in [format!("sessions delete {id}"), format!("sessions rename {id} x"), format!("sessions delete {}", file.display())] {
+    for line in [
+        format!("sessions delete {id}"),
+        format!("sessions rename {id} x"),
+        format!("sessions delete {}", file.display()),
+    ] {
         let ran = output(&mut home.std(&line));
         let told = stderr(&ran);
         assert_eq!((ran.status.code(), told.lines().count()), (Some(1), 1), "{told}");
-        assert!(told.contains("still being recorded") && told.contains("stop its run first"), "{told}");
+        assert!(
+            told.contains("still being recorded") && told.contains("stop its run first"),
+            "{told}"
+        );
     }
     // A copy of what is there so far is another session.
     home.cmd(&format!("sessions import {}", file.display())).assert().success();
@@ -144,7 +170,8 @@ fn a_session_that_is_recorded_is_neither_deleted_nor_renamed() {
     assert_eq!(home.sessions().len(), 1);
 }
 
-/// Starts a command and kills it as soon as something has happened `events` times in the folder of sessions, or it has ended.
+/// Starts a command and kills it as soon as something has happened `events` times in the folder of
+/// sessions, or it has ended.
 fn killed(home: &Home, line: &str, events: usize) -> bool {
     let mut watch = common::kernel::Watch::of(&home.sessions_dir());
     let mut run = Run::start(home.std(line).stderr(Stdio::null()));
@@ -164,14 +191,20 @@ fn a_rename_that_is_killed_is_done_or_not_begun() {
     home.cmd("sessions import large.jsonl").assert().success();
     let file = home.sessions().remove(0);
     let id = file.file_stem().unwrap().to_str().unwrap().to_string();
-    let rest = |path: &PathBuf| fs::read_to_string(path).unwrap().split_once('\n').unwrap().1.to_string();
+    let rest =
+        |path: &PathBuf| fs::read_to_string(path).unwrap().split_once('\n').unwrap().1.to_string();
     let (before, mut name) = (rest(&file), "golden – ünïcode".to_string());
     let mut in_the_middle = 0;
     for round in 0..40 {
         let new = format!("n{round}");
-        in_the_middle += usize::from(killed(&home, &format!("sessions rename {id} {new}"), round % 20));
+        in_the_middle +=
+            usize::from(killed(&home, &format!("sessions rename {id} {new}"), round % 20));
         let list = home.json("sessions list");
-        assert_eq!((list.as_array().unwrap().len(), &list[0]["id"]), (1, &id.clone().into()), "{list}");
+        assert_eq!(
+            (list.as_array().unwrap().len(), &list[0]["id"]),
+            (1, &id.clone().into()),
+            "{list}"
+        );
         let is = list[0]["name"].as_str().unwrap().to_string();
         assert!(is == name || is == new, "{name} became {is}, not {new}");
         assert!(rest(&file) == before, "its other lines changed");
@@ -195,7 +228,10 @@ fn an_import_or_a_run_that_is_killed_leaves_a_session_or_nothing() {
     }
     home.cmd("sessions import large.jsonl").assert().success();
     for listed in assert_whole(&home) {
-        let session = iotui::session::load(&home.sessions_dir().join(format!("{}.jsonl", listed["id"].as_str().unwrap()))).unwrap();
+        let session = iotui::session::load(
+            &home.sessions_dir().join(format!("{}.jsonl", listed["id"].as_str().unwrap())),
+        )
+        .unwrap();
         if !session.name.is_empty() {
             assert!(session.trials == trials && session.notes.len() == 3001, "{listed}");
         }

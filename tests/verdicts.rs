@@ -47,11 +47,16 @@ fn results(home: &Home, line: &str) -> Vec<Value> {
 fn assert_sound(result: &Value) {
     let cell = &result["cell"];
     assert!(result["error"].is_null(), "{cell}: {}", result["error"]);
-    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no number: {value} in {result:#}"));
+    let number = |value: &Value| {
+        value.as_f64().unwrap_or_else(|| panic!("no number: {value} in {result:#}"))
+    };
     for trial in result["trials"].as_array().unwrap() {
         let keys = trial.as_object().unwrap();
         assert!(FIELDS.iter().all(|field| keys.contains_key(*field)), "{cell}: {:?}", keys.keys());
-        assert!(number(&trial["bytes"]) <= number(&trial["ops"]) * number(&cell["block"]), "{cell}: {trial}");
+        assert!(
+            number(&trial["bytes"]) <= number(&trial["ops"]) * number(&cell["block"]),
+            "{cell}: {trial}"
+        );
         assert!(number(&trial["nanos"]) > 0.0 && number(&trial["ops"]) > 0.0, "{cell}: {trial}");
     }
     if let Some(source) = result["source"].as_object() {
@@ -62,7 +67,10 @@ fn assert_sound(result: &Value) {
     }
     for warning in result["warnings"].as_array().unwrap() {
         for key in ["id", "severity", "message", "evidence", "remedy"] {
-            assert!(warning[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {warning}");
+            assert!(
+                warning[key].as_str().is_some_and(|text| !text.is_empty()),
+                "{key} of {warning}"
+            );
         }
     }
 }
@@ -104,10 +112,18 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
     let file = home.file("data.bin", LEN);
     let counted = device_counted(&file);
     let mut asked = vec!["-b all -s 64k,1m -c cold,warm -t 1,2".to_string()];
-    // Some kernels evict what is cached and idle, a busy machine gives them the time for it: then it is told, and measured again.
+    // Some kernels evict what is cached and idle, a busy machine gives them the time for it: then
+    // it is told, and measured again.
     for _ in 0..5 {
-        let found: Vec<Value> = asked.iter().flat_map(|line| results(&home, &format!("data.bin --count 0 {line}"))).collect();
-        asked = found.iter().filter(|result| !comes_from_where_it_should(result, counted)).map(|result| line_of(&result["cell"])).collect();
+        let found: Vec<Value> = asked
+            .iter()
+            .flat_map(|line| results(&home, &format!("data.bin --count 0 {line}")))
+            .collect();
+        asked = found
+            .iter()
+            .filter(|result| !comes_from_where_it_should(result, counted))
+            .map(|result| line_of(&result["cell"]))
+            .collect();
         if asked.is_empty() {
             return;
         }
@@ -116,7 +132,12 @@ fn cold_comes_from_the_device_and_warm_from_the_cache() {
 }
 
 fn line_of(cell: &Value) -> String {
-    format!("-b {} -s {} -c warm -t {}", cell["backend"].as_str().unwrap(), cell["block"], cell["threads"])
+    format!(
+        "-b {} -s {} -c warm -t {}",
+        cell["backend"].as_str().unwrap(),
+        cell["block"],
+        cell["threads"]
+    )
 }
 
 /// False where a warm cell was disturbed, which it must say.
@@ -126,7 +147,11 @@ fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
         return true;
     }
     let cold = cell["cache"] == "cold";
-    assert_eq!((trial["bytes"].as_u64(), trial["hole_bytes"].as_u64()), (Some(LEN as u64), Some(0)), "{cell}");
+    assert_eq!(
+        (trial["bytes"].as_u64(), trial["hole_bytes"].as_u64()),
+        (Some(LEN as u64), Some(0)),
+        "{cell}"
+    );
     assert!(!warnings(result).contains(&"not-cold"), "{cell}: {}", result["warnings"]);
     if let Some(before) = trial["resident_before"].as_u64() {
         let wanted = if cold { 0..=LEN as u64 / 100 } else { LEN as u64 / 100 * 99..=LEN as u64 };
@@ -136,9 +161,13 @@ fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
         assert!(!counted || source(result, "device") >= 0.98, "{cell}: {}", result["source"]);
         return true;
     }
-    // Blocks of a file system's own, which another program may drop, are some 0.1 % of so small a file: then it is told.
+    // Blocks of a file system's own, which another program may drop, are some 0.1 % of so small a
+    // file: then it is told.
     let device = trial["device_bytes"].as_u64().unwrap_or(0);
-    assert!(device <= LEN as u64 / 1000 || warnings(result).contains(&"not-warm"), "{cell}: {trial}");
+    assert!(
+        device <= LEN as u64 / 1000 || warnings(result).contains(&"not-warm"),
+        "{cell}: {trial}"
+    );
     device < 64 << 10 && (!counted || source(result, "page_cache") >= 0.98)
 }
 
@@ -191,7 +220,9 @@ fn a_sparse_file_is_holes() {
     }
     assert_all_holes(&home, "data.bin -b read,mmap,uring -s 4k,1m -c cold,warm");
     assert_all_holes(&home, "data.bin -b pread -s 4k -c asis --pattern random -t 2");
-    home.cmd(&format!("--batch data.bin -b read -s 64k -c cold --strict --no-save {QUICK}")).assert().code(4);
+    home.cmd(&format!("--batch data.bin -b read -s 64k -c cold --strict --no-save {QUICK}"))
+        .assert()
+        .code(4);
 }
 
 #[test]
@@ -207,13 +238,16 @@ fn half_a_file_is_half_holes() {
     }
     (&file).write_all(&data::random(LEN / 2, 3)).unwrap();
     file.sync_all().unwrap();
-    for result in results(&home, "data.bin -b pread,mmap -s 64k -c cold --count 0 -t 2 --pattern random") {
+    for result in
+        results(&home, "data.bin -b pread,mmap -s 64k -c cold --count 0 -t 2 --pattern random")
+    {
         assert_eq!(source(&result, "hole"), 0.5, "{}", result["source"]);
         assert_eq!(warning(&result, "holes")["severity"], "wrong");
     }
     // The part that is used is stored in full.
     let size = LEN / 2;
-    let result = &results(&home, &format!("data.bin -b pread -s 64k -c cold --count 0 --size {size}"))[0];
+    let result =
+        &results(&home, &format!("data.bin -b pread -s 64k -c cold --count 0 --size {size}"))[0];
     assert_eq!(source(result, "hole"), 0.0, "{}", result["source"]);
     assert!(!warnings(result).contains(&"holes"), "{}", result["warnings"]);
 }
@@ -224,9 +258,16 @@ fn a_preallocated_file_is_holes_even_when_cached() {
     if !home.on_disk() {
         return;
     }
-    let file = File::options().read(true).write(true).create_new(true).open(home.path("data.bin")).unwrap();
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(home.path("data.bin"))
+        .unwrap();
     // SAFETY: fallocate touches no memory. Not posix_fallocate, which may write zeros.
-    if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, LEN as libc::off_t) } != 0 || !is_all_hole(&file) {
+    if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, LEN as libc::off_t) } != 0
+        || !is_all_hole(&file)
+    {
         return skip("no unwritten extents on this file system");
     }
     assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c cold,warm --count 0");
@@ -241,7 +282,9 @@ fn a_preallocated_file_is_holes_even_when_cached() {
 #[test]
 fn tmpfs_is_memory() {
     let home = Home::new();
-    let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else { return skip("no /dev/shm") };
+    let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+        return skip("no /dev/shm");
+    };
     file.write_all(&data::random(LEN, 1)).unwrap();
     let path = file.path().display();
     for result in results(&home, &format!("{path} -b read,mmap,uring -s 64k -c cold,warm")) {
@@ -260,7 +303,12 @@ fn tmpfs_is_memory() {
             let document: Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(warning(&document["results"][0], "not-direct")["severity"], "wrong");
         }
-        code => assert_eq!((code, output.stdout.is_empty()), (Some(2), true), "{}", String::from_utf8_lossy(&output.stderr)),
+        code => assert_eq!(
+            (code, output.stdout.is_empty()),
+            (Some(2), true),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        ),
     }
 }
 
@@ -290,7 +338,10 @@ fn a_file_mapped_by_another_process_is_not_cold() {
     for result in results(&home, "data.bin -b read,mmap -s 64k -c cold --count 0") {
         let not_cold = warning(&result, "not-cold");
         assert_eq!(not_cold["severity"], "wrong");
-        assert!(not_cold["message"].as_str().unwrap().contains("another process maps it"), "{not_cold}");
+        assert!(
+            not_cold["message"].as_str().unwrap().contains("another process maps it"),
+            "{not_cold}"
+        );
         assert!(not_cold["evidence"].as_str().unwrap().contains(&pid), "process {pid}: {not_cold}");
         assert!(source(&result, "page_cache") > 0.9, "{}", result["source"]);
     }
@@ -306,13 +357,17 @@ fn a_write_that_stays_in_memory_is_told() {
     if !home.on_disk() {
         return;
     }
-    for result in results(&home, "--op write --size 8m -b read,pread,mmap-copy,uring -s 64k --count 0") {
+    for result in
+        results(&home, "--op write --size 8m -b read,pread,mmap-copy,uring -s 64k --count 0")
+    {
         let warning = warning(&result, "not-on-device");
         assert_ne!(warning["severity"], "note", "{warning}");
         assert!(warning["remedy"].as_str().unwrap().contains("--sync"), "{warning}");
     }
-    // Waited for, it is on the device; counters may be missing, but nothing is known to be left in memory.
-    for result in results(&home, "--op write --size 8m -b pread,uring -s 64k --count 0 --sync end") {
+    // Waited for, it is on the device; counters may be missing, but nothing is known to be left in
+    // memory.
+    for result in results(&home, "--op write --size 8m -b pread,uring -s 64k --count 0 --sync end")
+    {
         assert!(!warnings(&result).contains(&"not-on-device"), "{}", result["warnings"]);
     }
     assert!(home.names().is_empty());
@@ -322,13 +377,23 @@ fn a_write_that_stays_in_memory_is_told() {
 fn populating_more_than_is_visited_is_told() {
     let home = Home::new();
     home.file("data.bin", LEN);
-    for (line, told) in [("--pattern random -n 9", true), ("--pattern random -n 0", false), ("-n 9", false)] {
-        let command = format!("--batch data.bin -b mmap+populate,mmap -s 64k -c warm --no-save {QUICK} {line} --format json");
+    for (line, told) in
+        [("--pattern random -n 9", true), ("--pattern random -n 0", false), ("-n 9", false)]
+    {
+        let command = format!(
+            "--batch data.bin -b mmap+populate,mmap -s 64k -c warm --no-save {QUICK} {line} --format json"
+        );
         let ran = common::output(&mut home.std(&command));
-        let document: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+        let document: Value =
+            serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
         for result in document["results"].as_array().unwrap() {
             let populated = result["cell"]["backend"] == "mmap+populate";
-            assert_eq!(warnings(result).contains(&"populated-more"), told && populated, "{line}: {}", result["warnings"]);
+            assert_eq!(
+                warnings(result).contains(&"populated-more"),
+                told && populated,
+                "{line}: {}",
+                result["warnings"]
+            );
         }
     }
 }

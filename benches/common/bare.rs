@@ -1,21 +1,31 @@
 //! The same system calls in the barest loop there is: what a harness is compared with.
 //!
-//! Not inlined, so that each loop is a function of its own; the calls in them are. `PAD` bytes stand in front of a loop:
-//! where it lies alone decides up to 5 ns per call.
+//! Not inlined, so that each loop is a function of its own; the calls in them are. `PAD` bytes
+//! stand in front of a loop: where it lies alone decides up to 5 ns per call.
 
 use iotui::sys::clock::monotonic_nanos;
 use iotui::sys::raw;
 
 /// One pread per offset; nanoseconds each.
 #[inline(never)]
-pub fn pread<const FILL: bool, const PAD: usize>(fd: i32, to: *mut u8, block: usize, offsets: impl ExactSizeIterator<Item = u64>) -> f64 {
+pub fn pread<const FILL: bool, const PAD: usize>(
+    fd: i32,
+    to: *mut u8,
+    block: usize,
+    offsets: impl ExactSizeIterator<Item = u64>,
+) -> f64 {
     // SAFETY: callers hand in a buffer of `block` bytes.
     timed::<PAD>(offsets, block, |offset| unsafe { raw::pread::<FILL>(fd, to, block, offset) })
 }
 
 /// One read per offset, without going there.
 #[inline(never)]
-pub fn read<const FILL: bool, const PAD: usize>(fd: i32, to: *mut u8, block: usize, offsets: impl ExactSizeIterator<Item = u64>) -> f64 {
+pub fn read<const FILL: bool, const PAD: usize>(
+    fd: i32,
+    to: *mut u8,
+    block: usize,
+    offsets: impl ExactSizeIterator<Item = u64>,
+) -> f64 {
     raw::seek::<FILL>(fd, 0);
     // SAFETY: callers hand in a buffer of `block` bytes.
     timed::<PAD>(offsets, block, |_| unsafe { raw::read::<FILL>(fd, to, block) })
@@ -23,7 +33,12 @@ pub fn read<const FILL: bool, const PAD: usize>(fd: i32, to: *mut u8, block: usi
 
 /// One lseek and one read per offset.
 #[inline(never)]
-pub fn read_at<const FILL: bool, const PAD: usize>(fd: i32, to: *mut u8, block: usize, offsets: impl ExactSizeIterator<Item = u64>) -> f64 {
+pub fn read_at<const FILL: bool, const PAD: usize>(
+    fd: i32,
+    to: *mut u8,
+    block: usize,
+    offsets: impl ExactSizeIterator<Item = u64>,
+) -> f64 {
     timed::<PAD>(offsets, block, |offset| {
         raw::seek::<FILL>(fd, offset);
         // SAFETY: callers hand in a buffer of `block` bytes.
@@ -33,13 +48,20 @@ pub fn read_at<const FILL: bool, const PAD: usize>(fd: i32, to: *mut u8, block: 
 
 /// One lseek per offset.
 #[inline(never)]
-pub fn seek<const FILL: bool, const PAD: usize>(fd: i32, offsets: impl ExactSizeIterator<Item = u64>) -> f64 {
+pub fn seek<const FILL: bool, const PAD: usize>(
+    fd: i32,
+    offsets: impl ExactSizeIterator<Item = u64>,
+) -> f64 {
     timed::<PAD>(offsets, 1, |offset| (raw::seek::<FILL>(fd, offset) == offset as isize).into())
 }
 
 /// Counts what the calls return: the cheapest check there is.
 #[inline(always)]
-fn timed<const PAD: usize>(offsets: impl ExactSizeIterator<Item = u64>, block: usize, mut call: impl FnMut(u64) -> isize) -> f64 {
+fn timed<const PAD: usize>(
+    offsets: impl ExactSizeIterator<Item = u64>,
+    block: usize,
+    mut call: impl FnMut(u64) -> isize,
+) -> f64 {
     let count = offsets.len() as u64;
     let start = monotonic_nanos();
     pad::<PAD>();
@@ -56,5 +78,7 @@ fn timed<const PAD: usize>(offsets: impl ExactSizeIterator<Item = u64>, block: u
 #[inline(always)]
 fn pad<const PAD: usize>() {
     // SAFETY: does nothing. (A nop has 1 byte on x86-64, 4 on arm64; there it only shifts further.)
-    unsafe { std::arch::asm!(".rept {n}", "nop", ".endr", n = const PAD, options(nomem, nostack, preserves_flags)) };
+    unsafe {
+        std::arch::asm!(".rept {n}", "nop", ".endr", n = const PAD, options(nomem, nostack, preserves_flags))
+    };
 }

@@ -1,4 +1,5 @@
-//! Files to measure: on the file system of the target folder, since the page cache of a tmpfs is another thing.
+//! Files to measure: on the file system of the target folder, since the page cache of a tmpfs is
+//! another thing.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -34,8 +35,18 @@ impl Pieces {
 
 impl Temporary {
     pub fn new(name: &str, len: u64, pieces: Pieces) -> Temporary {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}-{}", pieces.bytes(), std::process::id()));
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).expect("a file in the target folder");
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+            "{name}-{}-{}",
+            pieces.bytes(),
+            std::process::id()
+        ));
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)
+            .expect("a file in the target folder");
         let temporary = Temporary { path, file, len };
         temporary.write(pieces);
         temporary
@@ -45,7 +56,8 @@ impl Temporary {
     pub fn write(&self, pieces: Pieces) {
         self.file.set_len(0).expect("empty the file");
         if pieces == Pieces::Large {
-            fill::fill_random(&self.file, self.len, 1, &|| false, &mut |_| {}).expect("fill the file");
+            fill::fill_random(&self.file, self.len, 1, &|| false, &mut |_| {})
+                .expect("fill the file");
             return;
         }
         let mut page = vec![0; Pieces::Page.bytes()];
@@ -58,7 +70,14 @@ impl Temporary {
 
     /// As a backend opens it.
     pub fn target(&self) -> Target {
-        Target { path: self.path.clone(), held: None, size: self.len, writable: false, direct_align: None, direct_refused: None }
+        Target {
+            path: self.path.clone(),
+            held: None,
+            size: self.len,
+            writable: false,
+            direct_align: None,
+            direct_refused: None,
+        }
     }
 
     /// Share of its pages in the page cache.
@@ -66,7 +85,8 @@ impl Temporary {
         residency::residency(&self.file, 0, self.len).map_or(1.0, |r| r.share())
     }
 
-    /// Written anew when the kernel took pages out of the cache: reading them back would give other folios.
+    /// Written anew when the kernel took pages out of the cache: reading them back would give other
+    /// folios.
     pub fn warm(&self, pieces: Pieces) {
         if self.resident() < 1.0 {
             eprintln!("{} was evicted, written again", self.path.display());
@@ -83,7 +103,8 @@ impl Temporary {
         let start = format!("{:x}-", map.as_ptr() as usize);
         let lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
         let kib = lines.filter_map(|line| line.strip_prefix("FilePmdMapped:")).next();
-        let kib: f64 = kib.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(f64::NAN);
+        let kib: f64 =
+            kib.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(f64::NAN);
         kib * 1024.0 / self.len as f64
     }
 }

@@ -1,4 +1,5 @@
-//! One lane, run as the engine runs it: on a thread with its own descriptor table and its own open file.
+//! One lane, run as the engine runs it: on a thread with its own descriptor table and its own open
+//! file.
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,7 +18,10 @@ pub fn job(backend: &str, target: &Target, block: u64) -> Job {
         count: None,
         span: target.size,
         cache: Cache::Warm,
-        ..Job::plain(Choice::parse(backend).expect("a backend"), if backend == "seek" { Op::Seek } else { Op::Read })
+        ..Job::plain(
+            Choice::parse(backend).expect("a backend"),
+            if backend == "seek" { Op::Seek } else { Op::Read },
+        )
     }
 }
 
@@ -31,7 +35,11 @@ pub struct Open {
 impl Open {
     pub fn new(target: &Target, job: &Job) -> Open {
         let backend = backend(&job.backend.id).expect("a backend");
-        Open { lane: backend.open(target, job, 0).expect("open the target"), backend, job: job.clone() }
+        Open {
+            lane: backend.open(target, job, 0).expect("open the target"),
+            backend,
+            job: job.clone(),
+        }
     }
 
     /// Nanoseconds per operation of one trial of `count` operations.
@@ -39,7 +47,13 @@ impl Open {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let mut work = Work::new(Assignment {
             timed,
-            ..Assignment::of(self.backend, &self.job, Share::of(&self.job, 0, count, 1), &stop, &published)
+            ..Assignment::of(
+                self.backend,
+                &self.job,
+                Share::of(&self.job, 0, count, 1),
+                &stop,
+                &published,
+            )
         });
         let start = monotonic_nanos();
         drive::run(self.lane.as_mut(), &mut work).expect("a trial without errors");

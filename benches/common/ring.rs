@@ -1,4 +1,5 @@
-//! The barest io_uring loop: registered file and buffer, all free slots filled, one enter, all completions taken.
+//! The barest io_uring loop: registered file and buffer, all free slots filled, one enter, all
+//! completions taken.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -48,13 +49,17 @@ impl BareRing {
                 && let Some(slot) = free.pop()
             {
                 let at = self.buffer.at(slot as usize * self.block as usize);
-                let read = opcode::ReadFixed::new(types::Fixed(0), at, self.block as u32, 0).offset(next * self.block);
-                // SAFETY: each slot has its own part of the buffer, which outlives the ring; the queue has room for all.
-                unsafe { queue.push(&read.build().user_data(slot.into())) }.expect("room for every slot");
+                let read = opcode::ReadFixed::new(types::Fixed(0), at, self.block as u32, 0)
+                    .offset(next * self.block);
+                // SAFETY: each slot has its own part of the buffer, which outlives the ring; the
+                // queue has room for all.
+                unsafe { queue.push(&read.build().user_data(slot.into())) }
+                    .expect("room for every slot");
                 next += 1;
             }
             queue.sync();
-            // SAFETY: what is queued reads into the buffer, which outlives the ring and whose slots are used by one read at a time.
+            // SAFETY: what is queued reads into the buffer, which outlives the ring and whose slots
+            // are used by one read at a time.
             let taken = unsafe { raw::uring_enter::<FILL>(fd, queue.len() as u32, 1) };
             assert!(taken >= 0, "io_uring_enter: {taken}");
             queue.sync();

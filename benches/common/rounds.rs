@@ -1,6 +1,6 @@
-//! Rounds: the bench runs itself again for each, so that every round has fresh addresses and fresh pages. Inside a
-//! round every sample has its yardstick taken right before or after it, and the variants take turns: whatever else the machine
-//! does hits all of them alike.
+//! Rounds: the bench runs itself again for each, so that every round has fresh addresses and fresh
+//! pages. Inside a round every sample has its yardstick taken right before or after it, and the
+//! variants take turns: whatever else the machine does hits all of them alike.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use super::table::verdict;
 
 /// The heads of [`Pairs::nanos_row`].
-pub const NANOS: [&str; 8] = ["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""];
+pub const NANOS: [&str; 8] =
+    ["", "bare", "iotui", "over: least", "lower quartile", "paired", "target", ""];
 
 /// Set in a process that is one round.
 pub const ROUND: &str = "IOTUI_BENCH_ROUND";
@@ -27,7 +28,8 @@ pub struct Variant<'a> {
 #[derive(Default)]
 pub struct Pairs(BTreeMap<String, Vec<(f64, f64)>>);
 
-/// Runs `rounds` rounds of `measure` and returns their pairs; `None` in a process that was a round itself.
+/// Runs `rounds` rounds of `measure` and returns their pairs; `None` in a process that was a round
+/// itself.
 pub fn gather(rounds: usize, measure: fn(usize)) -> Option<Pairs> {
     if let Some(round) = std::env::var(ROUND).ok().and_then(|r| r.parse().ok()) {
         measure(round);
@@ -36,12 +38,18 @@ pub fn gather(rounds: usize, measure: fn(usize)) -> Option<Pairs> {
     let mut pairs = Pairs::default();
     for round in 0..rounds {
         let me = std::env::current_exe().expect("a running program has a path");
-        let child = Command::new(me).env(ROUND, round.to_string()).stderr(Stdio::inherit()).output().expect("run itself");
+        let child = Command::new(me)
+            .env(ROUND, round.to_string())
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("run itself");
         assert!(child.status.success(), "round {round} failed");
         for line in String::from_utf8_lossy(&child.stdout).lines() {
             let mut parts = line.split('\t');
             let name = parts.next().unwrap_or_default();
-            let mut number = || parts.next().and_then(|n| n.parse().ok()).expect("a round prints names and numbers");
+            let mut number = || {
+                parts.next().and_then(|n| n.parse().ok()).expect("a round prints names and numbers")
+            };
             pairs.0.entry(name.into()).or_default().push((number(), number()));
         }
     }
@@ -56,7 +64,8 @@ pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count
         for place in 0..all {
             let Variant { name, yardstick, sample } = &mut variants[(place + turn) % all];
             let yardstick = &mut yardsticks[*yardstick];
-            // The first of a pair meets caches that other variants have filled: not always the same one.
+            // The first of a pair meets caches that other variants have filled: not always the same
+            // one.
             let (bare, own) = if turn % 2 == 0 {
                 let bare = yardstick();
                 (bare, sample())
@@ -71,8 +80,9 @@ pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count
     }
 }
 
-/// Takes `count` samples of each, in turns that go forwards and backwards, and pairs those of the same turn by `rows`: the name, the
-/// yardstick and the sample. For samples that take so long that several rows must share them.
+/// Takes `count` samples of each, in turns that go forwards and backwards, and pairs those of the
+/// same turn by `rows`: the name, the yardstick and the sample. For samples that take so long that
+/// several rows must share them.
 pub fn cycle(mut samples: Vec<Sample>, rows: &[(String, usize, usize)], count: usize) {
     // Turn 0 is not counted: the first touch of code and data is nobody's cost.
     for turn in 0..=count {
@@ -131,7 +141,9 @@ impl Pairs {
         let mut row = vec![name.to_string()];
         row.extend([low.bare, low.own, min.over(), low.over(), paired].map(|x| format!("{x:.1}")));
         row.push(target.map_or(String::new(), |t| format!("<= {t}")));
-        row.push(target.map_or("for reference".into(), |t| verdict(low.over() <= t && paired <= t)));
+        row.push(
+            target.map_or("for reference".into(), |t| verdict(low.over() <= t && paired <= t)),
+        );
         row
     }
 

@@ -1,6 +1,7 @@
 //! The table of what was wanted and what was measured.
 
-/// Rows of equal length, printed in columns: the first and the last to the left, the others to the right.
+/// Rows of equal length, printed in columns: the first and the last to the left, the others to the
+/// right.
 pub struct Table(Vec<Vec<String>>);
 
 /// Whether a target was reached: said, not enforced, since a busy machine proves nothing.
@@ -19,7 +20,8 @@ impl Table {
 
     pub fn print(&self) {
         let columns = self.0[0].len();
-        let width = |column: usize| self.0.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width =
+            |column: usize| self.0.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.0 {
             let cells = row.iter().zip(&widths).enumerate();

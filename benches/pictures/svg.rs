@@ -11,12 +11,13 @@ const INK: &str = "#c0caf5";
 
 /// The 16 names, for programs that use them.
 const NAMED: [&str; 16] = [
-    "#15161e", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#a9b1d6", "#565f89", "#f7768e", "#9ece6a", "#e0af68",
-    "#7aa2f7", "#bb9af7", "#7dcfff", "#c0caf5",
+    "#15161e", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#a9b1d6",
+    "#565f89", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#c0caf5",
 ];
 
 pub fn picture(screen: &vt100::Screen, (columns, rows): (u16, u16)) -> String {
-    let (width, height) = (f64::from(columns) * W + 2.0 * MARGIN, f64::from(rows) * H + 2.0 * MARGIN);
+    let (width, height) =
+        (f64::from(columns) * W + 2.0 * MARGIN, f64::from(rows) * H + 2.0 * MARGIN);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          font-family=\"ui-monospace,DejaVu Sans Mono,Menlo,Consolas,monospace\" font-size=\"14\">\n\
@@ -32,7 +33,11 @@ pub fn picture(screen: &vt100::Screen, (columns, rows): (u16, u16)) -> String {
             }
             let (x, y) = (MARGIN + f64::from(column) * W, MARGIN + f64::from(row) * H);
             if !bg.is_empty() {
-                let _ = writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{H}\" fill=\"{bg}\"/>", W + 0.2);
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{H}\" fill=\"{bg}\"/>",
+                    W + 0.2
+                );
             }
             let letter = cell.contents().chars().next().unwrap_or(' ');
             if shape(&mut svg, letter, x, y, &fg) || letter == ' ' {
@@ -100,10 +105,15 @@ fn shape(svg: &mut String, letter: char, x: f64, y: f64, fill: &str) -> bool {
             let part = (letter as u32 - '▁' as u32 + 1) as f64 / 8.0;
             rect(svg, x, y + H * (1.0 - part), W, H * part, fill);
         }
-        '▉'..='▏' => rect(svg, x, y, W * (8 - (letter as u32 - '█' as u32)) as f64 / 8.0, H, fill),
+        '▉'..='▏' => {
+            rect(svg, x, y, W * (8 - (letter as u32 - '█' as u32)) as f64 / 8.0, H, fill)
+        }
         '░' | '▒' | '▓' => {
             let alpha = [0.25, 0.5, 0.75][(letter as u32 - '░' as u32) as usize];
-            let _ = writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{W}\" height=\"{H}\" fill=\"{fill}\" opacity=\"{alpha}\"/>");
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{W}\" height=\"{H}\" fill=\"{fill}\" opacity=\"{alpha}\"/>"
+            );
         }
         _ => return lines(svg, letter, x, y, fill),
     }
@@ -111,16 +121,31 @@ fn shape(svg: &mut String, letter: char, x: f64, y: f64, fill: &str) -> bool {
 }
 
 fn rect(svg: &mut String, x: f64, y: f64, width: f64, height: f64, fill: &str) {
-    let _ = writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"/>", width + 0.1, height + 0.1);
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"/>",
+        width + 0.1,
+        height + 0.1
+    );
 }
 
 /// Eight dots, numbered down the left column, down the right, then the lowest row.
 fn braille(svg: &mut String, bits: u32, x: f64, y: f64, fill: &str) {
-    const PLACES: [(f64, f64); 8] = [(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (1.0, 0.0), (1.0, 1.0), (1.0, 2.0), (0.0, 3.0), (1.0, 3.0)];
+    const PLACES: [(f64, f64); 8] = [
+        (0.0, 0.0),
+        (0.0, 1.0),
+        (0.0, 2.0),
+        (1.0, 0.0),
+        (1.0, 1.0),
+        (1.0, 2.0),
+        (0.0, 3.0),
+        (1.0, 3.0),
+    ];
     for (bit, (column, row)) in PLACES.iter().enumerate() {
         if bits >> bit & 1 == 1 {
             let (cx, cy) = (x + W * (0.25 + 0.5 * column), y + H * (0.125 + 0.25 * row));
-            let _ = writeln!(svg, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"1.35\" fill=\"{fill}\"/>");
+            let _ =
+                writeln!(svg, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"1.35\" fill=\"{fill}\"/>");
         }
     }
 }
@@ -147,7 +172,11 @@ fn lines(svg: &mut String, letter: char, x: f64, y: f64, stroke: &str) -> bool {
     };
     let (cx, cy) = (x + W / 2.0, y + H / 2.0);
     let heavy = matches!(letter, '━' | '┃' | '┣' | '┫');
-    let dashed = if matches!(letter, '┄' | '╌' | '┆' | '╎') { " stroke-dasharray=\"2 2\"" } else { "" };
+    let dashed = if matches!(letter, '┄' | '╌' | '┆' | '╎') {
+        " stroke-dasharray=\"2 2\""
+    } else {
+        ""
+    };
     let mut path = String::new();
     for (on, tx, ty) in [(left, x, cy), (right, x + W, cy), (up, cx, y), (down, cx, y + H)] {
         if on {
@@ -155,6 +184,9 @@ fn lines(svg: &mut String, letter: char, x: f64, y: f64, stroke: &str) -> bool {
         }
     }
     let width = if heavy { 2.4 } else { 1.2 };
-    let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{stroke}\" stroke-width=\"{width}\" fill=\"none\"{dashed}/>");
+    let _ = writeln!(
+        svg,
+        "<path d=\"{path}\" stroke=\"{stroke}\" stroke-width=\"{width}\" fill=\"none\"{dashed}/>"
+    );
     true
 }

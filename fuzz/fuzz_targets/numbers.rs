@@ -1,5 +1,5 @@
-//! Changes a session as its text is made: one number in the place of another, or a value in the place of a value. What changes
-//! bytes at random seldom gets past the parser.
+//! Changes a session as its text is made: one number in the place of another, or a value in the
+//! place of a value. What changes bytes at random seldom gets past the parser.
 
 const EDGES: [&[u8]; 14] = [
     b"0",

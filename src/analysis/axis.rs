@@ -1,4 +1,5 @@
-//! The numbers that jobs differ in: what a chart is drawn over, a knee is found along, and rows are ordered by.
+//! The numbers that jobs differ in: what a chart is drawn over, a knee is found along, and rows are
+//! ordered by.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -107,11 +108,16 @@ static AXES: [Row; 6] = [
 /// Sizes of files are seldom whole powers: two to three digits.
 fn short_size(bytes: u64) -> String {
     let exact = units::short_bytes(bytes);
-    if exact.len() <= 5 { exact } else { units::show_bytes(bytes).replace("iB", "").replace(' ', "").to_lowercase() }
+    if exact.len() <= 5 {
+        exact
+    } else {
+        units::show_bytes(bytes).replace("iB", "").replace(' ', "").to_lowercase()
+    }
 }
 
 impl Axis {
-    pub const ALL: [Axis; 6] = [Axis::Block, Axis::Depth, Axis::Threads, Axis::Count, Axis::Size, Axis::Mix];
+    pub const ALL: [Axis; 6] =
+        [Axis::Block, Axis::Depth, Axis::Threads, Axis::Count, Axis::Size, Axis::Mix];
 
     fn row(self) -> &'static Row {
         // The rows stand in the order of the variants: a test compares their ids.
@@ -176,13 +182,17 @@ impl Axis {
         differs
     }
 
-    /// The axes over which these jobs can be drawn, the most useful first: the one that leaves the fewest curves, for it
-    /// says most; of equals the one whose values lie farthest apart, then the one that is named first.
+    /// The axes over which these jobs can be drawn, the most useful first: the one that leaves the
+    /// fewest curves, for it says most; of equals the one whose values lie farthest apart, then the
+    /// one that is named first.
     pub fn choices<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Vec<Axis> {
-        let mut varying: Vec<Axis> = Axis::ALL.into_iter().filter(|axis| axis.varies(jobs.clone())).collect();
+        let mut varying: Vec<Axis> =
+            Axis::ALL.into_iter().filter(|axis| axis.varies(jobs.clone())).collect();
         if varying.len() > 1 {
             // A sort by a key that is cached keeps the order of what is equal.
-            varying.sort_by_cached_key(|axis| (axis.curves(jobs.clone()), u64::MAX - axis.reach(jobs.clone())));
+            varying.sort_by_cached_key(|axis| {
+                (axis.curves(jobs.clone()), u64::MAX - axis.reach(jobs.clone()))
+            });
         }
         varying
     }
@@ -200,7 +210,9 @@ impl Axis {
 
     /// How many times the smallest value the largest is.
     fn reach<'a>(self, jobs: impl Iterator<Item = &'a Job>) -> u64 {
-        let (low, high) = jobs.map(|job| self.of(job)).fold((u64::MAX, 1), |(low, high), at| (low.min(at), high.max(at)));
+        let (low, high) = jobs
+            .map(|job| self.of(job))
+            .fold((u64::MAX, 1), |(low, high), at| (low.min(at), high.max(at)));
         high / low.max(1)
     }
 }
@@ -220,7 +232,11 @@ mod tests {
         let mut jobs = Vec::new();
         for block in blocks {
             for count in counts {
-                jobs.extend(threads.iter().map(|n| Job { count: *count, threads: *n, ..job("read", *block, Cache::Warm) }));
+                jobs.extend(threads.iter().map(|n| Job {
+                    count: *count,
+                    threads: *n,
+                    ..job("read", *block, Cache::Warm)
+                }));
             }
         }
         jobs
@@ -238,7 +254,15 @@ mod tests {
                 mix: Some(30),
                 ..Job::plain(Choice::plain("pread"), Op::Write)
             },
-            Job { block: 4, depth: 2, threads: 9, count: Some(0), span: 99, mix: None, ..Job::plain(Choice::plain("pread"), Op::Write) },
+            Job {
+                block: 4,
+                depth: 2,
+                threads: 9,
+                count: Some(0),
+                span: 99,
+                mix: None,
+                ..Job::plain(Choice::plain("pread"), Op::Write)
+            },
         ];
         for axis in Axis::ALL {
             assert_eq!(serde_json::to_string(&axis).unwrap(), format!("\"{}\"", axis.id()));
@@ -247,14 +271,21 @@ mod tests {
             assert!(!axis.varies(cleared.iter()), "{axis:?} is still there");
         }
         assert_eq!(Axis::ALL.map(|axis| axis.of(&jobs[0])), [8, 3, 5, 7, 100, 30]);
-        assert_eq!((Axis::Count.of(&jobs[1]), Axis::Mix.of(&jobs[1])), (25, 0), "one pass has as many operations as blocks");
+        assert_eq!(
+            (Axis::Count.of(&jobs[1]), Axis::Mix.of(&jobs[1])),
+            (25, 0),
+            "one pass has as many operations as blocks"
+        );
     }
 
     #[test]
     fn the_axis_that_leaves_the_fewest_curves_is_drawn() {
         assert_eq!(best(&grid(&[1], &[None], &[1])), None);
         assert_eq!(best(&grid(&[1, 2, 4, 8], &[Some(1024), Some(8192)], &[1])), Some(Axis::Block));
-        assert_eq!(best(&grid(&[1, 2], &[Some(1024), Some(8192), Some(65536)], &[1])), Some(Axis::Count));
+        assert_eq!(
+            best(&grid(&[1, 2], &[Some(1024), Some(8192), Some(65536)], &[1])),
+            Some(Axis::Count)
+        );
         assert_eq!(best(&grid(&[4096, 65536], &[None], &[1, 2, 4])), Some(Axis::Threads));
         let equal = grid(&[1, 2, 4, 8], &[1 << 10, 1 << 13, 1 << 16, 1 << 19].map(Some), &[1]);
         assert_eq!(best(&equal), Some(Axis::Count), "of equals the one with the wider range");
@@ -266,13 +297,16 @@ mod tests {
         let mixed = grid(&[4096], &[None, Some(8), Some(16)], &[1]);
         assert_eq!(best(&mixed), None);
         assert_eq!(best(&mixed[1..]), Some(Axis::Count));
-        let spans = [1 << 20, 3 << 20, 0].map(|span| Job { span, ..job("read", 4096, Cache::Warm) });
+        let spans =
+            [1 << 20, 3 << 20, 0].map(|span| Job { span, ..job("read", 4096, Cache::Warm) });
         assert_eq!((best(&spans), best(&spans[..2])), (None, Some(Axis::Size)));
     }
 
     #[test]
     fn values_are_told_in_their_own_words() {
-        let told = |axis: Axis, value: u64| [axis.show(value), axis.tick(value as f64), axis.short(value as f64)];
+        let told = |axis: Axis, value: u64| {
+            [axis.show(value), axis.tick(value as f64), axis.short(value as f64)]
+        };
         assert_eq!(told(Axis::Block, 4096), ["4 KiB", "4 KiB", "4k"]);
         assert_eq!(told(Axis::Count, 8 << 20), ["8388608 operations", "8m", "8m"]);
         assert_eq!(told(Axis::Size, 8 << 20), ["8 MiB of the file", "8 MiB", "8m"]);

@@ -7,7 +7,9 @@ use serde::Serialize;
 use crate::analysis::answer::Answer;
 use crate::analysis::probe::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, Limited, Why, why};
-use crate::analysis::{CellResult, Known, ProbeResult, SummaryOf, probes, results, skipped, skipped_probes};
+use crate::analysis::{
+    CellResult, Known, ProbeResult, SummaryOf, probes, results, skipped, skipped_probes,
+};
 use crate::host::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
 use crate::record::{Estimate, HostSummary, Level, ProbeTrial, Warning};
@@ -80,13 +82,22 @@ pub struct JobRow {
     evidence: (),
 }
 
-/// What was measured of the machine, what is known of the way to the disk, and what its vendor names.
+/// What was measured of the machine, what is known of the way to the disk, and what its vendor
+/// names.
 fn ceilings(session: &Session) -> BTreeMap<String, f64> {
     let grounds = session.grounds.as_ref();
     let measured = grounds.and_then(|grounds| grounds.machine.ceilings.as_ref());
-    let mut all: BTreeMap<String, f64> = measured.into_iter().flat_map(|c| c.named()).map(|(name, value)| (name.into(), value)).collect();
-    let link = grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
-    let also = [("link_bytes_per_second", link), ("rated_bytes_per_second", session.plan.rated.map(|rate| rate as f64))];
+    let mut all: BTreeMap<String, f64> = measured
+        .into_iter()
+        .flat_map(|c| c.named())
+        .map(|(name, value)| (name.into(), value))
+        .collect();
+    let link =
+        grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
+    let also = [
+        ("link_bytes_per_second", link),
+        ("rated_bytes_per_second", session.plan.rated.map(|rate| rate as f64)),
+    ];
     all.extend(also.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
     all
 }
@@ -148,8 +159,20 @@ fn job_row((result, limit): (CellResult, Option<Limited>)) -> Row {
 
 fn probe_row(result: ProbeResult) -> Row {
     let outliers = result.outliers();
-    let ProbeResult { cell, trials, value, cycles, estimate, reference, warnings, error, unit: _, evidence } = result;
-    let (limit, throughput, operations, syscalls, latency, source, source_reason, amplification) = ((), (), (), (), (), (), (), ());
+    let ProbeResult {
+        cell,
+        trials,
+        value,
+        cycles,
+        estimate,
+        reference,
+        warnings,
+        error,
+        unit: _,
+        evidence,
+    } = result;
+    let (limit, throughput, operations, syscalls, latency, source, source_reason, amplification) =
+        ((), (), (), (), (), (), (), ());
     Row::Probe(Box::new(ProbeRow {
         cell,
         trials,
@@ -186,8 +209,17 @@ pub fn document(session: &Session) -> Document<'_> {
         programs: session.programs(),
         far: session.far(),
         plan: &session.plan,
-        results: results.into_iter().zip(limits).map(job_row).chain(probes.into_iter().map(probe_row)).collect(),
-        skipped: skipped(session).into_iter().map(Missed::Job).chain(skipped_probes(session).into_iter().map(Missed::Probe)).collect(),
+        results: results
+            .into_iter()
+            .zip(limits)
+            .map(job_row)
+            .chain(probes.into_iter().map(probe_row))
+            .collect(),
+        skipped: skipped(session)
+            .into_iter()
+            .map(Missed::Job)
+            .chain(skipped_probes(session).into_iter().map(Missed::Probe))
+            .collect(),
         levels: &session.levels,
         ceilings: ceilings(session),
         answer,

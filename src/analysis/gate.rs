@@ -23,7 +23,8 @@ pub struct Ruling {
     pub slower: Vec<Pair>,
     /// Cells that the baseline has and this run cannot be judged by.
     pub open: Vec<Open>,
-    /// The least and the most that a cell had to lose to be called slower, shares of its speed: how wide the intervals are.
+    /// The least and the most that a cell had to lose to be called slower, shares of its speed: how
+    /// wide the intervals are.
     pub seen: Option<(f64, f64)>,
     /// Cells that the baseline itself has no sound figure of: nothing is asked of them.
     pub unheld: usize,
@@ -42,13 +43,22 @@ pub struct Open {
 
 /// Holds the run of `versus` against `base`, its baseline.
 ///
-/// A cell is slower by more than `limit` where the whole 95 % interval of its ratio lies below 1 - `limit`: then an equal cell is
-/// called so in less than 2.5 % of cases, and hardly ever where it scatters by less than the limit. What the machine differs by
-/// itself between runs is in the interval, as far as it is known.
+/// A cell is slower by more than `limit` where the whole 95 % interval of its ratio lies below 1 -
+/// `limit`: then an equal cell is called so in less than 2.5 % of cases, and hardly ever where it
+/// scatters by less than the limit. What the machine differs by itself between runs is in the
+/// interval, as far as it is known.
 pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     let sound = judgeable(base);
     let unheld = base.plan.cells.len() - sound.len();
-    let mut ruling = Ruling { limit, judged: 0, slower: Vec::new(), open: Vec::new(), seen: None, unheld, drift: None };
+    let mut ruling = Ruling {
+        limit,
+        judged: 0,
+        slower: Vec::new(),
+        open: Vec::new(),
+        seen: None,
+        unheld,
+        drift: None,
+    };
     ruling.drift = versus.drift.as_ref().map(|drift| drift.text.clone());
     for cell in sound {
         match versus.cells.iter().find(|pair| pair.cell == cell) {
@@ -56,15 +66,27 @@ pub fn rule(base: &Session, versus: &Versus, limit: f64) -> Ruling {
                 Some(open) => ruling.open.push(open),
                 None => {
                     ruling.judged += 1;
-                    ruling.seen = ruling.seen.into_iter().chain(seen(pair, limit)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+                    ruling.seen = ruling
+                        .seen
+                        .into_iter()
+                        .chain(seen(pair, limit))
+                        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
                     if beyond(pair, limit) {
                         ruling.slower.push(pair.clone());
                     }
                 }
             },
             None => {
-                let why = versus.alone.iter().find(|alone| alone.cell == cell).and_then(|alone| alone.reason.clone());
-                ruling.open.push(Open { cell, why: why.unwrap_or_else(|| "it was not measured".into()), wrong: false });
+                let why = versus
+                    .alone
+                    .iter()
+                    .find(|alone| alone.cell == cell)
+                    .and_then(|alone| alone.reason.clone());
+                ruling.open.push(Open {
+                    cell,
+                    why: why.unwrap_or_else(|| "it was not measured".into()),
+                    wrong: false,
+                });
             }
         }
     }
@@ -77,7 +99,8 @@ fn beyond(pair: &Pair, limit: f64) -> bool {
     pair.ratio.and_then(|ratio| ratio.high).is_some_and(|high| high < 1.0 - limit)
 }
 
-/// The loss that would have put an interval of this width beyond the limit, twice: as the least and the most.
+/// The loss that would have put an interval of this width beyond the limit, twice: as the least and
+/// the most.
 fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
     let ratio = pair.ratio?;
     let loss = 1.0 - (1.0 - limit) * ratio.ratio / ratio.high?;
@@ -87,11 +110,19 @@ fn seen(pair: &Pair, limit: f64) -> Option<(f64, f64)> {
 fn open(pair: &Pair) -> Option<Open> {
     let why = || pair.reason.clone().unwrap_or_else(|| "it has no figure".into());
     let (why, wrong) = match pair.outcome {
-        Outcome::Faster | Outcome::Slower | Outcome::Same | Outcome::Unclear | Outcome::Larger | Outcome::Smaller => return None,
-        Outcome::TooFew if pair.other_trials < MIN_TRIALS => {
-            (format!("{} of the {MIN_TRIALS} trials that an interval needs", pair.other_trials), false)
+        Outcome::Faster
+        | Outcome::Slower
+        | Outcome::Same
+        | Outcome::Unclear
+        | Outcome::Larger
+        | Outcome::Smaller => return None,
+        Outcome::TooFew if pair.other_trials < MIN_TRIALS => (
+            format!("{} of the {MIN_TRIALS} trials that an interval needs", pair.other_trials),
+            false,
+        ),
+        Outcome::TooFew => {
+            ("its interval reaches down to 0: some trial moved nothing".into(), false)
         }
-        Outcome::TooFew => ("its interval reaches down to 0: some trial moved nothing".into(), false),
         Outcome::Wrong => (why(), true),
         Outcome::Failed => (why(), false),
     };
@@ -99,17 +130,23 @@ fn open(pair: &Pair) -> Option<Open> {
 }
 
 impl Ruling {
-    /// Whether some cell has no answer, so that nothing slower does not mean that all is well. Figures that are warned to be wrong
-    /// do not count, unless there are no others.
+    /// Whether some cell has no answer, so that nothing slower does not mean that all is well.
+    /// Figures that are warned to be wrong do not count, unless there are no others.
     pub fn is_open(&self) -> bool {
         self.judged == 0 || self.open.iter().any(|open| !open.wrong)
     }
 
     /// Which losses the intervals could show: none slower says little where they are wide.
     fn sight(&self) -> String {
-        let text = |(least, most): (f64, f64)| match [least, most].map(|loss| format!("{:.0} %", (loss * 100.0).ceil())) {
-            [least, most] if least == most => format!("; their intervals show losses from {least} on"),
-            [least, most] => format!("; their intervals show losses from {least} on, the widest from {most} on"),
+        let text = |(least, most): (f64, f64)| match [least, most]
+            .map(|loss| format!("{:.0} %", (loss * 100.0).ceil()))
+        {
+            [least, most] if least == most => {
+                format!("; their intervals show losses from {least} on")
+            }
+            [least, most] => {
+                format!("; their intervals show losses from {least} on, the widest from {most} on")
+            }
         };
         self.seen.map_or(String::new(), text)
     }
@@ -117,18 +154,35 @@ impl Ruling {
     /// The ruling in one line.
     pub fn text(&self) -> String {
         let limit = show_share(self.limit);
-        let cells = |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
+        let cells =
+            |count: usize| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
         let mut said = match self.slower.len() {
-            0 => format!("Gate: of {} judged none is slower than A by more than {limit}{}.", cells(self.judged), self.sight()),
+            0 => format!(
+                "Gate: of {} judged none is slower than A by more than {limit}{}.",
+                cells(self.judged),
+                self.sight()
+            ),
             slower => {
                 let mut named: Vec<String> = self.slower.iter().take(NAMED).map(figure).collect();
                 named.extend((slower > NAMED).then(|| format!("{} more", slower - NAMED)));
-                format!("Gate: {slower} of {} judged slower than A by more than {limit}: {}.", cells(self.judged), named.join("; "))
+                format!(
+                    "Gate: {slower} of {} judged slower than A by more than {limit}: {}.",
+                    cells(self.judged),
+                    named.join("; ")
+                )
             }
         };
         if let Some(first) = self.open.first() {
-            let more = if self.open.len() > 1 { format!(", and {} more", self.open.len() - 1) } else { String::new() };
-            said += &format!(" Not judged: {}{more}: {}.", first.cell.label(), first.why.trim_end_matches('.'));
+            let more = if self.open.len() > 1 {
+                format!(", and {} more", self.open.len() - 1)
+            } else {
+                String::new()
+            };
+            said += &format!(
+                " Not judged: {}{more}: {}.",
+                first.cell.label(),
+                first.why.trim_end_matches('.')
+            );
         }
         if let Some(drift) = self.drift.as_ref().filter(|_| self.judged > 0) {
             said += &format!(" {drift}");
@@ -154,10 +208,15 @@ fn figure(pair: &Pair) -> String {
 
 /// The cells of a session that another run can be judged by.
 pub fn judgeable(session: &Session) -> Vec<Job> {
-    let above_0 = |of: SummaryOf| of.summary.median > 0.0 && of.summary.low.is_some_and(|low| low > 0.0);
+    let above_0 =
+        |of: SummaryOf| of.summary.median > 0.0 && of.summary.low.is_some_and(|low| low > 0.0);
     let figure = |result: &CellResult| result.throughput.or(result.operations).is_some_and(above_0);
-    let sound =
-        |result: &CellResult| result.error.is_none() && result.wrong().is_none() && result.counted().len() >= MIN_TRIALS && figure(result);
+    let sound = |result: &CellResult| {
+        result.error.is_none()
+            && result.wrong().is_none()
+            && result.counted().len() >= MIN_TRIALS
+            && figure(result)
+    };
     results(session).into_iter().filter(sound).map(|result| result.cell).collect()
 }
 

@@ -1,7 +1,9 @@
-//! What a session shows: results of cells and probes, the answer in words, limits, comparisons and the gate.
+//! What a session shows: results of cells and probes, the answer in words, limits, comparisons and
+//! the gate.
 //!
-//! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`] come first; [`answer`],
-//! [`why`], [`compare`] and [`rule`] are made of them, and [`document`] holds all of it for reports.
+//! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`]
+//! come first; [`answer`], [`why`], [`compare`] and [`rule`] are made of them, and [`document`]
+//! holds all of it for reports.
 
 mod answer;
 mod axis;
@@ -23,8 +25,8 @@ use answer::of_experiment;
 pub use answer::{Answer, Best, ColdCost, Knee, answer};
 pub use axis::Axis;
 pub use compare::{
-    Alone, Beside, Comparison, Difference, Drift, DriftBasis, Kept, Outcome, Pair, ProbePair, Side, Versus, alike, compare, compare_with,
-    machines, times,
+    Alone, Beside, Comparison, Difference, Drift, DriftBasis, Kept, Outcome, Pair, ProbePair, Side,
+    Versus, alike, compare, compare_with, machines, times,
 };
 pub use document::{CellOf, Document, document};
 pub use gate::{MIN_TRIALS, Open, Ruling, judgeable, rule};
@@ -36,7 +38,7 @@ pub use remarks::{Step, steps};
 use result::ended;
 pub use result::{CellResult, LatencyOf, SummaryOf, TrialWork, result, results, skipped};
 pub use why::{
-    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Model, Why, estimate, estimated, expected, foreseen,
-    reasons as estimate_reasons, why,
+    Basis, Bounds, CurveCost, Estimate, Estimated, Limit, Limited, Model, Why, estimate, estimated,
+    expected, foreseen, reasons as estimate_reasons, why,
 };
 pub use written::Written;

@@ -1,4 +1,5 @@
-//! What the figures of the network probes say together: the network's share of those to a peer, and connections in round trips.
+//! What the figures of the network probes say together: the network's share of those to a peer, and
+//! connections in round trips.
 //!
 //! Pure functions of results.
 
@@ -42,12 +43,16 @@ pub struct Network {
 
 /// Median and interval in nanoseconds of one operation, or of 1 MB.
 fn nanos(result: &ProbeResult) -> Option<(f64, Option<(f64, f64)>)> {
-    let summary = result.value.filter(|_| result.error.is_none() && result.wrong().is_none())?.summary;
+    let summary =
+        result.value.filter(|_| result.error.is_none() && result.wrong().is_none())?.summary;
     let interval = summary.low.zip(summary.high);
     let of_rate = |rate: f64| 1e6 / rate * 1e9;
     let found = match result.unit? {
         Unit::Nanos => Some((summary.median, interval)),
-        Unit::BytesPerSecond => Some((of_rate(summary.median), interval.map(|(low, high)| (of_rate(high), of_rate(low))))),
+        Unit::BytesPerSecond => Some((
+            of_rate(summary.median),
+            interval.map(|(low, high)| (of_rate(high), of_rate(low))),
+        )),
         Unit::PerSecond | Unit::Bytes => None,
     };
     found.filter(|(value, _)| value.is_finite())
@@ -76,7 +81,10 @@ pub fn network(probes: &[ProbeResult]) -> Network {
 fn share(far: &ProbeResult, probes: &[ProbeResult]) -> Option<NetworkShare> {
     // Closing waits for nobody: the network has no share in it.
     let network = matches!(far.cell.probe.as_str(), "rtt" | "net-bandwidth" | "connect");
-    if !network || word(&far.cell, "to") != Some("remote") || word(&far.cell, "part") == Some("teardown") {
+    if !network
+        || word(&far.cell, "to") != Some("remote")
+        || word(&far.cell, "part") == Some("teardown")
+    {
         return None;
     }
     let mut near = far.cell.clone();
@@ -85,7 +93,14 @@ fn share(far: &ProbeResult, probes: &[ProbeResult]) -> Option<NetworkShare> {
     let ((remote, of_remote), (loopback, of_loopback)) = (nanos(far)?, nanos(near)?);
     let bounds = of_remote.zip(of_loopback).map(|(far, near)| (far.0 - near.1, far.1 - near.0));
     let (low, high) = (bounds.map(|(low, _)| low), bounds.map(|(_, high)| high));
-    Some(NetworkShare { cell: far.cell.clone(), remote, loopback, network: remote - loopback, low, high })
+    Some(NetworkShare {
+        cell: far.cell.clone(),
+        remote,
+        loopback,
+        network: remote - loopback,
+        low,
+        high,
+    })
 }
 
 fn setup(result: &ProbeResult, probes: &[ProbeResult]) -> Option<RoundTrips> {
@@ -115,7 +130,12 @@ impl NetworkShare {
     fn said(&self) -> String {
         let show = |value| Unit::Nanos.show(value);
         match self.is_real() {
-            true => format!("{} of {} ({:.0} %)", show(self.network), show(self.remote), self.network / self.remote * 100.0),
+            true => format!(
+                "{} of {} ({:.0} %)",
+                show(self.network),
+                show(self.remote),
+                self.network / self.remote * 100.0
+            ),
             false => format!("no difference at {}", show(self.remote)),
         }
     }
@@ -137,25 +157,42 @@ impl Network {
     pub fn lines(&self) -> Vec<String> {
         let of = |probe: &str, what: &str| {
             let said = |share: &NetworkShare| share.said() + &share.of_what();
-            let shares: Vec<String> = self.shares.iter().filter(|share| share.cell.probe == probe).map(said).collect();
-            (!shares.is_empty()).then(|| format!("the network's share of {what}: {}", shares.join("; ")))
+            let shares: Vec<String> =
+                self.shares.iter().filter(|share| share.cell.probe == probe).map(said).collect();
+            (!shares.is_empty())
+                .then(|| format!("the network's share of {what}: {}", shares.join("; ")))
         };
-        let setups: Vec<String> = self.setups.iter().map(|of| format!("{:.2} {}", of.round_trips, to_and_ip(&of.cell))).collect();
-        let setups = (!setups.is_empty()).then(|| format!("setting up a connection in round trips: {}", setups.join("; ")));
-        let times = self.megabytes.iter().map(|(cell, nanos)| format!("{} ({})", Unit::Nanos.show(*nanos), to_and_ip(cell)));
+        let setups: Vec<String> = self
+            .setups
+            .iter()
+            .map(|of| format!("{:.2} {}", of.round_trips, to_and_ip(&of.cell)))
+            .collect();
+        let setups = (!setups.is_empty())
+            .then(|| format!("setting up a connection in round trips: {}", setups.join("; ")));
+        let times = self
+            .megabytes
+            .iter()
+            .map(|(cell, nanos)| format!("{} ({})", Unit::Nanos.show(*nanos), to_and_ip(cell)));
         let times: Vec<String> = times.collect();
-        let times = (!times.is_empty()).then(|| format!("1 MB (10^6 bytes) takes {}", times.join("; ")));
-        [("rtt", "a round trip"), ("net-bandwidth", "the time for 1 MB"), ("connect", "setting up a connection")]
-            .into_iter()
-            .filter_map(|(probe, what)| of(probe, what))
-            .chain(setups)
-            .chain(times)
-            .collect()
+        let times =
+            (!times.is_empty()).then(|| format!("1 MB (10^6 bytes) takes {}", times.join("; ")));
+        [
+            ("rtt", "a round trip"),
+            ("net-bandwidth", "the time for 1 MB"),
+            ("connect", "setting up a connection"),
+        ]
+        .into_iter()
+        .filter_map(|(probe, what)| of(probe, what))
+        .chain(setups)
+        .chain(times)
+        .collect()
     }
 
     /// The sentence for an answer: that of the plain round trip.
     pub fn sentence(&self) -> Option<String> {
-        let plain = |share: &&NetworkShare| share.cell.probe == "rtt" && word(&share.cell, "by") == Some("tcp");
+        let plain = |share: &&NetworkShare| {
+            share.cell.probe == "rtt" && word(&share.cell, "by") == Some("tcp")
+        };
         let share = self.shares.iter().find(plain)?;
         Some(match share.is_real() {
             true => format!("The network's share of a round trip is {}.", share.said()),

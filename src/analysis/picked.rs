@@ -19,7 +19,8 @@ pub struct Picked {
     pub nanos: Option<f64>,
     /// Median, bytes per second.
     pub throughput: Option<f64>,
-    /// What bounds it: the memory bandwidth of all threads, or the way to the disk; `None` where that was not measured.
+    /// What bounds it: the memory bandwidth of all threads, or the way to the disk; `None` where
+    /// that was not measured.
     pub ceiling: Option<PickedCeiling>,
     /// What each way gave when it was tried, the fastest first.
     pub tried: Vec<Tried>,
@@ -56,7 +57,8 @@ pub(super) fn picked(session: &Session, results: &[CellResult]) -> Vec<Picked> {
 
 fn one(session: &Session, pick: &Pick, result: &CellResult) -> Picked {
     let throughput = result.throughput.as_ref().map(|of| of.summary.median);
-    let times: Vec<f64> = result.counted().into_iter().map(|index| result.trials[index].nanos as f64).collect();
+    let times: Vec<f64> =
+        result.counted().into_iter().map(|index| result.trials[index].nanos as f64).collect();
     let whole = |trial: &Trial| trial.xor.filter(|_| trial.passes > 0);
     let mut picked = Picked {
         cell: result.cell.clone(),
@@ -76,7 +78,12 @@ fn tried(session: &Session, pick: &Pick) -> Vec<Tried> {
     let mut cells: Vec<u32> = pick.tries.iter().map(|t| t.cell).collect();
     cells.sort_unstable();
     cells.dedup();
-    let of = |cell: u32| Some(Tried { cell: session.plan.cells.get(cell as usize)?.clone(), throughput: pick.rate(cell)? });
+    let of = |cell: u32| {
+        Some(Tried {
+            cell: session.plan.cells.get(cell as usize)?.clone(),
+            throughput: pick.rate(cell)?,
+        })
+    };
     let mut tried: Vec<Tried> = cells.into_iter().filter_map(of).collect();
     tried.sort_by(|a, b| b.throughput.total_cmp(&a.throughput));
     tried
@@ -90,10 +97,19 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
     let (bounds, source) = (Bounds::of(session), result.source?);
     let (name, bound) = if source.page_cache + source.hole >= MOST {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
-        (format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }), bounds.ceilings.read_by(threads)?)
+        (
+            format!("{threads} thread{} can read from memory", if threads == 1 { "" } else { "s" }),
+            bounds.ceilings.read_by(threads)?,
+        )
     } else if source.device >= MOST {
-        let names = [("the way to the disk carries", bounds.link), ("the disk's vendor names", bounds.rated)];
-        let (name, bound) = names.into_iter().filter_map(|(name, bound)| Some((name, bound?))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let names = [
+            ("the way to the disk carries", bounds.link),
+            ("the disk's vendor names", bounds.rated),
+        ];
+        let (name, bound) = names
+            .into_iter()
+            .filter_map(|(name, bound)| Some((name, bound?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))?;
         (name.to_string(), bound)
     } else {
         return None;
@@ -101,7 +117,8 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
     (bound > 0.0).then(|| PickedCeiling { name, bytes_per_second: bound, share: rate / bound })
 }
 
-/// `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads can read from memory. mmap+shared ... was picked ...`
+/// `XOR 1a2b3c4d of 512 MiB in 25.3 ms: 19.8 GiB/s, 94 % of the 21.0 GiB/s that 2 threads can read
+/// from memory. mmap+shared ... was picked ...`
 fn text(picked: &Picked, result: &CellResult) -> String {
     let job = &picked.cell;
     let state = state_of(job);
@@ -112,7 +129,12 @@ fn text(picked: &Picked, result: &CellResult) -> String {
     let time = picked.nanos.map_or(String::new(), |nanos| format!(" in {}", show_nanos(nanos)));
     let rate = picked.throughput.map_or(String::new(), |rate| format!(": {}", show_rate(rate)));
     let share = match &picked.ceiling {
-        Some(ceiling) => format!(", {} of the {} that {}", show_share(ceiling.share), show_rate(ceiling.bytes_per_second), ceiling.name),
+        Some(ceiling) => format!(
+            ", {} of the {} that {}",
+            show_share(ceiling.share),
+            show_rate(ceiling.bytes_per_second),
+            ceiling.name
+        ),
         None if result.source.is_some_and(|source| source.device >= MOST) => {
             " (what this disk can give is not known: --rated SPEED says it)".into()
         }
@@ -122,19 +144,38 @@ fn text(picked: &Picked, result: &CellResult) -> String {
         1 => String::new(),
         trials => format!(" (median of {trials} trials)"),
     };
-    let short = if result.trials.iter().any(|trial| trial.short) { " It was cut before the end of the file." } else { "" };
-    let failed = result.error.as_ref().map_or(String::new(), |error| format!(" It failed: {}.", error.trim_end_matches('.')));
-    let wrong = result.wrong().map_or(String::new(), |why| format!(" But: {}.", why.message.trim_end_matches('.')));
-    format!("{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.", way_of(job), picked.why)
+    let short = if result.trials.iter().any(|trial| trial.short) {
+        " It was cut before the end of the file."
+    } else {
+        ""
+    };
+    let failed = result
+        .error
+        .as_ref()
+        .map_or(String::new(), |error| format!(" It failed: {}.", error.trim_end_matches('.')));
+    let wrong = result
+        .wrong()
+        .map_or(String::new(), |why| format!(" But: {}.", why.message.trim_end_matches('.')));
+    format!(
+        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.",
+        way_of(job),
+        picked.why
+    )
 }
 
 /// Why a cell is not measured that another was picked before.
 pub(super) fn passed_over(session: &Session, cell: u32) -> Option<String> {
-    let pick = session.picks.iter().find(|pick| pick.cell != Some(cell) && pick.cells().any(|of| of == cell))?;
+    let pick = session
+        .picks
+        .iter()
+        .find(|pick| pick.cell != Some(cell) && pick.cells().any(|of| of == cell))?;
     if let Some(out) = pick.left_out.iter().find(|out| out.cell == cell) {
         return Some(out.why.clone());
     }
-    Some(format!("tried for a moment it gave {}, less than what was picked", show_rate(pick.rate(cell)?)))
+    Some(format!(
+        "tried for a moment it gave {}, less than what was picked",
+        show_rate(pick.rate(cell)?)
+    ))
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::analysis::{Answer, CellResult, SummaryOf, answer, ended, network, picked, probe_rules, rated, remarks};
+use crate::analysis::{
+    Answer, CellResult, SummaryOf, answer, ended, network, picked, probe_rules, rated, remarks,
+};
 use crate::plan::{Param, ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::session::{Reference, Session, references};
@@ -42,7 +44,8 @@ impl ProbeResult {
 
     /// Indexes of the trials that the summary is made from: whole ones, or all where all were cut.
     pub fn counted(&self) -> Vec<usize> {
-        let whole: Vec<usize> = (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
+        let whole: Vec<usize> =
+            (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
         if whole.is_empty() { (0..self.trials.len()).collect() } else { whole }
     }
 
@@ -54,16 +57,31 @@ impl ProbeResult {
     }
 }
 
-/// The result of one cell. Trials in another unit than the first are no figures of the same thing: they are left out.
+/// The result of one cell. Trials in another unit than the first are no figures of the same thing:
+/// they are left out.
 fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFindings) -> ProbeResult {
     let unit = trials.first().map(|trial| trial.unit);
     trials.retain(|trial| Some(trial.unit) == unit);
     let ProbeFindings { estimate, warnings, error, evidence, far: _ } = findings.clone();
     let (value, cycles, reference) = (None, None, Vec::new());
-    let mut result = ProbeResult { cell: cell.clone(), trials, unit, value, cycles, estimate, reference, warnings, error, evidence };
-    let counted: Vec<ProbeTrial> = result.counted().iter().map(|index| result.trials[*index]).collect();
+    let mut result = ProbeResult {
+        cell: cell.clone(),
+        trials,
+        unit,
+        value,
+        cycles,
+        estimate,
+        reference,
+        warnings,
+        error,
+        evidence,
+    };
+    let counted: Vec<ProbeTrial> =
+        result.counted().iter().map(|index| result.trials[*index]).collect();
     let values: Vec<f64> = counted.iter().map(|trial| trial.value).collect();
-    result.value = Summary::of(&values).zip(unit).map(|(summary, unit)| SummaryOf { summary, unit: unit.name() });
+    result.value = Summary::of(&values)
+        .zip(unit)
+        .map(|(summary, unit)| SummaryOf { summary, unit: unit.name() });
     let cycles: Option<Vec<f64>> = counted.iter().map(|trial| trial.cycles).collect();
     result.cycles = cycles.and_then(|cycles| Summary::of(&cycles)).map(|summary| summary.median);
     result
@@ -78,7 +96,8 @@ pub fn probes(session: &Session) -> Vec<ProbeResult> {
         }
     }
     let cells = session.plan.probes.iter().zip(by_cell).zip(&session.probe_findings);
-    let reached = cells.filter(|((_, trials), findings)| !trials.is_empty() || findings.error.is_some());
+    let reached =
+        cells.filter(|((_, trials), findings)| !trials.is_empty() || findings.error.is_some());
     let known = |mut result: ProbeResult| {
         result.reference = reported(&result.cell, result.unit, session);
         // A report's figures come as they are.
@@ -94,13 +113,16 @@ pub fn probes(session: &Session) -> Vec<ProbeResult> {
 /// The result of one cell, without what others reach.
 fn measured(session: &Session, cell: &ProbeCell) -> Option<ProbeResult> {
     let at = session.plan.probes.iter().position(|own| own == cell)?;
-    let trials = session.probe_trials.iter().filter(|trial| trial.cell as usize == at).copied().collect();
+    let trials =
+        session.probe_trials.iter().filter(|trial| trial.cell as usize == at).copied().collect();
     Some(result(cell, trials, session.probe_findings.get(at)?))
 }
 
 /// What the references report of a probe's cell, but for the session that asks.
 fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Known> {
-    let others = references().iter().filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
+    let others = references()
+        .iter()
+        .filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
     let value = |reference: &Reference| {
         let found = measured(reference.session(), cell)?;
         let value = found.value.filter(|_| unit.is_none_or(|unit| found.unit == Some(unit)))?;
@@ -111,19 +133,21 @@ fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Known
 
 /// Probes that were not measured and why: left out of the plan, or never reached.
 pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
-    let mut reached: Vec<bool> = session.probe_findings.iter().map(|findings| findings.error.is_some()).collect();
+    let mut reached: Vec<bool> =
+        session.probe_findings.iter().map(|findings| findings.error.is_some()).collect();
     for trial in &session.probe_trials {
         if let Some(reached) = reached.get_mut(trial.cell as usize) {
             *reached = true;
         }
     }
     let missed = session.plan.probes.iter().zip(reached).filter(|(_, reached)| !reached);
-    let missed = missed.map(|(cell, _)| Skipped { cell: cell.clone(), reason: ended(session).into() });
+    let missed =
+        missed.map(|(cell, _)| Skipped { cell: cell.clone(), reason: ended(session).into() });
     session.plan.skipped_probes.iter().cloned().chain(missed).collect()
 }
 
-/// The answer of a session: that of its jobs, the picked ways first; of probes, which of them cost least and most, and what
-/// they say together.
+/// The answer of a session: that of its jobs, the picked ways first; of probes, which of them cost
+/// least and most, and what they say together.
 pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer(results);
     if let Some(text) = crate::analysis::of_experiment(session, results, &answer.text) {
@@ -140,8 +164,11 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     answer.network = network(probes);
     if !probes.is_empty() {
         let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
-        let sentences =
-            own.into_iter().chain([sum(probes)]).chain(remarks::remarks(probes, &session.host)).chain(answer.network.sentence());
+        let sentences = own
+            .into_iter()
+            .chain([sum(probes)])
+            .chain(remarks::remarks(probes, &session.host))
+            .chain(answer.network.sentence());
         answer.text = crate::text::clean_text(&sentences.collect::<Vec<_>>().join(" "));
     }
     answer
@@ -155,12 +182,16 @@ fn sum(probes: &[ProbeResult]) -> String {
         count => format!("{count} probes were measured"),
     };
     // The step of a clock is no operation.
-    let is_step = |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
+    let is_step =
+        |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
     let timed = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && !is_step(probe));
     let trusted = timed.filter(|probe| probe.error.is_none() && probe.wrong().is_none());
-    let mut times: Vec<(f64, &ProbeResult)> = trusted.filter_map(|probe| Some((probe.value?.summary.median, probe))).collect();
+    let mut times: Vec<(f64, &ProbeResult)> =
+        trusted.filter_map(|probe| Some((probe.value?.summary.median, probe))).collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let said = |(nanos, probe): &(f64, &ProbeResult)| format!("{} ({})", probe.cell.label(), Unit::Nanos.show(*nanos));
+    let said = |(nanos, probe): &(f64, &ProbeResult)| {
+        format!("{} ({})", probe.cell.label(), Unit::Nanos.show(*nanos))
+    };
     match times.as_slice() {
         [least, .., most] => format!("{count}: from {} to {}.", said(least), said(most)),
         [one] => format!("{count}: {}.", said(one)),

@@ -1,4 +1,5 @@
-//! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
+//! A probe as curves: over the parameter that is a number and varies, one curve for each of the
+//! others.
 
 use crate::analysis::ProbeResult;
 use crate::plan::{Param, ProbeCell};
@@ -11,7 +12,8 @@ const FIRST: [&str; 2] = ["bytes", "threads"];
 /// One curve of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeCurve {
-    /// What its cells share and others do not: `stride 64`; empty where it is the only one and has nothing to share.
+    /// What its cells share and others do not: `stride 64`; empty where it is the only one and has
+    /// nothing to share.
     pub name: String,
     /// Indexes into the results, ascending along the axis.
     pub results: Vec<usize>,
@@ -29,9 +31,12 @@ pub struct ProbeCurves {
 }
 
 impl ProbeCurves {
-    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing varies along an axis.
+    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing
+    /// varies along an axis.
     pub fn of(probe: &str, results: &[ProbeResult]) -> Option<ProbeCurves> {
-        let own: Vec<usize> = (0..results.len()).filter(|at| results[*at].cell.probe == probe && results[*at].value.is_some()).collect();
+        let own: Vec<usize> = (0..results.len())
+            .filter(|at| results[*at].cell.probe == probe && results[*at].value.is_some())
+            .collect();
         let of = |unit: Unit| own.iter().copied().filter(move |at| results[*at].unit == Some(unit));
         let along = |unit: Unit| Some((unit, axis(of(unit).map(|at| &results[at].cell))?));
         let (unit, axis) = own.iter().filter_map(|at| results[*at].unit).find_map(along)?;
@@ -47,7 +52,11 @@ impl ProbeCurves {
         let alone = curves.len() == 1;
         let curve = |(rest, mut own): (ProbeCell, Vec<usize>)| {
             own.sort_by_key(|at| number(&results[*at].cell, &axis));
-            let name = if rest.params.is_empty() && !alone { bare(probe).into() } else { rest.words().join(", ") };
+            let name = if rest.params.is_empty() && !alone {
+                bare(probe).into()
+            } else {
+                rest.words().join(", ")
+            };
             ProbeCurve { name, results: own }
         };
         let curves = curves.into_iter().map(curve).collect();
@@ -75,7 +84,9 @@ fn axis<'a>(cells: impl Iterator<Item = &'a ProbeCell> + Clone) -> Option<String
         values.any(|value| Some(value) != first)
     };
     let first = FIRST.iter().find(|name| varies(name)).map(|name| name.to_string());
-    first.or_else(|| cells.clone().flat_map(|cell| cell.params.keys()).find(|name| varies(name)).cloned())
+    first.or_else(|| {
+        cells.clone().flat_map(|cell| cell.params.keys()).find(|name| varies(name)).cloned()
+    })
 }
 
 fn number(cell: &ProbeCell, name: &str) -> Option<u64> {

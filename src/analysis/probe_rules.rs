@@ -14,10 +14,14 @@ pub struct Rule {
 /// Severity, message, evidence and remedy.
 type Found = (Severity, String, String, &'static str);
 
-pub static RULES: &[Rule] =
-    &[Rule { id: "few-batches", judge: few }, Rule { id: "wide", judge: wide }, Rule { id: "beyond-estimate", judge: beyond }];
+pub static RULES: &[Rule] = &[
+    Rule { id: "few-batches", judge: few },
+    Rule { id: "wide", judge: wide },
+    Rule { id: "beyond-estimate", judge: beyond },
+];
 
-/// An interval beyond this is worth a note, and one beyond that shows the order of magnitude at best.
+/// An interval beyond this is worth a note, and one beyond that shows the order of magnitude at
+/// best.
 const NARROW: f64 = 0.05;
 const WIDE: f64 = 0.2;
 
@@ -44,7 +48,12 @@ fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
     let (count, needed) = (result.counted().len(), Plan::ROUNDS as usize);
     (0 < count && count < needed).then(|| {
         let message = format!("{} cannot give a confidence interval", batches(count));
-        (Severity::Misleading, message, format!("{needed} are needed"), "use a longer --budget or --trials 5 or more")
+        (
+            Severity::Misleading,
+            message,
+            format!("{needed} are needed"),
+            "use a longer --budget or --trials 5 or more",
+        )
     })
 }
 
@@ -54,19 +63,37 @@ fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let severity = if width > WIDE { Severity::Misleading } else { Severity::Note };
     let message = format!("the interval is ±{} of the figure", show_share(width));
     let ends = [summary.low?, summary.high?].map(|end| unit.show(end));
-    let evidence = format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted().len()));
-    Some((severity, message, evidence, "use a longer --budget, or stop what else runs on this machine"))
+    let evidence =
+        format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted().len()));
+    Some((
+        severity,
+        message,
+        evidence,
+        "use a longer --budget, or stop what else runs on this machine",
+    ))
 }
 
 fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let (value, estimate) = (result.value?.summary.median, result.estimate.as_ref()?);
     let (end, far) = match () {
-        () if estimate.high > 0.0 && value > FACTOR * estimate.high => ("upper", value / estimate.high),
-        () if estimate.low > 0.0 && value < estimate.low / FACTOR => ("lower", value / estimate.low),
+        () if estimate.high > 0.0 && value > FACTOR * estimate.high => {
+            ("upper", value / estimate.high)
+        }
+        () if estimate.low > 0.0 && value < estimate.low / FACTOR => {
+            ("lower", value / estimate.low)
+        }
         () => return None,
     };
-    let message = format!("the figure is {far:.2} times the {end} end of its estimate: one of the two does not hold here");
-    let evidence = format!("{} against {} to {}: {}", unit.show(value), unit.show(estimate.low), unit.show(estimate.high), estimate.reason);
+    let message = format!(
+        "the figure is {far:.2} times the {end} end of its estimate: one of the two does not hold here"
+    );
+    let evidence = format!(
+        "{} against {} to {}: {}",
+        unit.show(value),
+        unit.show(estimate.low),
+        unit.show(estimate.high),
+        estimate.reason
+    );
     let remedy = "run it again on a quiet machine; if it stays, the estimate's facts do not describe this machine";
     Some((Severity::Misleading, message, evidence, remedy))
 }

@@ -10,16 +10,26 @@ const DEVICE: f64 = 0.9;
 /// `The device gave 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
 pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let rated = session.plan.rated.filter(|rate| *rate > 0)?;
-    let from_device = |result: &&CellResult| result.source.is_some_and(|source| source.device >= DEVICE);
-    let sound = results.iter().filter(from_device).filter(|result| result.error.is_none() && result.wrong().is_none());
+    let from_device =
+        |result: &&CellResult| result.source.is_some_and(|source| source.device >= DEVICE);
+    let sound = results
+        .iter()
+        .filter(from_device)
+        .filter(|result| result.error.is_none() && result.wrong().is_none());
     let rates = sound.filter_map(|result| Some((result, result.throughput?.summary.median)));
     let name = decimal(rated);
     Some(match rates.max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((best, rate)) => {
             let share = show_share(rate / rated as f64);
-            format!("The device gave {share} of the rated {name}: {}, {}.", best.cell.label(), show_rate(rate))
+            format!(
+                "The device gave {share} of the rated {name}: {}, {}.",
+                best.cell.label(),
+                show_rate(rate)
+            )
         }
-        None => format!("Nothing is said of the rated {name}: no cell had its bytes from the device."),
+        None => {
+            format!("Nothing is said of the rated {name}: no cell had its bytes from the device.")
+        }
     })
 }
 
@@ -44,7 +54,8 @@ mod tests {
     fn session(device: f64, rated: u64) -> Session {
         let mut session = testing::session(1);
         session.plan.rated = Some(rated);
-        session.trials = (1..=5).map(|round| testing::trial(0, round, 2_870_000_000).into()).collect();
+        session.trials =
+            (1..=5).map(|round| testing::trial(0, round, 2_870_000_000).into()).collect();
         let source = Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 });
         session.verdicts = vec![Some(Verdict { source, ..Verdict::default() })];
         session
@@ -57,9 +68,19 @@ mod tests {
     #[test]
     fn the_answer_says_what_share_of_the_rated_speed_was_reached() {
         let text = said(&session(1.0, 3_500_000_000));
-        assert!(text.ends_with(" The device gave 82 % of the rated 3.5 GB/s: read 4 KiB warm, 2.67 GiB/s."), "{text}");
+        assert!(
+            text.ends_with(
+                " The device gave 82 % of the rated 3.5 GB/s: read 4 KiB warm, 2.67 GiB/s."
+            ),
+            "{text}"
+        );
         let text = said(&session(0.0, 550_000_000));
-        assert!(text.ends_with(" Nothing is said of the rated 550 MB/s: no cell had its bytes from the device."), "{text}");
+        assert!(
+            text.ends_with(
+                " Nothing is said of the rated 550 MB/s: no cell had its bytes from the device."
+            ),
+            "{text}"
+        );
         let mut unnamed = session(1.0, 1);
         unnamed.plan.rated = None;
         assert!(!said(&unnamed).contains("rated"));

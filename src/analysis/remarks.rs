@@ -1,5 +1,5 @@
-//! What the figures of probes say together: caches by their latency, the price of an argument, how many calls a system
-//! call is worth, what a network adds to a file. Pure functions of the results.
+//! What the figures of probes say together: caches by their latency, the price of an argument, how
+//! many calls a system call is worth, what a network adds to a file. Pure functions of the results.
 
 use crate::analysis::ProbeResult;
 use crate::host::{CacheLevel, Host};
@@ -31,43 +31,62 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     said.into_iter().flatten().chain(penalty(probes)).collect()
 }
 
-/// The probes of that name whose times can be taken: without errors and warnings that they are wrong.
+/// The probes of that name whose times can be taken: without errors and warnings that they are
+/// wrong.
 fn times<'a>(probes: &'a [ProbeResult], probe: &str) -> impl Iterator<Item = &'a ProbeResult> {
-    let sound = |of: &&ProbeResult| of.unit == Some(Unit::Nanos) && of.error.is_none() && of.wrong().is_none();
+    let sound = |of: &&ProbeResult| {
+        of.unit == Some(Unit::Nanos) && of.error.is_none() && of.wrong().is_none()
+    };
     probes.iter().filter(move |of| of.cell.probe == probe).filter(sound)
 }
 
 /// The time of the probe whose parameters are those given.
 fn nanos(probes: &[ProbeResult], probe: &str, params: &[(&str, Param)]) -> Option<f64> {
     let is = |of: &&ProbeResult| {
-        of.cell.params.len() == params.len() && params.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
+        of.cell.params.len() == params.len()
+            && params.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
     };
     let found = times(probes, probe).find(is)?;
     found.value.map(|value| value.summary.median)
 }
 
 /// Values along one numeric parameter, rising; `fixed` are the other parameters.
-fn along(probes: &[ProbeResult], probe: &str, axis: &str, fixed: &[(&str, Param)]) -> Vec<(u64, f64)> {
+fn along(
+    probes: &[ProbeResult],
+    probe: &str,
+    axis: &str,
+    fixed: &[(&str, Param)],
+) -> Vec<(u64, f64)> {
     let place = |of: &ProbeResult| match of.cell.params.get(axis) {
         Some(Param::Number(at)) => Some((*at, of.value?.summary.median)),
         _ => None,
     };
     let others = |of: &&ProbeResult| {
-        of.cell.params.len() == fixed.len() + 1 && fixed.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
+        of.cell.params.len() == fixed.len() + 1
+            && fixed.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
     };
-    let mut points: Vec<(u64, f64)> = times(probes, probe).filter(others).filter_map(place).collect();
+    let mut points: Vec<(u64, f64)> =
+        times(probes, probe).filter(others).filter_map(place).collect();
     points.sort_by_key(|(at, _)| *at);
     points
 }
 
 fn calls(probes: &[ProbeResult]) -> Option<String> {
     let getpid = [("call", "getpid".into()), ("path", "inline".into())];
-    let (call, syscall) = (nanos(probes, "call", &[("arguments", 0.into())])?, nanos(probes, "syscall", &getpid)?);
-    (call > 0.0)
-        .then(|| format!("A system call ({}) is worth {:.0} procedure calls ({}).", show_nanos(syscall), syscall / call, show_nanos(call)))
+    let (call, syscall) =
+        (nanos(probes, "call", &[("arguments", 0.into())])?, nanos(probes, "syscall", &getpid)?);
+    (call > 0.0).then(|| {
+        format!(
+            "A system call ({}) is worth {:.0} procedure calls ({}).",
+            show_nanos(syscall),
+            syscall / call,
+            show_nanos(call)
+        )
+    })
 }
 
-/// The slope of the least squares over the number of arguments; not told where the figures scatter more than they rise.
+/// The slope of the least squares over the number of arguments; not told where the figures scatter
+/// more than they rise.
 fn argument(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "call", "arguments", &[]);
     let count = points.len() as f64;
@@ -88,18 +107,23 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
-/// The steps of all staircases: of the memory latency, named by the caches of this machine, and of the TLB's reach.
+/// The steps of all staircases: of the memory latency, named by the caches of this machine, and of
+/// the TLB's reach.
 pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
-    let mut caches: Vec<&CacheLevel> = host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
+    let mut caches: Vec<&CacheLevel> =
+        host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
     caches.sort_by_key(|cache| cache.size);
-    // By its middle: a step that begins just within a cache and goes far beyond it is not that cache's.
+    // By its middle: a step that begins just within a cache and goes far beyond it is not that
+    // cache's.
     let middle = |from: u64, to: u64| (from as f64 * to as f64).sqrt() as u64;
     let holds = |size: u64| caches.iter().find(|cache| cache.size >= size);
     let name = |cache: Option<&&CacheLevel>| cache.map_or("memory".into(), |cache| cache.name());
     let cache = |from: u64, to: u64| {
         let own = holds(middle(from, to));
         // Twice a cache's size is not that cache any more: the two cannot be told apart here.
-        let both = own.filter(|own| to >= own.size.saturating_mul(2)).map(|_| format!(" and {}", name(holds(to))));
+        let both = own
+            .filter(|own| to >= own.size.saturating_mul(2))
+            .map(|_| format!(" and {}", name(holds(to))));
         format!("{}{} to {}", name(own), both.unwrap_or_default(), show_bytes(to))
     };
     let mut all = named("latency", &along(probes, "latency", "bytes", &[]), cache);
@@ -107,7 +131,11 @@ pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     all
 }
 
-fn named(probe: &'static str, points: &[(u64, f64)], name: impl Fn(u64, u64) -> String) -> Vec<Step> {
+fn named(
+    probe: &'static str,
+    points: &[(u64, f64)],
+    name: impl Fn(u64, u64) -> String,
+) -> Vec<Step> {
     let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
     let step = |plateau: Plateau| {
         let (from, to) = (points.get(plateau.first)?.0, points.get(plateau.last)?.0);
@@ -123,14 +151,17 @@ fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
     (own.len() > 1).then(|| format!("{begin}: {}.", own.join(", ")))
 }
 
-/// What a cached file costs in random order, and one that is not, of the largest size that all have.
+/// What a cached file costs in random order, and one that is not, of the largest size that all
+/// have.
 fn waits(probes: &[ProbeResult]) -> Option<String> {
     let of = |pattern: &'static str, cold: bool| {
         let pattern = [("pattern", pattern.into()), ("cold", true.into())];
         along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
     };
     let (warm, cold, random) = (of("seq", false), of("seq", true), of("random", true));
-    let at = |points: &[(u64, f64)], size| points.iter().find(|(bytes, _)| *bytes == size).map(|(_, nanos)| *nanos);
+    let at = |points: &[(u64, f64)], size| {
+        points.iter().find(|(bytes, _)| *bytes == size).map(|(_, nanos)| *nanos)
+    };
     warm.iter().rev().find_map(|(size, warm)| {
         let (cold, random) = (at(&cold, *size)? / warm, at(&random, *size)? / warm);
         let size = show_bytes(*size);
@@ -142,20 +173,25 @@ fn waits(probes: &[ProbeResult]) -> Option<String> {
 fn crowd(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "contention", "processes", &[]);
     match points.as_slice() {
-        [(1, alone), .., (most, nanos)] if *alone > 0.0 => {
-            Some(format!("With {most} processes that read at once a block takes each {:.1} times as long as one alone.", nanos / alone))
-        }
+        [(1, alone), .., (most, nanos)] if *alone > 0.0 => Some(format!(
+            "With {most} processes that read at once a block takes each {:.1} times as long as one alone.",
+            nanos / alone
+        )),
         _ => None,
     }
 }
 
-/// The network penalty: a remote file against a local one of the same size, by the same calls; of the largest size that both have.
+/// The network penalty: a remote file against a local one of the same size, by the same calls; of
+/// the largest size that both have.
 fn penalty(probes: &[ProbeResult]) -> Vec<String> {
     let params: [Param; 2] = ["seq".into(), "random".into()];
     let one = |pattern: &Param, cold: bool| {
         let fixed = [("pattern", pattern.clone()), ("cold", true.into())];
         let fixed = &fixed[..if cold { 2 } else { 1 }];
-        let (far, near) = (along(probes, "remote-read", "bytes", fixed), along(probes, "file-read", "bytes", fixed));
+        let (far, near) = (
+            along(probes, "remote-read", "bytes", fixed),
+            along(probes, "file-read", "bytes", fixed),
+        );
         let (size, far, near) = far.iter().rev().find_map(|(size, far)| {
             let near = near.iter().find(|(bytes, _)| bytes == size)?.1;
             Some((*size, *far, near))
@@ -173,7 +209,10 @@ fn penalty(probes: &[ProbeResult]) -> Vec<String> {
             show_nanos(near)
         ))
     };
-    [false, true].into_iter().flat_map(|cold| params.iter().filter_map(move |pattern| one(pattern, cold))).collect()
+    [false, true]
+        .into_iter()
+        .flat_map(|cold| params.iter().filter_map(move |pattern| one(pattern, cold)))
+        .collect()
 }
 
 #[cfg(test)]

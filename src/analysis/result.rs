@@ -1,4 +1,5 @@
-//! The result of a cell as every report shows it (design §3.6): every key always present, unknown is null.
+//! The result of a cell as every report shows it (design §3.6): every key always present, unknown
+//! is null.
 
 use std::sync::Arc;
 
@@ -8,7 +9,9 @@ use crate::analysis::picked;
 use crate::analysis::written::{Written, written};
 use crate::engine::moves_data;
 use crate::plan::{Job, Skipped};
-use crate::record::{CALLS_UNKNOWN, End, Latency, LevelChange, Severity, Source, Trial, Verdict, Warning};
+use crate::record::{
+    CALLS_UNKNOWN, End, Latency, LevelChange, Severity, Source, Trial, Verdict, Warning,
+};
 use crate::session::Session;
 use crate::stats::{self, Summary};
 
@@ -89,23 +92,37 @@ impl TrialWork {
 impl CellResult {
     /// What its trials do; `None` where none came to its end.
     pub fn work(&self) -> Option<TrialWork> {
-        let whole: Vec<&Trial> = self.trials.iter().map(|trial| &**trial).filter(|trial| !trial.short && trial.ops > 0).collect();
-        let (first, of) = (whole.first()?, |get: fn(&Trial) -> u64| -> Vec<f64> { whole.iter().map(|trial| get(trial) as f64).collect() });
+        let whole: Vec<&Trial> = self
+            .trials
+            .iter()
+            .map(|trial| &**trial)
+            .filter(|trial| !trial.short && trial.ops > 0)
+            .collect();
+        let (first, of) = (whole.first()?, |get: fn(&Trial) -> u64| -> Vec<f64> {
+            whole.iter().map(|trial| get(trial) as f64).collect()
+        });
         let repeats = first.passes.max(1);
-        let (bytes, nanos) = (stats::median(&of(|trial| trial.bytes))?, stats::median(&of(|trial| trial.nanos))?);
+        let (bytes, nanos) =
+            (stats::median(&of(|trial| trial.bytes))?, stats::median(&of(|trial| trial.nanos))?);
         Some(TrialWork { count: first.ops / repeats, repeats, bytes, nanos })
     }
 
-    /// Indexes of the trials that the summaries are made from: those that were not cut short, or all where all were.
+    /// Indexes of the trials that the summaries are made from: those that were not cut short, or
+    /// all where all were.
     pub fn counted(&self) -> Vec<usize> {
-        let whole: Vec<usize> = (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
+        let whole: Vec<usize> =
+            (0..self.trials.len()).filter(|index| !self.trials[*index].short).collect();
         if whole.is_empty() { (0..self.trials.len()).collect() } else { whole }
     }
 
-    /// Indexes of the counted trials whose speed stands apart from the others. They stay in every summary.
+    /// Indexes of the counted trials whose speed stands apart from the others. They stay in every
+    /// summary.
     pub fn outliers(&self) -> Vec<usize> {
         let counted = self.counted();
-        stats::outliers(&self.speeds()).into_iter().filter_map(|at| counted.get(at).copied()).collect()
+        stats::outliers(&self.speeds())
+            .into_iter()
+            .filter_map(|at| counted.get(at).copied())
+            .collect()
     }
 
     /// Bytes per second of each counted trial, operations where no bytes are moved.
@@ -121,7 +138,12 @@ impl CellResult {
 }
 
 /// The result of one cell from its trials.
-pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, error: Option<&str>) -> CellResult {
+pub fn result(
+    cell: &Job,
+    trials: Vec<Arc<Trial>>,
+    verdict: Option<&Verdict>,
+    error: Option<&str>,
+) -> CellResult {
     let verdict = verdict.cloned().unwrap_or_default();
     let mut result = CellResult {
         cell: cell.clone(),
@@ -146,10 +168,14 @@ pub fn result(cell: &Job, trials: Vec<Arc<Trial>>, verdict: Option<&Verdict>, er
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
     let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
     // Sessions of before say it by the warning alone.
-    let known =
-        !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN) && result.trials.iter().all(|t| t.syscalls.get().is_some());
-    let (operations, syscalls) = (summary(Trial::operations, "1/s"), summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"));
-    (result.throughput, result.operations, result.syscalls) = (throughput, operations, syscalls.filter(|_| known));
+    let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN)
+        && result.trials.iter().all(|t| t.syscalls.get().is_some());
+    let (operations, syscalls) = (
+        summary(Trial::operations, "1/s"),
+        summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"),
+    );
+    (result.throughput, result.operations, result.syscalls) =
+        (throughput, operations, syscalls.filter(|_| known));
     result.level_change = LevelChange::of(&result.trials);
     result.written = written(&result);
     result
@@ -166,7 +192,9 @@ pub fn results(session: &Session) -> Vec<CellResult> {
     let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(known);
     cells
         .filter(|((_, trials), (_, error))| !trials.is_empty() || error.is_some())
-        .map(|((cell, trials), (verdict, error))| result(cell, trials, verdict.as_ref(), error.as_deref()))
+        .map(|((cell, trials), (verdict, error))| {
+            result(cell, trials, verdict.as_ref(), error.as_deref())
+        })
         .collect()
 }
 
@@ -189,9 +217,11 @@ pub fn skipped(session: &Session) -> Vec<Skipped> {
             *reached = true;
         }
     }
-    let cells = (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
+    let cells =
+        (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
     let reason = |cell| picked::passed_over(session, cell).unwrap_or_else(|| reason.into());
-    let missed = cells.map(|(index, (cell, _))| Skipped { cell: cell.clone(), reason: reason(index) });
+    let missed =
+        cells.map(|(index, (cell, _))| Skipped { cell: cell.clone(), reason: reason(index) });
     session.plan.skipped.iter().cloned().chain(missed).collect()
 }
 

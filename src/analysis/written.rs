@@ -10,34 +10,43 @@ use crate::stats::Summary;
 /// Of a cell that writes; times in nanoseconds from the first start, over all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Written {
-    /// Until the last write returned, so that the page cache had all; `None` with direct I/O, which goes around it, and where an
-    /// older session does not tell.
+    /// Until the last write returned, so that the page cache had all; `None` with direct I/O, which
+    /// goes around it, and where an older session does not tell.
     pub page_cache: Option<SummaryOf>,
     /// Until the device had said that it has all; `None` where nothing waited for it.
     pub device: Option<SummaryOf>,
-    /// Bytes, in the median over the trials, that were still to be written when the clock stopped; `None` = not known.
+    /// Bytes, in the median over the trials, that were still to be written when the clock stopped;
+    /// `None` = not known.
     pub left: Option<f64>,
 }
 
-/// What the trials of a cell say of it; `None` of cells that do not write or also read, or were not measured.
+/// What the trials of a cell say of it; `None` of cells that do not write or also read, or were not
+/// measured.
 pub fn written(result: &CellResult) -> Option<Written> {
     let job = &result.cell;
-    let counted: Vec<&Trial> = result.counted().into_iter().map(|index| &*result.trials[index]).collect();
+    let counted: Vec<&Trial> =
+        result.counted().into_iter().map(|index| &*result.trials[index]).collect();
     if job.op != Op::Write || job.mix.is_some() || counted.is_empty() {
         return None;
     }
     let summary = |of: &dyn Fn(&Trial) -> Option<u64>| {
-        let values: Option<Vec<f64>> = counted.iter().map(|trial| of(trial).map(|nanos| nanos as f64)).collect();
+        let values: Option<Vec<f64>> =
+            counted.iter().map(|trial| of(trial).map(|nanos| nanos as f64)).collect();
         Summary::of(&values?)
     };
     let nanos = |summary| SummaryOf { summary, unit: "ns" };
-    let cached = |trial: &Trial| if job.sync == Sync::End { trial.evidence.cached_nanos.get() } else { Some(trial.nanos) };
+    let cached = |trial: &Trial| {
+        if job.sync == Sync::End { trial.evidence.cached_nanos.get() } else { Some(trial.nanos) }
+    };
     let waited = job.direct || job.sync != Sync::None;
     Some(Written {
         page_cache: summary(&cached).filter(|_| !job.direct).map(nanos),
         device: summary(&|trial| Some(trial.nanos)).filter(|_| waited).map(nanos),
         // A trial of several parts adds up what each left, and the next began by writing that back.
-        left: summary(&|trial| Some(trial.evidence.unwritten_bytes.get()? / trial.evidence.parts.max(1))).map(|left| left.median),
+        left: summary(&|trial| {
+            Some(trial.evidence.unwritten_bytes.get()? / trial.evidence.parts.max(1))
+        })
+        .map(|left| left.median),
     })
 }
 
@@ -52,7 +61,11 @@ mod tests {
     fn cell(sync: Sync, direct: bool, cached: Option<u64>) -> Option<Written> {
         let job = Job { op: Op::Write, sync, direct, ..job("pread", 4096, Cache::AsIs) };
         let trial = |nanos: u64| {
-            let evidence = Evidence { cached_nanos: cached.into(), unwritten_bytes: 4096.into(), ..Evidence::default() };
+            let evidence = Evidence {
+                cached_nanos: cached.into(),
+                unwritten_bytes: 4096.into(),
+                ..Evidence::default()
+            };
             Trial { nanos, bytes: 1 << 20, ops: 256, evidence, ..Trial::default() }.into()
         };
         result(&job, [300, 100, 200].map(trial).into(), None, None).written
@@ -61,7 +74,8 @@ mod tests {
     #[test]
     fn what_is_left_of_a_trial_of_several_parts_is_that_of_one() {
         let job = Job { op: Op::Write, ..job("pread", 4096, Cache::AsIs) };
-        let evidence = Evidence { unwritten_bytes: (4 << 20).into(), parts: 4, ..Evidence::default() };
+        let evidence =
+            Evidence { unwritten_bytes: (4 << 20).into(), parts: 4, ..Evidence::default() };
         let trial = Trial { nanos: 100, bytes: 4 << 20, ops: 1024, evidence, ..Trial::default() };
         let left = result(&job, vec![trial.into()], None, None).written.unwrap().left;
         assert_eq!(left, Some(f64::from(1 << 20)));
@@ -73,12 +87,22 @@ mod tests {
             let median = |of: Option<SummaryOf>| of.map(|of| of.summary.median);
             written.map(|w| (median(w.page_cache), median(w.device), w.left))
         };
-        assert_eq!(times(cell(Sync::End, false, Some(50))), Some((Some(50.0), Some(200.0), Some(4096.0))));
+        assert_eq!(
+            times(cell(Sync::End, false, Some(50))),
+            Some((Some(50.0), Some(200.0), Some(4096.0)))
+        );
         // An older session knows only the whole.
         assert_eq!(times(cell(Sync::End, false, None)), Some((None, Some(200.0), Some(4096.0))));
         assert_eq!(times(cell(Sync::None, false, None)), Some((Some(200.0), None, Some(4096.0))));
-        assert_eq!(times(cell(Sync::Each, false, None)), Some((Some(200.0), Some(200.0), Some(4096.0))));
+        assert_eq!(
+            times(cell(Sync::Each, false, None)),
+            Some((Some(200.0), Some(200.0), Some(4096.0)))
+        );
         assert_eq!(times(cell(Sync::None, true, None)), Some((None, Some(200.0), Some(4096.0))));
-        assert_eq!(result(&job("pread", 4096, Cache::Cold), vec![Trial::default().into()], None, None).written, None);
+        assert_eq!(
+            result(&job("pread", 4096, Cache::Cold), vec![Trial::default().into()], None, None)
+                .written,
+            None
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `+sequential`, `+random`, `+willneed`: what a program tells the kernel about the order of its reads.
+//! `+sequential`, `+random`, `+willneed`: what a program tells the kernel about the order of its
+//! reads.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -24,9 +25,14 @@ pub(super) const WILL_NEED: Opt = Opt {
     about: "begins to read all of a lane's part into the page cache (POSIX_FADV_WILLNEED, or madvise), inside the timed work",
 };
 
-/// Advice is about reading through the page cache, and the last word of two that disagree would win.
+/// Advice is about reading through the page cache, and the last word of two that disagree would
+/// win.
 pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
-    let given: Vec<&str> = [SEQUENTIAL, RANDOM, WILL_NEED].iter().map(|o| o.name).filter(|name| job.backend.has(name)).collect();
+    let given: Vec<&str> = [SEQUENTIAL, RANDOM, WILL_NEED]
+        .iter()
+        .map(|o| o.name)
+        .filter(|name| job.backend.has(name))
+        .collect();
     let Some(first) = given.first() else { return Ok(()) };
     let refused = |why: &str| Err(Unsupported(format!("+{first} {why}")));
     if job.direct {
@@ -43,9 +49,13 @@ pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
 
 /// Tells the kernel about an open file description, before any of it is timed.
 pub(super) fn tell(file: &File, job: &Job) -> Result<(), BackendError> {
-    let words = [(SEQUENTIAL, PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL), (RANDOM, PosixFadviseAdvice::POSIX_FADV_RANDOM)];
+    let words = [
+        (SEQUENTIAL, PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL),
+        (RANDOM, PosixFadviseAdvice::POSIX_FADV_RANDOM),
+    ];
     for (_, advice) in words.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
-        posix_fadvise(file.as_fd(), 0, 0, advice).map_err(|error| refused("posix_fadvise", error.into()))?;
+        posix_fadvise(file.as_fd(), 0, 0, advice)
+            .map_err(|error| refused("posix_fadvise", error.into()))?;
     }
     Ok(())
 }
@@ -58,7 +68,9 @@ pub(super) fn will_need(file: &File, wanted: bool, work: &mut Work) {
     }
     let (offset, len) = (range.start as libc::off_t, (range.end - range.start) as libc::off_t);
     work.add_syscalls(1);
-    if let Err(error) = posix_fadvise(file.as_fd(), offset, len, PosixFadviseAdvice::POSIX_FADV_WILLNEED) {
+    if let Err(error) =
+        posix_fadvise(file.as_fd(), offset, len, PosixFadviseAdvice::POSIX_FADV_WILLNEED)
+    {
         work.abort(refused("posix_fadvise", error.into()));
     }
 }

@@ -7,7 +7,10 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, reading_buffer, slots_buffer, tell_small_pages};
+use super::{
+    Backend, BackendError, Lane, Target, Unsupported, Work, reading_buffer, slots_buffer,
+    tell_small_pages,
+};
 use crate::plan::{Depth, Info, Job, Moves, Op};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
@@ -80,7 +83,8 @@ struct AioLane {
     into: ManuallyDrop<Option<Buffer>>,
     /// Bytes from one slot's buffer to the next.
     stride: usize,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
+    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back
+    /// short.
     mask: u32,
     /// One for each slot.
     operations: ManuallyDrop<Vec<Operation>>,
@@ -109,13 +113,22 @@ impl AioLane {
         };
         let len = if write { len } else { (len + self.mask) & !self.mask };
         let operation = &mut self.operations[slot as usize];
-        *operation = Operation::new(slot.into(), write, self.file.as_raw_fd(), buffer, len as usize, offset);
+        *operation =
+            Operation::new(slot.into(), write, self.file.as_raw_fd(), buffer, len as usize, offset);
         self.queue.push(operation);
     }
 
-    /// Hands a result in; what is left of a short operation goes to `rest`, the slot of one that is over to `free`.
+    /// Hands a result in; what is left of a short operation goes to `rest`, the slot of one that is
+    /// over to `free`.
     #[inline(always)]
-    fn over(&self, slot: u32, result: isize, calls: u32, work: &mut Work, (free, rest): (&mut Vec<u32>, &mut Vec<Request>)) {
+    fn over(
+        &self,
+        slot: u32,
+        result: isize,
+        calls: u32,
+        work: &mut Work,
+        (free, rest): (&mut Vec<u32>, &mut Vec<Request>),
+    ) {
         // The data of a mix is never folded.
         match work.done(slot, result, calls, self.buffer.at(slot as usize * self.stride)) {
             None => free.push(slot),
@@ -124,7 +137,8 @@ impl AioLane {
     }
 
     fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
+        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one
+        // still needs.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut vain = 0;
@@ -150,12 +164,19 @@ impl AioLane {
         }
     }
 
-    /// Begins what is queued and takes what is complete; how many operations went on, or the errno of the wait.
+    /// Begins what is queued and takes what is complete; how many operations went on, or the errno
+    /// of the wait.
     #[inline(always)]
-    fn round<const FILL: bool>(&mut self, work: &mut Work, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> Result<usize, i32> {
+    fn round<const FILL: bool>(
+        &mut self,
+        work: &mut Work,
+        free: &mut Vec<u32>,
+        rest: &mut Vec<Request>,
+    ) -> Result<usize, i32> {
         let (mut calls, mut went_on) = (0, 0);
         if !self.queue.is_empty() {
-            // SAFETY: operations and buffer live until `drop` has ended the context; a slot is not used twice at a time.
+            // SAFETY: operations and buffer live until `drop` has ended the context; a slot is not
+            // used twice at a time.
             let begun = unsafe { self.context.submit::<FILL>(&self.queue) };
             calls = 1;
             if begun > 0 {
@@ -205,9 +226,11 @@ impl Lane for AioLane {
 
 impl Drop for AioLane {
     fn drop(&mut self) {
-        // Ending the context waits for what a failed lane left behind; where that cannot be known, the memory stays.
+        // Ending the context waits for what a failed lane left behind; where that cannot be known,
+        // the memory stays.
         if self.context.end() {
-            // SAFETY: dropped once, here; neither the kernel nor anything else uses them afterwards.
+            // SAFETY: dropped once, here; neither the kernel nor anything else uses them
+            // afterwards.
             unsafe {
                 ManuallyDrop::drop(&mut self.buffer);
                 ManuallyDrop::drop(&mut self.into);

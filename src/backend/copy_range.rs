@@ -45,9 +45,12 @@ impl Backend for CopyRange {
         let from = target.look().map_err(|error| Unsupported(error.to_string()))?;
         let found = from.metadata().ok();
         if found.as_ref().is_some_and(|meta| !meta.is_file()) {
-            return Err(Unsupported("copy_file_range copies between regular files, and this is a device".into()));
+            return Err(Unsupported(
+                "copy_file_range copies between regular files, and this is a device".into(),
+            ));
         }
-        let free = statvfs(&dir).map(|found| found.blocks_available().saturating_mul(found.fragment_size()));
+        let free = statvfs(&dir)
+            .map(|found| found.blocks_available().saturating_mul(found.fragment_size()));
         // Before a scratch file is filled, its own room is free too.
         let missing = found.map_or(0, |meta| job.span.saturating_sub(meta.len()));
         if let Some(free) = free.ok().filter(|free| *free < job.span.saturating_add(missing)) {
@@ -59,9 +62,10 @@ impl Backend for CopyRange {
         }
         let copy = copy_in(&dir)?;
         match calls::copy_range::<false>(from.as_raw_fd(), copy.file().as_raw_fd(), 0, 1) {
-            errno if NEVER.contains(&(-errno as i32)) => {
-                Err(Unsupported(format!("copy_file_range(2): {}", std::io::Error::from_raw_os_error(-errno as i32))))
-            }
+            errno if NEVER.contains(&(-errno as i32)) => Err(Unsupported(format!(
+                "copy_file_range(2): {}",
+                std::io::Error::from_raw_os_error(-errno as i32)
+            ))),
             // A read that fails here fails in the run too, which tells where.
             _ => Ok(()),
         }
@@ -76,18 +80,31 @@ impl Backend for CopyRange {
 }
 
 /// What is answered where these two files can never be copied between.
-const NEVER: [i32; 9] =
-    [libc::ENOSYS, libc::EOPNOTSUPP, libc::EXDEV, libc::EINVAL, libc::EPERM, libc::EACCES, libc::EBADF, libc::EISDIR, libc::ETXTBSY];
+const NEVER: [i32; 9] = [
+    libc::ENOSYS,
+    libc::EOPNOTSUPP,
+    libc::EXDEV,
+    libc::EINVAL,
+    libc::EPERM,
+    libc::EACCES,
+    libc::EBADF,
+    libc::EISDIR,
+    libc::ETXTBSY,
+];
 
 fn copy_in(dir: &Path) -> Result<Scratch, Unsupported> {
-    Scratch::create(dir).map_err(|error| Unsupported(format!("no file of its own can be made in {}: {error}", dir.display())))
+    Scratch::create(dir).map_err(|error| {
+        Unsupported(format!("no file of its own can be made in {}: {error}", dir.display()))
+    })
 }
 
 /// The folder of the file; that of an unnamed one is known to the kernel only.
 fn beside(path: &Path) -> PathBuf {
     let named = path.starts_with("/proc").then(|| std::fs::read_link(path).ok()).flatten();
     let path = named.as_deref().unwrap_or(path);
-    path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
 struct CopyLane {
@@ -100,7 +117,9 @@ struct CopyLane {
 impl CopyLane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let (from, to) = (self.file.as_raw_fd(), self.copy.file().as_raw_fd());
-        each(work, std::ptr::null(), 1, |r| calls::copy_range::<FILL>(from, to, r.offset, r.len as usize))
+        each(work, std::ptr::null(), 1, |r| {
+            calls::copy_range::<FILL>(from, to, r.offset, r.len as usize)
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use super::{BackendError, Lane};
 
 /// One operation: the result, bytes or -errno, and the system calls it took.
 ///
-/// It must inline: a call between the loop and `syscall` costs 140 ns (research: `sys::raw`). Of a small closure that is so;
-/// where it is large, say `#[inline(always)]` of the method.
+/// It must inline: a call between the loop and `syscall` costs 140 ns (research: `sys::raw`). Of a
+/// small closure that is so; where it is large, say `#[inline(always)]` of the method.
 pub trait Operation {
     fn make(&mut self, request: Request) -> (isize, u32);
 }
@@ -22,13 +22,22 @@ impl<F: FnMut(Request) -> (isize, u32)> Operation for F {
 ///
 /// `data` is where the block will be, for the fold; null where the call leaves nothing in memory.
 #[inline(always)]
-pub fn each(work: &mut Work, data: *const u8, calls: u32, mut op: impl FnMut(Request) -> isize) -> Result<(), BackendError> {
+pub fn each(
+    work: &mut Work,
+    data: *const u8,
+    calls: u32,
+    mut op: impl FnMut(Request) -> isize,
+) -> Result<(), BackendError> {
     each_counted(work, data, |request| (op(request), calls))
 }
 
 /// As [`each`], where an operation itself tells how many system calls it took.
 #[inline(always)]
-pub fn each_counted(work: &mut Work, data: *const u8, op: impl FnMut(Request) -> (isize, u32)) -> Result<(), BackendError> {
+pub fn each_counted(
+    work: &mut Work,
+    data: *const u8,
+    op: impl FnMut(Request) -> (isize, u32),
+) -> Result<(), BackendError> {
     every(work, data, op)
 }
 

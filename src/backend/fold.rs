@@ -1,6 +1,8 @@
-//! The 32-bit XOR of a block (design §3.6): little-endian words, the last padded with zeros; as wide as this CPU allows.
+//! The 32-bit XOR of a block (design §3.6): little-endian words, the last padded with zeros; as
+//! wide as this CPU allows.
 //!
-//! Folds through raw pointers: what a mapping shows may change under us, and no reference to it may exist.
+//! Folds through raw pointers: what a mapping shows may change under us, and no reference to it may
+//! exist.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -88,10 +90,12 @@ unsafe fn tail(data: *const u8, len: usize) -> u32 {
     fold
 }
 
-/// The CPU fetches ahead within a page of 4 KiB and not beyond it, for the next one may lie anywhere: each page would begin with
-/// waiting. At the start of one the head of the next is asked for. Loops of both kinds in turn, Xeon (Sapphire Rapids), 2 GHz: 20-25 %
-/// more from memory and on huge pages, 10 % in a mapping of small ones, level from the L2 cache, some per cent less from the L1. Only
-/// what is within the block is asked for: of blocks below 8 KiB nothing, and those that begin within a page are not helped.
+/// The CPU fetches ahead within a page of 4 KiB and not beyond it, for the next one may lie
+/// anywhere: each page would begin with waiting. At the start of one the head of the next is asked
+/// for. Loops of both kinds in turn, Xeon (Sapphire Rapids), 2 GHz: 20-25 % more from memory and on
+/// huge pages, 10 % in a mapping of small ones, level from the L2 cache, some per cent less from
+/// the L1. Only what is within the block is asked for: of blocks below 8 KiB nothing, and those
+/// that begin within a page are not helped.
 /// # Safety
 /// `at` must be at most `len`, and `data` and `len` of one allocation.
 #[cfg(target_arch = "x86_64")]
@@ -114,7 +118,9 @@ unsafe fn ahead(data: *const u8, at: usize, len: usize) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2(data: *const u8, len: usize) -> u32 {
-    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_xor_si256};
+    use std::arch::x86_64::{
+        __m256i, _mm256_loadu_si256, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_xor_si256,
+    };
     let mut sums = [_mm256_setzero_si256(); 4];
     let mut at = 0;
     while at + 128 <= len {
@@ -122,11 +128,14 @@ unsafe fn avx2(data: *const u8, len: usize) -> u32 {
         unsafe { ahead(data, at, len) };
         for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: at + 128 <= len.
-            *sum = _mm256_xor_si256(*sum, unsafe { _mm256_loadu_si256(data.add(at + 32 * lane).cast::<__m256i>()) });
+            *sum = _mm256_xor_si256(*sum, unsafe {
+                _mm256_loadu_si256(data.add(at + 32 * lane).cast::<__m256i>())
+            });
         }
         at += 128;
     }
-    let sum = _mm256_xor_si256(_mm256_xor_si256(sums[0], sums[1]), _mm256_xor_si256(sums[2], sums[3]));
+    let sum =
+        _mm256_xor_si256(_mm256_xor_si256(sums[0], sums[1]), _mm256_xor_si256(sums[2], sums[3]));
     let mut words = [0u32; 8];
     // SAFETY: eight words are 32 bytes; at <= len.
     unsafe {
@@ -140,7 +149,9 @@ unsafe fn avx2(data: *const u8, len: usize) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn avx512(data: *const u8, len: usize) -> u32 {
-    use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512};
+    use std::arch::x86_64::{
+        __m512i, _mm512_loadu_si512, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
+    };
     let mut sums = [_mm512_setzero_si512(); 4];
     let mut at = 0;
     while at + 256 <= len {
@@ -148,11 +159,14 @@ unsafe fn avx512(data: *const u8, len: usize) -> u32 {
         unsafe { ahead(data, at, len) };
         for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: at + 256 <= len.
-            *sum = _mm512_xor_si512(*sum, unsafe { _mm512_loadu_si512(data.add(at + 64 * lane).cast::<__m512i>()) });
+            *sum = _mm512_xor_si512(*sum, unsafe {
+                _mm512_loadu_si512(data.add(at + 64 * lane).cast::<__m512i>())
+            });
         }
         at += 256;
     }
-    let sum = _mm512_xor_si512(_mm512_xor_si512(sums[0], sums[1]), _mm512_xor_si512(sums[2], sums[3]));
+    let sum =
+        _mm512_xor_si512(_mm512_xor_si512(sums[0], sums[1]), _mm512_xor_si512(sums[2], sums[3]));
     let mut words = [0u32; 16];
     // SAFETY: sixteen words are 64 bytes; at <= len.
     unsafe {
@@ -199,7 +213,8 @@ mod tests {
         fn every_form_equals_the_definition(data in prop::collection::vec(any::<u8>(), 0..20_000), skip in 0usize..70, offset: u64) {
             let data = &data[skip.min(data.len())..];
             for (name, form) in forms() {
-                // SAFETY: pointer and length are one slice's, which is readable over that length; `forms` lists what this CPU can run.
+                // SAFETY: pointer and length are one slice's, which is readable over that length;
+                // `forms` lists what this CPU can run.
                 let fold = unsafe { form(data.as_ptr(), data.len()) };
                 prop_assert_eq!(at_offset(fold, offset), plain(data, offset), "{}", name);
             }

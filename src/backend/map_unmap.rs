@@ -32,7 +32,11 @@ impl Backend for MapUnmap {
             cached: true,
             mixes: false,
             appends: false,
-            options: &[Opt { name: "touch", value: None, about: "reads one byte of every page of the block while it is mapped" }],
+            options: &[Opt {
+                name: "touch",
+                value: None,
+                about: "reads one byte of every page of the block while it is mapped",
+            }],
         }
     }
 
@@ -43,7 +47,12 @@ impl Backend for MapUnmap {
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
         Ok(Box::new(MapUnmapLane {
             file: target.open(job)?,
-            guard: job.backend.has("touch").then(Guard::vacant).transpose().map_err(BackendError::Map)?,
+            guard: job
+                .backend
+                .has("touch")
+                .then(Guard::vacant)
+                .transpose()
+                .map_err(BackendError::Map)?,
             block: job.block,
             span: job.span,
             page: page_size(),
@@ -61,7 +70,8 @@ struct MapUnmapLane {
 }
 
 impl MapUnmapLane {
-    /// The pages that hold the request's block: where they begin in the file, and their bytes up to the block's end.
+    /// The pages that hold the request's block: where they begin in the file, and their bytes up to
+    /// the block's end.
     #[inline(always)]
     fn pages(&self, request: Request) -> (u64, usize) {
         let before = request.offset & (self.page - 1);
@@ -82,7 +92,11 @@ impl MapUnmapLane {
         })
     }
 
-    fn go_touching<const FILL: bool>(&self, work: &mut Work, guard: &Guard) -> Result<(), BackendError> {
+    fn go_touching<const FILL: bool>(
+        &self,
+        work: &mut Work,
+        guard: &Guard,
+    ) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
         let result = each(work, std::ptr::null(), 2, |request| {
             let (offset, len) = self.pages(request);
@@ -91,8 +105,8 @@ impl MapUnmapLane {
                 return at;
             }
             let start = at as *const u8;
-            // SAFETY: the range is this mapping until it is uncovered; each byte that is read lies in it, and the guard
-            // backs pages that a shrinking file takes away.
+            // SAFETY: the range is this mapping until it is uncovered; each byte that is read lies
+            // in it, and the guard backs pages that a shrinking file takes away.
             unsafe {
                 guard.cover(start, len);
                 for page in (0..len).step_by(self.page as usize) {
@@ -105,7 +119,10 @@ impl MapUnmapLane {
         });
         match guard.first_fault() {
             // The error knows the block; the guard knows where in it.
-            Some(at) => Err(BackendError::Mapped { offset: place(&result) / self.page * self.page + at, size: None }),
+            Some(at) => Err(BackendError::Mapped {
+                offset: place(&result) / self.page * self.page + at,
+                size: None,
+            }),
             None => result,
         }
     }

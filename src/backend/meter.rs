@@ -10,9 +10,11 @@ pub enum Timed {
     None,
     /// Every one; the end of one is the start of the next, so one clock reading each.
     Chained,
-    /// Every one with a reading before and after: what happens between operations (XOR) is left out.
+    /// Every one with a reading before and after: what happens between operations (XOR) is left
+    /// out.
     Precise,
-    /// One in so many (a power of two), which one by chance, with two readings: for operations that are not much dearer than a reading.
+    /// One in so many (a power of two), which one by chance, with two readings: for operations that
+    /// are not much dearer than a reading.
     OneIn(u32),
 }
 
@@ -34,14 +36,16 @@ pub(super) struct Meter {
     chained: bool,
     /// So many operations of which one is timed, by readings that wait; 0 = all or none are.
     one_in: u64,
-    /// The operation that is timed next, by its place in the pass or claim under way: 0 where all are, `u64::MAX` where none is.
+    /// The operation that is timed next, by its place in the pass or claim under way: 0 where all
+    /// are, `u64::MAX` where none is.
     next: u64,
     /// Where the operations begin of which it is the one.
     window: u64,
     /// What it is chosen by.
     chance: u64,
     last: u64,
-    /// What a reading adds to an interval between two, nanoseconds; a chained reading is part of the work.
+    /// What a reading adds to an interval between two, nanoseconds; a chained reading is part of
+    /// the work.
     own: u64,
     pub histogram: Histogram,
 }
@@ -50,10 +54,21 @@ impl Meter {
     /// Of a lane that makes so many operations at least, if any.
     pub fn new(clock: Clock, how: Timed, operations: u64) -> Meter {
         let one_in = if let Timed::OneIn(n) = how { n.next_power_of_two().into() } else { 0 };
-        let (chained, next) = (how == Timed::Chained, if how == Timed::None { u64::MAX } else { 0 });
+        let (chained, next) =
+            (how == Timed::Chained, if how == Timed::None { u64::MAX } else { 0 });
         let own = if how == Timed::Precise { clock.reading() } else { 0 };
         let last = clock.now();
-        let mut meter = Meter { clock, chained, one_in, next, window: 0, chance: last, last, own, histogram: Histogram::new() };
+        let mut meter = Meter {
+            clock,
+            chained,
+            one_in,
+            next,
+            window: 0,
+            chance: last,
+            last,
+            own,
+            histogram: Histogram::new(),
+        };
         if one_in > 0 {
             meter.own = meter.nothing();
             // One at least.
@@ -105,7 +120,8 @@ impl Meter {
         } else if self.one_in == 0 {
             self.clock.now()
         } else {
-            // Before the reading, which is not in a call: the way back from there would be timed too.
+            // Before the reading, which is not in a call: the way back from there would be timed
+            // too.
             self.choose();
             self.clock.alone()
         }
@@ -168,14 +184,22 @@ mod tests {
     fn one_of_each_so_many_is_timed_and_not_always_the_same() {
         for (quota, passes) in [(6400, 10), (16, 4000), (1000, 64), (64_000, 1), (1, 64_000)] {
             let found = timed(Timed::OneIn(64), quota, passes);
-            let numbers: Vec<u64> = found.iter().map(|(pass, index)| pass * quota + index).collect();
+            let numbers: Vec<u64> =
+                found.iter().map(|(pass, index)| pass * quota + index).collect();
             let windows: Vec<u64> = numbers.iter().map(|number| number / 64).collect();
             assert_eq!(windows, (0..quota * passes / 64).collect::<Vec<_>>(), "{quota} x {passes}");
-            // As many in each quarter of the 64, and of the pass, where it has quarters: 1000 (250 each) with a deviation of 14.
-            for place in [|at: &(u64, u64), quota| (at.0 * quota + at.1) % 64 / 16, |at: &(u64, u64), quota| at.1 * 4 / quota] {
+            // As many in each quarter of the 64, and of the pass, where it has quarters: 1000 (250
+            // each) with a deviation of 14.
+            for place in [
+                |at: &(u64, u64), quota| (at.0 * quota + at.1) % 64 / 16,
+                |at: &(u64, u64), quota| at.1 * 4 / quota,
+            ] {
                 let mut quarters = [0; 4];
                 found.iter().for_each(|at| quarters[place(at, quota) as usize] += 1);
-                assert!(quota == 1 || quarters.iter().all(|n| (150..350).contains(n)), "{quota} x {passes}: {quarters:?}");
+                assert!(
+                    quota == 1 || quarters.iter().all(|n| (150..350).contains(n)),
+                    "{quota} x {passes}: {quarters:?}"
+                );
             }
         }
     }
@@ -188,7 +212,12 @@ mod tests {
             let start = meter.start(index);
             meter.end(start);
         });
-        assert!(meter.histogram.pairs()[0].0 < meter.own, "{:?} beyond {} ns", meter.histogram.pairs()[0], meter.own);
+        assert!(
+            meter.histogram.pairs()[0].0 < meter.own,
+            "{:?} beyond {} ns",
+            meter.histogram.pairs()[0],
+            meter.own
+        );
     }
 
     #[test]

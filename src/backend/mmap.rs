@@ -16,7 +16,8 @@ use crate::sys::guard::{self, Guard};
 pub struct Mmap;
 pub struct MmapCopy;
 
-pub(super) const OPTIONS: &[Opt] = &[shared::SHARED, POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
+pub(super) const OPTIONS: &[Opt] =
+    &[shared::SHARED, POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
 
 pub(super) const POPULATE: Opt = Opt {
     name: "populate",
@@ -24,7 +25,8 @@ pub(super) const POPULATE: Opt = Opt {
     about: "all page-table entries at once before the first block (MADV_POPULATE_READ), inside the timed work; \
             of all of a lane's part where the order jumps",
 };
-pub(super) const HUGE: Opt = Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" };
+pub(super) const HUGE: Opt =
+    Opt { name: "huge", value: None, about: "ask for 2 MiB pages (MADV_HUGEPAGE)" };
 
 impl Backend for Mmap {
     fn info(&self) -> &'static Info {
@@ -79,7 +81,11 @@ impl Backend for MmapCopy {
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let map = Mapping::new(&target.open(job)?, job)?;
-        Ok(Box::new(Copying { map, buffer: lane_buffer(job, 1, lane)?, write: job.op == Op::Write }))
+        Ok(Box::new(Copying {
+            map,
+            buffer: lane_buffer(job, 1, lane)?,
+            write: job.op == Op::Write,
+        }))
     }
 }
 
@@ -91,7 +97,8 @@ pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
         return Err(Unsupported("stores into a mapping wait for nothing: --sync each cannot be had; use --sync end, or pread".into()));
     }
     let probe = |advice, name: &str| {
-        let page = MmapOptions::new().len(4096).map_anon().map_err(|e| Unsupported(e.to_string()))?;
+        let page =
+            MmapOptions::new().len(4096).map_anon().map_err(|e| Unsupported(e.to_string()))?;
         page.advise(advice).map_err(|e| Unsupported(format!("{name}: {e}")))
     };
     if job.backend.has("populate") {
@@ -104,9 +111,14 @@ pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
 }
 
 /// Told about the mapping before any of it is timed.
-const TOLD: [(Opt, Advice); 3] = [(HUGE, Advice::HugePage), (advice::SEQUENTIAL, Advice::Sequential), (advice::RANDOM, Advice::Random)];
+const TOLD: [(Opt, Advice); 3] = [
+    (HUGE, Advice::HugePage),
+    (advice::SEQUENTIAL, Advice::Sequential),
+    (advice::RANDOM, Advice::Random),
+];
 
-/// The span as memory, guarded against a file that shrinks. Fields drop in order: the guard before the mapping.
+/// The span as memory, guarded against a file that shrinks. Fields drop in order: the guard before
+/// the mapping.
 pub(super) struct Mapping {
     pub guard: Guard,
     pub map: MmapRaw,
@@ -119,9 +131,11 @@ impl Mapping {
         guard::install().map_err(BackendError::Map)?;
         let write = job.op == Op::Write;
         let mut options = MmapOptions::new();
-        let len = usize::try_from(job.span).map_err(|_| BackendError::Map(std::io::ErrorKind::OutOfMemory.into()))?;
+        let len = usize::try_from(job.span)
+            .map_err(|_| BackendError::Map(std::io::ErrorKind::OutOfMemory.into()))?;
         options.len(len);
-        let map = if write { options.map_raw(file) } else { options.map_raw_read_only(file) }.map_err(BackendError::Map)?;
+        let map = if write { options.map_raw(file) } else { options.map_raw_read_only(file) }
+            .map_err(BackendError::Map)?;
         for (_, advice) in TOLD.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
             map.advise(advice).map_err(BackendError::Map)?;
         }
@@ -136,8 +150,9 @@ impl Mapping {
         })
     }
 
-    /// Timed: it is the reading, where it is asked for. From the first byte that the lane will visit to the last, which
-    /// is more than it visits where a count ends an order that jumps: the warning `populated-more`.
+    /// Timed: it is the reading, where it is asked for. From the first byte that the lane will
+    /// visit to the last, which is more than it visits where a count ends an order that jumps: the
+    /// warning `populated-more`.
     pub fn prepare(&self, work: &mut Work) {
         if self.will_need {
             self.advise(Advice::WillNeed, work);
@@ -165,8 +180,8 @@ impl Mapping {
         }
     }
 
-    /// Where the first page is that the advice is refused for: the kernel tells only that there is one. Halves the range
-    /// from page to page; what was advised already is done at once.
+    /// Where the first page is that the advice is refused for: the kernel tells only that there is
+    /// one. Halves the range from page to page; what was advised already is done at once.
     fn refused(&self, advice: Advice, range: Range<u64>) -> u64 {
         let page = page_size();
         let (mut from, mut pages) = (range.start, (range.end - range.start).div_ceil(page));
@@ -214,12 +229,16 @@ struct Copying {
 
 impl Lane for Copying {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the mapping and one in the buffer.
-        copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe { std::ptr::copy_nonoverlapping(from, to, len) })
+        // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the
+        // mapping and one in the buffer.
+        copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
+            std::ptr::copy_nonoverlapping(from, to, len)
+        })
     }
 }
 
-/// Copies each block between the mapping and the buffer by `copy(to, from, len)`, whose ranges are valid for that and apart.
+/// Copies each block between the mapping and the buffer by `copy(to, from, len)`, whose ranges are
+/// valid for that and apart.
 #[inline(always)]
 pub(super) fn copy_each(
     map: &Mapping,
@@ -231,8 +250,9 @@ pub(super) fn copy_each(
     map.prepare(work);
     let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
     let result = each(work, buffer, 0, |request| {
-        // The schedule stays inside the span, which is mapped; the buffer holds the largest block; no reference into the
-        // mapping exists, and the guard backs pages that a shrinking file takes away.
+        // The schedule stays inside the span, which is mapped; the buffer holds the largest block;
+        // no reference into the mapping exists, and the guard backs pages that a shrinking file
+        // takes away.
         let mapped = base.wrapping_add(request.offset as usize);
         let (to, from) = if write { (mapped, buffer) } else { (buffer, mapped) };
         copy(to, from.cast_const(), request.len as usize);

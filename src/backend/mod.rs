@@ -49,7 +49,8 @@ pub trait Backend: Sync {
         self.info().title
     }
 
-    /// Whether this kernel and target can do `job` by this backend; probed at run time, the reason is shown.
+    /// Whether this kernel and target can do `job` by this backend; probed at run time, the reason
+    /// is shown.
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported>;
 
     /// Opens lane `lane`, on the worker thread that will run it.
@@ -61,7 +62,8 @@ pub trait Lane {
     /// Pulls requests until there are none and nothing is in flight.
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError>;
 
-    /// CPU time so far, in nanoseconds, of a kernel thread that works for this lane; `None` where that is not known.
+    /// CPU time so far, in nanoseconds, of a kernel thread that works for this lane; `None` where
+    /// that is not known.
     fn helper_nanos(&self) -> Option<u64> {
         Some(0)
     }
@@ -100,11 +102,16 @@ pub fn infos() -> Vec<&'static Info> {
     BACKENDS.iter().map(|b| b.info()).collect()
 }
 
-/// A buffer for `slots` blocks of the job, each rounded up to `align`; random bytes where it is written from.
+/// A buffer for `slots` blocks of the job, each rounded up to `align`; random bytes where it is
+/// written from.
 fn slots_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Buffer, BackendError> {
     let len = job.block.next_multiple_of(u64::from(align)).saturating_mul(u64::from(slots));
     let size = usize::try_from(len).unwrap_or(usize::MAX);
-    let buffer = if job.op == Op::Write { Buffer::random(size, order::mix(u64::from(lane))) } else { Buffer::new(size) };
+    let buffer = if job.op == Op::Write {
+        Buffer::random(size, order::mix(u64::from(lane)))
+    } else {
+        Buffer::new(size)
+    };
     buffer.map_err(|error| BackendError::Memory { len, error })
 }
 
@@ -117,9 +124,17 @@ pub fn written_block(job: &Job) -> std::io::Result<Vec<u8>> {
     Ok(Buffer::random(len, order::mix(0))?.copied(len))
 }
 
-/// A second buffer for what is read where reads and writes are mixed, so that what is written stays as it was.
-fn reading_buffer(job: &Job, align: u32, slots: u32, lane: u32) -> Result<Option<Buffer>, BackendError> {
-    job.mix.map(|_| slots_buffer(&Job { op: Op::Read, ..job.clone() }, align, slots, lane)).transpose()
+/// A second buffer for what is read where reads and writes are mixed, so that what is written stays
+/// as it was.
+fn reading_buffer(
+    job: &Job,
+    align: u32,
+    slots: u32,
+    lane: u32,
+) -> Result<Option<Buffer>, BackendError> {
+    job.mix
+        .map(|_| slots_buffer(&Job { op: Op::Read, ..job.clone() }, align, slots, lane))
+        .transpose()
 }
 
 /// The one buffer of a synchronous lane.

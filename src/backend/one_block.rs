@@ -1,4 +1,5 @@
-//! A file and the buffer that its blocks go through one at a time: what the lanes of `read`, `pread`, `readv` and `preadv2` share.
+//! A file and the buffer that its blocks go through one at a time: what the lanes of `read`,
+//! `pread`, `readv` and `preadv2` share.
 
 use std::fs::File;
 
@@ -9,7 +10,8 @@ use crate::sys::buffer::Buffer;
 pub(super) struct OneBlock {
     pub file: File,
     pub buffer: Buffer,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
+    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back
+    /// short.
     pub mask: usize,
     pub write: bool,
     will_need: bool,
@@ -27,7 +29,8 @@ impl OneBlock {
         })
     }
 
-    /// What the work has to know, and is told or asked of the kernel, before the first request. Timed.
+    /// What the work has to know, and is told or asked of the kernel, before the first request.
+    /// Timed.
     pub fn begin(&self, work: &mut Work) {
         work.rounds_up(self.mask as u32);
         tell_small_pages(work, &self.buffer, self.mask > 0);

@@ -1,11 +1,13 @@
-//! Which block comes when: a pure function of (seed, lane, pass, index), so that a trial can be replayed.
+//! Which block comes when: a pure function of (seed, lane, pass, index), so that a trial can be
+//! replayed.
 
 use std::ops::Range;
 
 use super::shared::is_shared;
 use crate::plan::{Job, Op, Pattern};
 
-/// One lane's share of a job: which blocks of the span are its own, and how many of them one pass visits.
+/// One lane's share of a job: which blocks of the span are its own, and how many of them one pass
+/// visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub span: u64,
@@ -23,17 +25,19 @@ pub struct Share {
 }
 
 impl Share {
-    /// Lane `lane` of `job`, when `count` operations (at most the span's blocks) make a pass over all lanes.
+    /// Lane `lane` of `job`, when `count` operations (at most the span's blocks) make a pass over
+    /// all lanes.
     ///
-    /// The first `n mod threads` lanes get one more; a lane's quota so never exceeds its blocks. Where lanes share their blocks, the
-    /// share of each is that of all.
+    /// The first `n mod threads` lanes get one more; a lane's quota so never exceeds its blocks.
+    /// Where lanes share their blocks, the share of each is that of all.
     pub fn of(job: &Job, lane: u32, count: u64, seed: u64) -> Share {
         Share::within(job, 0..job.blocks(), lane, count, seed)
     }
 
     /// As [`Share::of`], of these blocks of the span only.
     pub fn within(job: &Job, of: Range<u64>, lane: u32, count: u64, seed: u64) -> Share {
-        let (threads, lane) = if is_shared(job) { (1, 0) } else { (u64::from(job.threads.max(1)), u64::from(lane)) };
+        let (threads, lane) =
+            if is_shared(job) { (1, 0) } else { (u64::from(job.threads.max(1)), u64::from(lane)) };
         let part = |n: u64| n / threads + u64::from(lane < n % threads);
         let before = |n: u64| n / threads * lane + lane.min(n % threads);
         let blocks = of.end.min(job.blocks()).saturating_sub(of.start);
@@ -55,7 +59,8 @@ impl Share {
         (self.first * self.block).min(self.span)..end.min(self.span)
     }
 
-    /// The lane's bytes from the first to the last that a pass visits: all of them where a count ends an order that jumps.
+    /// The lane's bytes from the first to the last that a pass visits: all of them where a count
+    /// ends an order that jumps.
     pub fn reach(&self) -> Range<u64> {
         let Range { start, end } = self.range();
         let left_out = self.blocks - self.quota.min(self.blocks);
@@ -78,20 +83,25 @@ impl Share {
         let kind = match self.pattern {
             Pattern::Seq => Kind::Straight { from: self.first, step: 1 },
             // Backwards is forwards by -1, modulo 2^64.
-            Pattern::Reverse => Kind::Straight { from: (self.first + self.blocks).wrapping_sub(1), step: u64::MAX },
+            Pattern::Reverse => {
+                Kind::Straight { from: (self.first + self.blocks).wrapping_sub(1), step: u64::MAX }
+            }
             Pattern::Stride(step) => Kind::Stride { step: step.min(self.blocks.max(1)) },
             Pattern::Random => Kind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass))),
         };
         Order { kind, first: self.first, blocks: self.blocks }
     }
 
-    /// Whether operation `index` of pass `pass` writes: by chance where reads and writes are mixed, and always the same.
+    /// Whether operation `index` of pass `pass` writes: by chance where reads and writes are mixed,
+    /// and always the same.
     #[inline(always)]
     pub fn writes(&self, pass: u64, index: u64) -> bool {
         match self.reads {
             100.. => false,
             0 => true,
-            percent => mix(mix(self.seed ^ mix(!pass)).wrapping_add(index)) % 100 >= u64::from(percent),
+            percent => {
+                mix(mix(self.seed ^ mix(!pass)).wrapping_add(index)) % 100 >= u64::from(percent)
+            }
         }
     }
 
@@ -102,7 +112,8 @@ impl Share {
         writes.map(|index| self.len_at(order.block(index) * self.block)).sum()
     }
 
-    /// Bytes of the first `ops` operations of pass `pass`, for an exact replay: calls `each(offset, len)`.
+    /// Bytes of the first `ops` operations of pass `pass`, for an exact replay: calls `each(offset,
+    /// len)`.
     pub fn replay(&self, pass: u64, ops: u64, mut each: impl FnMut(u64, u64)) {
         let order = self.order(pass);
         for index in 0..ops.min(self.quota) {
@@ -120,7 +131,8 @@ pub struct Order {
     blocks: u64,
 }
 
-/// Three kinds: a `match` of four would become a jump table, which costs more than the rest after a system call.
+/// Three kinds: a `match` of four would become a jump table, which costs more than the rest after a
+/// system call.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Straight { from: u64, step: u64 },
@@ -140,7 +152,8 @@ impl Order {
     }
 }
 
-/// Every step-th block from 0, then from 1, ...: columns of a table that is `step` wide, the last row not full.
+/// Every step-th block from 0, then from 1, ...: columns of a table that is `step` wide, the last
+/// row not full.
 #[inline]
 fn strided(index: u64, step: u64, blocks: u64) -> u64 {
     let (rows, rest) = (blocks / step, blocks % step);
@@ -153,8 +166,8 @@ fn strided(index: u64, step: u64, blocks: u64) -> u64 {
     }
 }
 
-/// A bijection of 0..n: multiply and xor-shift rounds on the next power of two, walked until inside (at most twice
-/// the work on average). No table, so a 10 TB file costs nothing.
+/// A bijection of 0..n: multiply and xor-shift rounds on the next power of two, walked until inside
+/// (at most twice the work on average). No table, so a 10 TB file costs nothing.
 #[derive(Debug, Clone, Copy)]
 struct Shuffle {
     n: u64,
@@ -201,7 +214,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn pattern() -> impl Strategy<Value = Pattern> {
-        prop_oneof![Just(Pattern::Seq), Just(Pattern::Random), Just(Pattern::Reverse), (2u64..20).prop_map(Pattern::Stride)]
+        prop_oneof![
+            Just(Pattern::Seq),
+            Just(Pattern::Random),
+            Just(Pattern::Reverse),
+            (2u64..20).prop_map(Pattern::Stride)
+        ]
     }
 
     proptest! {
@@ -250,10 +268,12 @@ mod tests {
 
     #[test]
     fn random_is_reproducible_differs_by_seed_and_pass_and_is_not_in_runs() {
-        let job = Job { span: 4096 * 1000, block: 4096, pattern: Pattern::Random, ..testing::job() };
+        let job =
+            Job { span: 4096 * 1000, block: 4096, pattern: Pattern::Random, ..testing::job() };
         let list = |seed, pass| {
             let mut list = Vec::new();
-            Share::of(&job, 0, u64::MAX, seed).replay(pass, u64::MAX, |offset, _| list.push(offset / 4096));
+            Share::of(&job, 0, u64::MAX, seed)
+                .replay(pass, u64::MAX, |offset, _| list.push(offset / 4096));
             list
         };
         let first = list(1, 0);
@@ -267,15 +287,27 @@ mod tests {
 
     #[test]
     fn a_mix_is_reproducible_differs_by_pass_and_keeps_its_share() {
-        let job = Job { span: 4096 * 10_000 - 1, block: 4096, op: Op::Write, mix: Some(70), ..testing::job() };
+        let job = Job {
+            span: 4096 * 10_000 - 1,
+            block: 4096,
+            op: Op::Write,
+            mix: Some(70),
+            ..testing::job()
+        };
         let share = Share::of(&job, 0, u64::MAX, 5);
-        let writes = |pass| (0..10_000).filter(|index| share.writes(pass, *index)).collect::<Vec<u64>>();
+        let writes =
+            |pass| (0..10_000).filter(|index| share.writes(pass, *index)).collect::<Vec<u64>>();
         assert!(writes(0) == writes(0) && writes(0) != writes(1));
         // Binomial: 3000 expected, standard deviation 46.
         assert!((2800..3200).contains(&writes(0).len()), "{}", writes(0).len());
         let odd = u64::from(share.writes(0, 9999));
         assert_eq!(share.written(0, u64::MAX), writes(0).len() as u64 * 4096 - odd);
-        for (op, mix, of_all) in [(Op::Write, Some(0), 1), (Op::Write, Some(100), 0), (Op::Write, None, 1), (Op::Read, None, 0)] {
+        for (op, mix, of_all) in [
+            (Op::Write, Some(0), 1),
+            (Op::Write, Some(100), 0),
+            (Op::Write, None, 1),
+            (Op::Read, None, 0),
+        ] {
             let share = Share::of(&Job { op, mix, ..job.clone() }, 0, u64::MAX, 5);
             assert_eq!(share.written(0, u64::MAX), of_all * job.span);
         }

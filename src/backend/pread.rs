@@ -6,7 +6,9 @@ use std::os::fd::AsRawFd;
 use super::drive::each;
 use super::one_block::OneBlock;
 use super::target::ATIME;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared};
+use super::{
+    Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared,
+};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
@@ -15,8 +17,11 @@ use crate::with_fill;
 pub struct Pread;
 
 /// The option that goes through libc's wrapper, for `read` and `pread`.
-pub(super) const LIBC: Opt =
-    Opt { name: "libc", value: None, about: "through the C library's wrapper, as most programs do, instead of an inlined system call" };
+pub(super) const LIBC: Opt = Opt {
+    name: "libc",
+    value: None,
+    about: "through the C library's wrapper, as most programs do, instead of an inlined system call",
+};
 
 impl Backend for Pread {
     fn info(&self) -> &'static Info {
@@ -33,7 +38,14 @@ impl Backend for Pread {
             cached: true,
             mixes: true,
             appends: true,
-            options: &[LIBC, ATIME, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            options: &[
+                LIBC,
+                ATIME,
+                shared::SHARED,
+                advice::SEQUENTIAL,
+                advice::RANDOM,
+                advice::WILL_NEED,
+            ],
         }
     }
 
@@ -81,26 +93,37 @@ impl PreadLane {
             })
         } else if self.one.write {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe { raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset) })
+            each(work, buffer.ptr(), 1, |r| unsafe {
+                raw::pwrite::<FILL>(fd, buffer.at(r.at as usize), r.len as usize, r.offset)
+            })
         } else {
             let round = |len: u32| (len as usize + mask) & !mask;
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe { raw::pread::<FILL>(fd, buffer.at(r.at as usize), round(r.len), r.offset) })
+            each(work, buffer.ptr(), 1, |r| unsafe {
+                raw::pread::<FILL>(fd, buffer.at(r.at as usize), round(r.len), r.offset)
+            })
         }
     }
 
     fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, from, mask, mixed) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.into.is_some());
+        let (fd, from, mask, mixed) =
+            (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.into.is_some());
         let into = self.into.as_ref().unwrap_or(from);
         let data = if mixed { std::ptr::null() } else { from.ptr() };
         each(work, data, 1, |r| {
-            let (offset, write) = (r.offset as libc::off64_t, if mixed { r.write } else { self.one.write });
+            let (offset, write) =
+                (r.offset as libc::off64_t, if mixed { r.write } else { self.one.write });
             // SAFETY: each buffer holds the largest block, rounded up.
             let result = unsafe {
                 if write {
                     libc::pwrite64(fd, from.at(r.at as usize).cast(), r.len as usize, offset)
                 } else {
-                    libc::pread64(fd, into.at(r.at as usize).cast(), (r.len as usize + mask) & !mask, offset)
+                    libc::pread64(
+                        fd,
+                        into.at(r.at as usize).cast(),
+                        (r.len as usize + mask) & !mask,
+                        offset,
+                    )
                 }
             };
             or_errno(result)
@@ -111,7 +134,11 @@ impl PreadLane {
 /// A libc result as the kernel gave it: -errno instead of -1.
 #[inline(always)]
 pub(super) fn or_errno(result: isize) -> isize {
-    if result < 0 { -(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) as isize) } else { result }
+    if result < 0 {
+        -(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) as isize)
+    } else {
+        result
+    }
 }
 
 impl Lane for PreadLane {

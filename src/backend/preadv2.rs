@@ -34,8 +34,16 @@ impl Backend for Preadv2 {
             mixes: false,
             appends: true,
             options: &[
-                Opt { name: "nowait", value: None, about: "first only what is cached (RWF_NOWAIT), then a pread of what is missing" },
-                Opt { name: "dontcache", value: None, about: "leaves nothing behind in the page cache (RWF_DONTCACHE, Linux 6.14)" },
+                Opt {
+                    name: "nowait",
+                    value: None,
+                    about: "first only what is cached (RWF_NOWAIT), then a pread of what is missing",
+                },
+                Opt {
+                    name: "dontcache",
+                    value: None,
+                    about: "leaves nothing behind in the page cache (RWF_DONTCACHE, Linux 6.14)",
+                },
                 ATIME,
                 advice::SEQUENTIAL,
                 advice::RANDOM,
@@ -52,12 +60,20 @@ impl Backend for Preadv2 {
         target.check(job)?;
         let flags = flags(job);
         if flags != 0 && job.direct {
-            return Err(Unsupported("+nowait and +dontcache are about the page cache, which direct I/O passes by".into()));
+            return Err(Unsupported(
+                "+nowait and +dontcache are about the page cache, which direct I/O passes by"
+                    .into(),
+            ));
         }
         if flags & RWF_NOWAIT != 0 && job.op != Op::Read {
-            return Err(Unsupported("+nowait is about reading: no write is answered by the cache".into()));
+            return Err(Unsupported(
+                "+nowait is about reading: no write is answered by the cache".into(),
+            ));
         }
-        let names = [(RWF_NOWAIT, "RWF_NOWAIT (+nowait)"), (RWF_DONTCACHE, "RWF_DONTCACHE (+dontcache, Linux 6.14)")];
+        let names = [
+            (RWF_NOWAIT, "RWF_NOWAIT (+nowait)"),
+            (RWF_DONTCACHE, "RWF_DONTCACHE (+dontcache, Linux 6.14)"),
+        ];
         for (flag, name) in names.into_iter().filter(|(flag, _)| flags & flag != 0) {
             probe(target, flag).map_err(|error| Unsupported(refusal(name, &error)))?;
         }
@@ -74,20 +90,25 @@ fn flags(job: &Job) -> u32 {
     of("nowait", RWF_NOWAIT) | of("dontcache", RWF_DONTCACHE)
 }
 
-/// Asks the kernel itself, at the end of the file, where there is nothing to read: file systems differ.
+/// Asks the kernel itself, at the end of the file, where there is nothing to read: file systems
+/// differ.
 fn probe(target: &Target, flag: u32) -> io::Result<()> {
     let file = target.look()?;
     let (mut byte, end) = (0u8, fd::size(&file)?);
     // SAFETY: one byte, which is ours.
     match unsafe { calls::preadv2::<false>(file.as_raw_fd(), &raw mut byte, 1, end, flag) } {
-        errno @ ..0 if errno != -(libc::EAGAIN as isize) => Err(io::Error::from_raw_os_error(-errno as i32)),
+        errno @ ..0 if errno != -(libc::EAGAIN as isize) => {
+            Err(io::Error::from_raw_os_error(-errno as i32))
+        }
         _ => Ok(()),
     }
 }
 
 fn refusal(flag: &str, error: &io::Error) -> String {
     match error.raw_os_error() {
-        Some(libc::EOPNOTSUPP) => format!("{flag}: EOPNOTSUPP, not on this file system or not in this kernel"),
+        Some(libc::EOPNOTSUPP) => {
+            format!("{flag}: EOPNOTSUPP, not on this file system or not in this kernel")
+        }
         Some(libc::ENOSYS) => "preadv2: ENOSYS, not in this kernel or filtered out".into(),
         _ => format!("{flag}: {error}"),
     }
@@ -100,15 +121,20 @@ struct Preadv2Lane {
 
 impl Preadv2Lane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask, flags) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.flags);
+        let (fd, buffer, mask, flags) =
+            (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.flags);
         let round = |len: u32| (len as usize + mask) & !mask;
         let whole = |at: u32| buffer.at(at as usize);
         if self.one.write {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe { calls::pwritev2::<FILL>(fd, whole(r.at), r.len as usize, r.offset, flags) })
+            each(work, buffer.ptr(), 1, |r| unsafe {
+                calls::pwritev2::<FILL>(fd, whole(r.at), r.len as usize, r.offset, flags)
+            })
         } else if flags & RWF_NOWAIT == 0 {
             // SAFETY: the buffer holds the largest block, rounded up.
-            each(work, buffer.ptr(), 1, |r| unsafe { calls::preadv2::<FILL>(fd, whole(r.at), round(r.len), r.offset, flags) })
+            each(work, buffer.ptr(), 1, |r| unsafe {
+                calls::preadv2::<FILL>(fd, whole(r.at), round(r.len), r.offset, flags)
+            })
         } else {
             let rest = flags & !RWF_NOWAIT;
             each_counted(work, buffer.ptr(), |r| {

@@ -1,4 +1,5 @@
-//! `read`: read(2) and write(2) at the descriptor's own position, with an lseek(2) where the order jumps.
+//! `read`: read(2) and write(2) at the descriptor's own position, with an lseek(2) where the order
+//! jumps.
 #![allow(unsafe_code)]
 
 use std::os::fd::AsRawFd;
@@ -43,7 +44,11 @@ impl Backend for Read {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let lane = ReadLane { one: OneBlock::open(target, job, lane)?, libc: job.backend.has("libc"), position: 0 };
+        let lane = ReadLane {
+            one: OneBlock::open(target, job, lane)?,
+            libc: job.backend.has("libc"),
+            position: 0,
+        };
         Ok(Box::new(lane))
     }
 }
@@ -100,14 +105,21 @@ impl ReadLane {
     }
 
     fn go_libc(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, buffer, mask, write) = (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.one.write);
+        let (fd, buffer, mask, write) =
+            (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.one.write);
         // SAFETY: lseek touches no memory of ours.
-        let seek = |offset: u64| or_errno(unsafe { libc::lseek64(fd, offset as libc::off64_t, libc::SEEK_SET) } as isize);
+        let seek = |offset: u64| {
+            or_errno(unsafe { libc::lseek64(fd, offset as libc::off64_t, libc::SEEK_SET) } as isize)
+        };
         each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
             let at = buffer.at(r.at as usize);
             // SAFETY: the buffer holds the largest block, rounded up.
             or_errno(unsafe {
-                if write { libc::write(fd, at.cast(), r.len as usize) } else { libc::read(fd, at.cast(), (r.len as usize + mask) & !mask) }
+                if write {
+                    libc::write(fd, at.cast(), r.len as usize)
+                } else {
+                    libc::read(fd, at.cast(), (r.len as usize + mask) & !mask)
+                }
             })
         })
     }

@@ -51,7 +51,9 @@ impl Backend for Readv {
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         if let Some(parts) = job.backend.size("parts").filter(|parts| *parts > MOST_PARTS) {
-            return Err(Unsupported(format!("readv+parts={parts}: the kernel takes at most {MOST_PARTS} vectors")));
+            return Err(Unsupported(format!(
+                "readv+parts={parts}: the kernel takes at most {MOST_PARTS} vectors"
+            )));
         }
         target.check(job)
     }
@@ -111,7 +113,8 @@ struct ReadvLane {
 
 impl ReadvLane {
     fn go<const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        let (fd, data, mask, parts) = (self.one.file.as_raw_fd(), self.one.buffer.ptr(), self.one.mask, &mut self.parts);
+        let (fd, data, mask, parts) =
+            (self.one.file.as_raw_fd(), self.one.buffer.ptr(), self.one.mask, &mut self.parts);
         if self.one.write {
             each(work, data, 1, |r| {
                 let (list, count) = parts.of(r.at as usize, r.len as usize);
@@ -141,8 +144,14 @@ mod tests {
 
     #[test]
     fn the_parts_are_the_block_in_order_none_empty_none_odd_but_the_last() {
-        for (most, unit, at, len) in [(8, 1, 0, 1), (8, 1, 3, 7), (8, 1, 0, 4096), (8, 512, 512, 4096), (1000, 512, 0, 65536), (1, 1, 0, 9)]
-        {
+        for (most, unit, at, len) in [
+            (8, 1, 0, 1),
+            (8, 1, 3, 7),
+            (8, 1, 0, 4096),
+            (8, 512, 512, 4096),
+            (1000, 512, 0, 65536),
+            (1, 1, 0, 9),
+        ] {
             let mut buffer = vec![0u8; 1 << 17];
             let base = buffer.as_mut_ptr();
             let mut parts = Parts { base, most, unit, list: Vec::new(), made: (0, 0) };
@@ -151,7 +160,9 @@ mod tests {
             let mut next = base.wrapping_add(at);
             for (index, part) in parts.list.iter().enumerate() {
                 assert_eq!(part.iov_base.cast(), next);
-                assert!(part.iov_len > 0 && (index + 1 == count || part.iov_len.is_multiple_of(unit)));
+                assert!(
+                    part.iov_len > 0 && (index + 1 == count || part.iov_len.is_multiple_of(unit))
+                );
                 next = next.wrapping_add(part.iov_len);
             }
             assert_eq!(next, base.wrapping_add(at + len));

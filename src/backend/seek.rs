@@ -48,14 +48,17 @@ fn moved(position: isize, wanted: u64) -> isize {
 impl SeekLane {
     fn go<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
-        each(work, std::ptr::null(), 1, |request| moved(raw::seek::<FILL>(fd, request.offset), request.offset))
+        each(work, std::ptr::null(), 1, |request| {
+            moved(raw::seek::<FILL>(fd, request.offset), request.offset)
+        })
     }
 
     fn go_libc(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
         each(work, std::ptr::null(), 1, |request| {
             // SAFETY: lseek touches no memory of ours.
-            let position = unsafe { libc::lseek64(fd, request.offset as libc::off64_t, libc::SEEK_SET) };
+            let position =
+                unsafe { libc::lseek64(fd, request.offset as libc::off64_t, libc::SEEK_SET) };
             moved(or_errno(position as isize), request.offset)
         })
     }
@@ -77,7 +80,12 @@ mod tests {
     fn both_forms_set_the_position_of_every_block() {
         let (_file, _, target) = testing::file(65_536, 1);
         for id in ["seek", "seek+libc"] {
-            let job = Job { op: Op::Seek, xor: false, backend: Choice::parse(id).unwrap(), ..testing::job() };
+            let job = Job {
+                op: Op::Seek,
+                xor: false,
+                backend: Choice::parse(id).unwrap(),
+                ..testing::job()
+            };
             job.backend.check(Seek.info()).unwrap();
             let tally = testing::read_all(&Seek, &target, &job);
             assert_eq!((tally.ops, tally.syscalls, tally.bytes), (16, 16, 0), "{id}");

@@ -33,7 +33,11 @@ impl Backend for Sendfile {
             mixes: false,
             appends: false,
             options: &[
-                Opt { name: "socket", value: None, about: "to a Unix stream socket, whose other end is read in the same thread" },
+                Opt {
+                    name: "socket",
+                    value: None,
+                    about: "to a Unix stream socket, whose other end is read in the same thread",
+                },
                 advice::SEQUENTIAL,
                 advice::RANDOM,
                 advice::WILL_NEED,
@@ -46,8 +50,16 @@ impl Backend for Sendfile {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let sink = if job.backend.has("socket") { Sink::Socket(socket(job, lane)?) } else { Sink::Null(splice::sink()?) };
-        Ok(Box::new(SendfileLane { file: target.open_advised(job)?, sink, will_need: job.backend.has(advice::WILL_NEED.name) }))
+        let sink = if job.backend.has("socket") {
+            Sink::Socket(socket(job, lane)?)
+        } else {
+            Sink::Null(splice::sink()?)
+        };
+        Ok(Box::new(SendfileLane {
+            file: target.open_advised(job)?,
+            sink,
+            will_need: job.backend.has(advice::WILL_NEED.name),
+        }))
     }
 }
 
@@ -80,11 +92,21 @@ struct SendfileLane {
     will_need: bool,
 }
 
-fn to_null<const FILL: bool>(work: &mut Work, file: RawFd, sink: RawFd) -> Result<(), BackendError> {
-    each(work, std::ptr::null(), 1, |r| calls::sendfile::<FILL>(sink, file, r.offset, r.len as usize))
+fn to_null<const FILL: bool>(
+    work: &mut Work,
+    file: RawFd,
+    sink: RawFd,
+) -> Result<(), BackendError> {
+    each(work, std::ptr::null(), 1, |r| {
+        calls::sendfile::<FILL>(sink, file, r.offset, r.len as usize)
+    })
 }
 
-fn to_socket<const FILL: bool>(work: &mut Work, file: RawFd, socket: &Socket) -> Result<(), BackendError> {
+fn to_socket<const FILL: bool>(
+    work: &mut Work,
+    file: RawFd,
+    socket: &Socket,
+) -> Result<(), BackendError> {
     let (to, from) = (socket.to.as_raw_fd(), socket.from.as_raw_fd());
     each_counted(work, std::ptr::null(), |r| {
         let (len, mut done, mut calls) = (r.len as usize, 0, 0);
@@ -140,7 +162,13 @@ mod tests {
         // Larger than a socket takes at once.
         let job = Job { backend, block: 300_001, span: 300_001, ..testing::job() };
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(&Sendfile, &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published));
+        let mut work = Work::new(Assignment::of(
+            &Sendfile,
+            &job,
+            Share::of(&job, 0, u64::MAX, 7),
+            &stop,
+            &published,
+        ));
         let (file, socket) = (target.open(&job).unwrap(), socket(&job, 0).unwrap());
         to_socket::<false>(&mut work, file.as_raw_fd(), &socket).unwrap();
         assert!(socket.buffer.copied(300_001) == data);

@@ -1,7 +1,9 @@
-//! `+shared`: blocks for whichever lane is free, where otherwise each lane has a part of the span for itself.
+//! `+shared`: blocks for whichever lane is free, where otherwise each lane has a part of the span
+//! for itself.
 //!
-//! What all lanes together visit stays a pure function of (seed, pass, index): the claims are handed out in order, each is one
-//! run of indexes, and a lane that is stopped says what of its last claim it left.
+//! What all lanes together visit stays a pure function of (seed, pass, index): the claims are
+//! handed out in order, each is one run of indexes, and a lane that is stopped says what of its
+//! last claim it left.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,7 +19,8 @@ pub(super) const SHARED: Opt = Opt {
             hold up the end",
 };
 
-/// Bytes of a claim where blocks are smaller: less and the threads meet too often, more and the last one is waited for.
+/// Bytes of a claim where blocks are smaller: less and the threads meet too often, more and the
+/// last one is waited for.
 const CLAIM: u64 = 2 << 20;
 
 /// Claims that each lane has at least, where there are so many blocks.
@@ -28,12 +31,17 @@ pub fn is_shared(job: &Job) -> bool {
     job.backend.has(SHARED.name)
 }
 
-/// Only reads: writers would be ordered by luck, and what a populated or announced part is nobody knows beforehand.
+/// Only reads: writers would be ordered by luck, and what a populated or announced part is nobody
+/// knows beforehand.
 pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
     let own_part = ["populate", "willneed"].into_iter().find(|option| job.backend.has(option));
     match own_part.filter(|_| is_shared(job)) {
-        Some(option) => Err(Unsupported(format!("+{option} is about a lane's own part, and with +shared no lane has one"))),
-        None if is_shared(job) && job.op != Op::Read => Err(Unsupported("+shared is about reading".into())),
+        Some(option) => Err(Unsupported(format!(
+            "+{option} is about a lane's own part, and with +shared no lane has one"
+        ))),
+        None if is_shared(job) && job.op != Op::Read => {
+            Err(Unsupported("+shared is about reading".into()))
+        }
         None => Ok(()),
     }
 }
@@ -140,6 +148,9 @@ mod tests {
         assert_eq!(claims(1 << 20, 8 << 20, 2, 1).chunk, 1);
         assert_eq!(claims(320, 4096, 2, 1).chunk, 10);
         assert_eq!(claims(5, 4096, 2, 1).chunk, 1);
-        assert_eq!(Cursor::new(Claims { quota: 0, per_pass: 0, ..claims(5, 1, 1, 1) }).claim(), None);
+        assert_eq!(
+            Cursor::new(Claims { quota: 0, per_pass: 0, ..claims(5, 1, 1, 1) }).claim(),
+            None
+        );
     }
 }

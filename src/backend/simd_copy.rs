@@ -28,7 +28,11 @@ impl Backend for SimdCopy {
             mixes: false,
             appends: false,
             options: &[
-                Opt { name: "nt", value: None, about: "non-temporal stores: around the caches (x86-64)" },
+                Opt {
+                    name: "nt",
+                    value: None,
+                    about: "non-temporal stores: around the caches (x86-64)",
+                },
                 mmap::POPULATE,
                 mmap::HUGE,
                 advice::SEQUENTIAL,
@@ -45,7 +49,12 @@ impl Backend for SimdCopy {
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let map = Mapping::new(&target.open(job)?, job)?;
-        Ok(Box::new(SimdLane { map, buffer: lane_buffer(job, 1, lane)?, write: job.op == Op::Write, copy: copy(job)? }))
+        Ok(Box::new(SimdLane {
+            map,
+            buffer: lane_buffer(job, 1, lane)?,
+            write: job.op == Op::Write,
+            copy: copy(job)?,
+        }))
     }
 }
 
@@ -53,7 +62,9 @@ fn copy(job: &Job) -> Result<CopyFn, Unsupported> {
     if !job.backend.has("nt") {
         return Ok(wide::widest());
     }
-    wide::widest_streaming().ok_or_else(|| Unsupported("+nt: this program has non-temporal stores for x86-64 only".into()))
+    wide::widest_streaming().ok_or_else(|| {
+        Unsupported("+nt: this program has non-temporal stores for x86-64 only".into())
+    })
 }
 
 struct SimdLane {
@@ -66,7 +77,10 @@ struct SimdLane {
 impl Lane for SimdLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let copy = self.copy;
-        // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the mapping and one in the buffer.
-        mmap::copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe { copy(to, from, len) })
+        // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the
+        // mapping and one in the buffer.
+        mmap::copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
+            copy(to, from, len)
+        })
     }
 }

@@ -40,7 +40,8 @@ impl Backend for Splice {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let (from, to) = nix::unistd::pipe2(OFlag::O_CLOEXEC).map_err(|error| BackendError::Open(error.into()))?;
+        let (from, to) = nix::unistd::pipe2(OFlag::O_CLOEXEC)
+            .map_err(|error| BackendError::Open(error.into()))?;
         enlarge(&to, job.block);
         Ok(Box::new(SpliceLane {
             file: target.open_advised(job)?,
@@ -56,10 +57,13 @@ pub(super) fn sink() -> Result<File, BackendError> {
     OpenOptions::new().write(true).open("/dev/null").map_err(BackendError::Open)
 }
 
-/// Room for a block and the page that it may begin in the middle of; less where the system sets a limit.
+/// Room for a block and the page that it may begin in the middle of; less where the system sets a
+/// limit.
 fn enlarge(pipe: &OwnedFd, block: u64) {
     let wanted = block.saturating_add(page_size()).min(1 << 30);
-    let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").ok().and_then(|text| text.trim().parse().ok());
+    let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
     for size in [wanted, wanted.min(most.unwrap_or(1 << 20))] {
         // Smaller than it is would be slower for nothing; a refusal leaves it as it is.
         let now = fcntl(pipe, FcntlArg::F_GETPIPE_SZ).map_or(0, |size| size as u64);
@@ -84,7 +88,8 @@ impl SpliceLane {
         each_counted(work, std::ptr::null(), |request| {
             let (len, mut done, mut calls) = (request.len as usize, 0, 0);
             while done < len {
-                let moved = calls::splice_in::<FILL>(file, request.offset + done as u64, to, len - done);
+                let moved =
+                    calls::splice_in::<FILL>(file, request.offset + done as u64, to, len - done);
                 calls += 1;
                 if moved <= 0 {
                     // What came before it counts; the rest is asked for again.

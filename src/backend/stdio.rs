@@ -32,7 +32,11 @@ impl Backend for Stdio {
             mixes: false,
             appends: true,
             options: &[
-                Opt { name: "buf", value: Some("SIZE"), about: "a stream buffer of this size (setvbuf)" },
+                Opt {
+                    name: "buf",
+                    value: Some("SIZE"),
+                    about: "a stream buffer of this size (setvbuf)",
+                },
                 advice::SEQUENTIAL,
                 advice::RANDOM,
             ],
@@ -59,7 +63,9 @@ impl Backend for Stdio {
         let mode = if job.op == Op::Write { c"w" } else { c"r" };
         // SAFETY: the descriptor is open in that mode and handed over with its ownership.
         let stream = NonNull::new(unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) });
-        let Some(stream) = stream else { return Err(BackendError::Open(std::io::Error::last_os_error())) };
+        let Some(stream) = stream else {
+            return Err(BackendError::Open(std::io::Error::last_os_error()));
+        };
         let _ = file.into_raw_fd();
         let mut lane = StdioLane {
             stream,
@@ -72,8 +78,10 @@ impl Backend for Stdio {
         };
         if let Some(size) = job.backend.size("buf") {
             let len = usize::try_from(size).unwrap_or(usize::MAX);
-            let own = Buffer::new(len).map_err(|error| BackendError::Memory { len: size, error })?;
-            // SAFETY: no I/O was done on the stream yet; the buffer outlives it (closed in drop, before the fields).
+            let own =
+                Buffer::new(len).map_err(|error| BackendError::Memory { len: size, error })?;
+            // SAFETY: no I/O was done on the stream yet; the buffer outlives it (closed in drop,
+            // before the fields).
             unsafe { libc::setvbuf(stream.as_ptr(), own.ptr().cast(), libc::_IOFBF, len) };
             lane.own = Some(own);
         }
@@ -87,7 +95,8 @@ struct StdioLane {
     block: Buffer,
     write: bool,
     position: u64,
-    /// Calls of fseek: one lseek each, also inside the buffer (glibc, musl), and not in the kernel's count.
+    /// Calls of fseek: one lseek each, also inside the buffer (glibc, musl), and not in the
+    /// kernel's count.
     seeks: u64,
     calls: ThreadCalls,
 }
@@ -104,7 +113,11 @@ impl StdioLane {
                     return or_errno(-1);
                 }
             }
-            let done = if self.write { libc::fwrite(at.cast(), 1, len, stream) } else { libc::fread(at.cast(), 1, len, stream) };
+            let done = if self.write {
+                libc::fwrite(at.cast(), 1, len, stream)
+            } else {
+                libc::fread(at.cast(), 1, len, stream)
+            };
             self.position = request.offset + done as u64;
             if done == len { done as isize } else { self.short(done) }
         }
@@ -117,7 +130,8 @@ impl StdioLane {
         let stream = self.stream.as_ptr();
         // SAFETY: the stream is open until drop.
         let failed = unsafe { libc::ferror(stream) } != 0;
-        // SAFETY: the stream is open until drop. A flag that stayed up would make a later end of the file look like this error.
+        // SAFETY: the stream is open until drop. A flag that stayed up would make a later end of
+        // the file look like this error.
         unsafe { libc::clearerr(stream) };
         if done == 0 && failed { error } else { done as isize }
     }
@@ -130,11 +144,16 @@ impl Lane for StdioLane {
         let result = each(work, data, 0, |request| self.one(request));
         // SAFETY: the stream is open; what fwrite still holds belongs to the timed work.
         if self.write && unsafe { libc::fflush(self.stream.as_ptr()) } != 0 {
-            work.abort(BackendError::Flush { offset: self.position, error: std::io::Error::last_os_error() });
+            work.abort(BackendError::Flush {
+                offset: self.position,
+                error: std::io::Error::last_os_error(),
+            });
         }
         match (before, self.calls.now()) {
             // The first taking of the count is in the second.
-            (Ok(before), Ok(after)) => work.add_syscalls(after.saturating_sub(before + 1) + self.seeks),
+            (Ok(before), Ok(after)) => {
+                work.add_syscalls(after.saturating_sub(before + 1) + self.seeks)
+            }
             (Err(error), _) | (_, Err(error)) => work.abort(uncounted(error).into()),
         }
         result.and(work.finish())
@@ -143,7 +162,8 @@ impl Lane for StdioLane {
 
 impl Drop for StdioLane {
     fn drop(&mut self) {
-        // SAFETY: closed once; nothing uses the stream afterwards, and its buffer is dropped after this.
+        // SAFETY: closed once; nothing uses the stream afterwards, and its buffer is dropped after
+        // this.
         unsafe { libc::fclose(self.stream.as_ptr()) };
     }
 }

@@ -11,16 +11,16 @@ use crate::plan::{Job, Op, Opt, Sync};
 use crate::sys::fd;
 use crate::sys::held::Held;
 
-/// Opens the file as ordinary programs do, for the ways that copy one block per call. Else `O_NOATIME` is asked for: what is measured
-/// stays as it was, and fio does the same.
+/// Opens the file as ordinary programs do, for the ways that copy one block per call. Else
+/// `O_NOATIME` is asked for: what is measured stays as it was, and fio does the same.
 pub(super) const ATIME: Opt = Opt {
     name: "atime",
     value: None,
     about: "opened without O_NOATIME, as most programs do: each read looks whether the time of last access is to be set anew",
 };
 
-/// The file that is measured, as lanes open it: each its own file description, since two threads on one cost
-/// 120-155 ns more per call.
+/// The file that is measured, as lanes open it: each its own file description, since two threads on
+/// one cost 120-155 ns more per call.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Its name; a path under /proc for an unnamed file.
@@ -98,10 +98,15 @@ impl Target {
         }
         let align = u64::from(self.align(job));
         if !job.block.is_multiple_of(align) {
-            return Err(Unsupported(format!("direct I/O needs blocks that are a multiple of {align} bytes here, {} is not", job.block)));
+            return Err(Unsupported(format!(
+                "direct I/O needs blocks that are a multiple of {align} bytes here, {} is not",
+                job.block
+            )));
         }
         if job.op == Op::Write && !job.span.is_multiple_of(align) {
-            return Err(Unsupported(format!("direct writes need a --size that is a multiple of {align} bytes here")));
+            return Err(Unsupported(format!(
+                "direct writes need a --size that is a multiple of {align} bytes here"
+            )));
         }
         Ok(())
     }
@@ -133,7 +138,12 @@ mod tests {
             let job = Job { backend: Choice::plain(backend.info().id), ..job() };
             if backend.check(&target, &job).is_ok() {
                 read_all(*backend, &target, &job);
-                assert_eq!(own.as_file().metadata().unwrap().accessed().unwrap(), before, "{}", job.backend);
+                assert_eq!(
+                    own.as_file().metadata().unwrap().accessed().unwrap(),
+                    before,
+                    "{}",
+                    job.backend
+                );
             }
         }
     }
@@ -141,7 +151,9 @@ mod tests {
     #[test]
     fn who_asks_for_it_reads_as_ordinary_programs_do() {
         let (own, _, target) = file(65536, 2);
-        if mounts::of(own.as_file()).is_ok_and(|mount| mount.options.iter().any(|option| option == "noatime")) {
+        if mounts::of(own.as_file())
+            .is_ok_and(|mount| mount.options.iter().any(|option| option == "noatime"))
+        {
             return skip("the file system is mounted with noatime");
         }
         for id in ["pread", "read", "readv", "preadv2"] {

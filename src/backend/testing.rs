@@ -11,24 +11,39 @@ use crate::sys::held::Held;
 
 /// A plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
 pub fn job() -> Job {
-    Job { span: 65536, cache: Cache::Warm, xor: true, ..Job::plain(Choice::plain("read"), Op::Read) }
+    Job {
+        span: 65536,
+        cache: Cache::Warm,
+        xor: true,
+        ..Job::plain(Choice::plain("read"), Op::Read)
+    }
 }
 
 /// A file of `len` seeded bytes, and the target that lanes open.
 pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target) {
-    let data: Vec<u8> = (0..len as u64).map(|i| super::order::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize]).collect();
+    let data: Vec<u8> = (0..len as u64)
+        .map(|i| super::order::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize])
+        .collect();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&data).unwrap();
     let held = Held::new(file.reopen().unwrap(), None).unwrap();
     let path = file.path().into();
-    let target = Target { path, held: Some(held), size: len as u64, writable: true, direct_align: None, direct_refused: None };
+    let target = Target {
+        path,
+        held: Some(held),
+        size: len as u64,
+        writable: true,
+        direct_align: None,
+        direct_refused: None,
+    };
     (file, data, target)
 }
 
 /// What the backend's one lane did in a pass of the job.
 pub fn read_all(backend: &dyn Backend, target: &Target, job: &Job) -> Tally {
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work = Work::new(Assignment::of(backend, job, Share::of(job, 0, u64::MAX, 7), &stop, &published));
+    let mut work =
+        Work::new(Assignment::of(backend, job, Share::of(job, 0, u64::MAX, 7), &stop, &published));
     drive::run(backend.open(target, job, 0).unwrap().as_mut(), &mut work).unwrap();
     work.tally()
 }

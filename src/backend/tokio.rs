@@ -57,11 +57,14 @@ impl Backend for Tokio {
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         // One thread beside, which lives as long as the lane.
         let kept = Duration::from_secs(1 << 30);
-        let made = Builder::new_current_thread().max_blocking_threads(1).thread_keep_alive(kept).build();
+        let made =
+            Builder::new_current_thread().max_blocking_threads(1).thread_keep_alive(kept).build();
         let runtime = made.map_err(BackendError::Runtime)?;
         runtime.block_on(start_thread()).map_err(BackendError::Runtime)?;
-        let helper = runtime.block_on(runtime.handle().spawn_blocking(|| (gettid(), ThreadCalls::new())));
-        let (helper, calls) = helper.map_err(|error| BackendError::Runtime(io::Error::other(error)))?;
+        let helper =
+            runtime.block_on(runtime.handle().spawn_blocking(|| (gettid(), ThreadCalls::new())));
+        let (helper, calls) =
+            helper.map_err(|error| BackendError::Runtime(io::Error::other(error)))?;
         Ok(Box::new(TokioLane {
             file: File::from_std(target.open_advised(job)?),
             runtime,
@@ -75,12 +78,15 @@ impl Backend for Tokio {
     }
 }
 
-/// Starts the runtime's thread by a write: where no thread can be had that fails, and everything else of tokio's panics.
+/// Starts the runtime's thread by a write: where no thread can be had that fails, and everything
+/// else of tokio's panics.
 async fn start_thread() -> io::Result<()> {
     let (_reader, writer) = io::pipe()?;
     let mut pipe = pin!(File::from_std(OwnedFd::from(writer).into()));
     let wrote = poll_fn(|cx| pipe.as_mut().poll_write(cx, &[0])).await;
-    wrote.map_err(|_| io::Error::other("the thread beside it cannot be started: use fewer --threads"))?;
+    wrote.map_err(|_| {
+        io::Error::other("the thread beside it cannot be started: use fewer --threads")
+    })?;
     poll_fn(|cx| pipe.as_mut().poll_flush(cx)).await
 }
 
@@ -116,7 +122,8 @@ impl Hands<'_> {
             poll_fn(|cx| self.file.as_mut().poll_complete(cx)).await?;
         }
         let (at, len) = (self.buffer.at(request.at as usize), request.len as usize);
-        // SAFETY: the buffer holds the largest block, and nobody else uses it meanwhile: tokio reads into memory of its own.
+        // SAFETY: the buffer holds the largest block, and nobody else uses it meanwhile: tokio
+        // reads into memory of its own.
         let block = unsafe { std::slice::from_raw_parts_mut(at, len) };
         let done = if self.write {
             let done = poll_fn(|cx| self.file.as_mut().poll_write(cx, block)).await?;

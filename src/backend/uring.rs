@@ -13,7 +13,10 @@ use io_uring::{Builder, IoUring, opcode, types};
 
 use self::one::OneByOne;
 use super::work::Request;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared, slots_buffer, tell_small_pages};
+use super::{
+    Backend, BackendError, Lane, Target, Unsupported, Work, advice, reading_buffer, shared,
+    slots_buffer, tell_small_pages,
+};
 use crate::plan::{Depth, Info, Job, Moves, Op, Opt, Pattern};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -47,7 +50,13 @@ impl Backend for Uring {
             cached: true,
             mixes: true,
             appends: true,
-            options: &[SQPOLL, shared::SHARED, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
+            options: &[
+                SQPOLL,
+                shared::SHARED,
+                advice::SEQUENTIAL,
+                advice::RANDOM,
+                advice::WILL_NEED,
+            ],
         }
     }
 
@@ -101,8 +110,9 @@ fn polled(job: &Job) -> bool {
     job.backend.has("sqpoll")
 }
 
-/// The kernel holds back the requests of a call that submits more than two until it has seen all of them, so that neighbours are
-/// sent to the disk as one (block/blk-core.c, blk_start_plug). Random ones have no neighbours: a disk that waits for them idles.
+/// The kernel holds back the requests of a call that submits more than two until it has seen all of
+/// them, so that neighbours are sent to the disk as one (block/blk-core.c, blk_start_plug). Random
+/// ones have no neighbours: a disk that waits for them idles.
 fn part(job: &Job) -> u32 {
     if job.direct && job.pattern == Pattern::Random && !polled(job) { 2 } else { u32::MAX }
 }
@@ -110,29 +120,44 @@ fn part(job: &Job) -> u32 {
 fn ring(job: &Job, depth: u32) -> io::Result<IoUring> {
     let entries = depth.next_power_of_two();
     if polled(job) {
-        // Its thread frees the places of a batch only after the completions of that batch can be seen.
+        // Its thread frees the places of a batch only after the completions of that batch can be
+        // seen.
         return IoUring::builder().setup_sqpoll(50).build(entries * 2);
     }
-    let build = |setup: &fn(&mut Builder) -> &mut Builder| setup(&mut IoUring::builder()).build(entries);
+    let build =
+        |setup: &fn(&mut Builder) -> &mut Builder| setup(&mut IoUring::builder()).build(entries);
     // What an older kernel says of a flag that it does not know.
-    let unknown = |ring: &io::Result<IoUring>| ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL));
+    let unknown = |ring: &io::Result<IoUring>| {
+        ring.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
+    };
     let [better @ .., plain] = &SETUPS;
     better.iter().map(build).find(|ring| !unknown(ring)).unwrap_or_else(|| build(plain))
 }
 
-/// How a ring is set up, the best that the kernel knows: what completes is worked on when the lane asks for it (Linux 6.1), at the next
-/// system call (5.19), or at once, which interrupts the lane: at depth 32 and 128 that cost a tenth of the requests per second.
-const SETUPS: [fn(&mut Builder) -> &mut Builder; 3] =
-    [|ring| ring.setup_single_issuer().setup_defer_taskrun(), |ring| ring.setup_coop_taskrun(), |ring| ring];
+/// How a ring is set up, the best that the kernel knows: what completes is worked on when the lane
+/// asks for it (Linux 6.1), at the next system call (5.19), or at once, which interrupts the lane:
+/// at depth 32 and 128 that cost a tenth of the requests per second.
+const SETUPS: [fn(&mut Builder) -> &mut Builder; 3] = [
+    |ring| ring.setup_single_issuer().setup_defer_taskrun(),
+    |ring| ring.setup_coop_taskrun(),
+    |ring| ring,
+];
 
 /// The refusal with the switch that is behind it, where there is one.
 fn refusal(error: &io::Error) -> String {
-    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+    let disabled =
+        std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
     match (error.raw_os_error(), disabled.trim()) {
-        (Some(libc::EPERM), "1" | "2") => format!("io_uring: EPERM, kernel.io_uring_disabled={}", disabled.trim()),
-        (Some(libc::EPERM), _) => "io_uring: EPERM, forbidden here (a container's seccomp filter?)".into(),
+        (Some(libc::EPERM), "1" | "2") => {
+            format!("io_uring: EPERM, kernel.io_uring_disabled={}", disabled.trim())
+        }
+        (Some(libc::EPERM), _) => {
+            "io_uring: EPERM, forbidden here (a container's seccomp filter?)".into()
+        }
         (Some(libc::ENOSYS), _) => "io_uring: ENOSYS, not in this kernel or filtered out".into(),
-        (Some(libc::ENOMEM), _) => "io_uring: ENOMEM, raise the locked-memory limit (ulimit -l)".into(),
+        (Some(libc::ENOMEM), _) => {
+            "io_uring: ENOMEM, raise the locked-memory limit (ulimit -l)".into()
+        }
         _ => format!("io_uring: {error}"),
     }
 }
@@ -148,7 +173,8 @@ struct UringLane {
     flying: u32,
     /// Bytes from one slot's buffer to the next.
     stride: usize,
-    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back short.
+    /// Alignment - 1: the odd last block of direct I/O is asked for rounded up and comes back
+    /// short.
     mask: u32,
     write: bool,
     /// The most entries that one call submits.
@@ -164,19 +190,25 @@ struct UringLane {
 }
 
 impl UringLane {
-    /// Registers file and buffer; a refusal is told, and the plain path measured under its own name.
+    /// Registers file and buffer; a refusal is told, and the plain path measured under its own
+    /// name.
     fn register(&mut self) -> Result<(), BackendError> {
         let submitter = self.ring.submitter();
         match submitter.register_files(&[self.file.as_raw_fd()]) {
             Ok(()) => self.fixed_file = true,
             // Before Linux 5.11 the polling thread knows registered files only.
             Err(error) if self.polled && !self.ring.params().is_feature_sqpoll_nonfixed() => {
-                return Err(BackendError::Ring { step: "registering the file, which +sqpoll needs before Linux 5.11", error });
+                return Err(BackendError::Ring {
+                    step: "registering the file, which +sqpoll needs before Linux 5.11",
+                    error,
+                });
             }
             Err(error) => self.refused.push(format!("file: {error}")),
         }
-        let part = |buffer: &Buffer| libc::iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };
-        let parts: Vec<libc::iovec> = std::iter::once(&*self.buffer).chain(self.into.as_ref()).map(part).collect();
+        let part =
+            |buffer: &Buffer| libc::iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };
+        let parts: Vec<libc::iovec> =
+            std::iter::once(&*self.buffer).chain(self.into.as_ref()).map(part).collect();
         // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
         match unsafe { submitter.register_buffers(&parts) } {
             Ok(()) => self.fixed_buffer = true,
@@ -184,7 +216,9 @@ impl UringLane {
                 let len = crate::units::show_bytes(self.buffer.len() as u64);
                 self.refused.push(format!("buffer: {len}, and 1 GiB is the most that can be registered; use less depth or smaller blocks"));
             }
-            Err(error) => self.refused.push(format!("buffer: {error}; the locked-memory limit (ulimit -l) may be too low")),
+            Err(error) => self.refused.push(format!(
+                "buffer: {error}; the locked-memory limit (ulimit -l) may be too low"
+            )),
         }
         Ok(())
     }
@@ -202,13 +236,21 @@ impl UringLane {
 
     /// The entry of any request.
     #[inline(never)]
-    fn entry(&self, Request { offset, slot, write, .. }: Request, (at, len): (*mut u8, u32)) -> Entry {
+    fn entry(
+        &self,
+        Request { offset, slot, write, .. }: Request,
+        (at, len): (*mut u8, u32),
+    ) -> Entry {
         let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
         // The second registered buffer is for the reads of a mix.
         let index = u16::from(self.into.is_some() && !write);
         let entry = match (write, self.fixed_buffer, self.fixed_file) {
-            (false, true, true) => opcode::ReadFixed::new(fixed, at, len, index).offset(offset).build(),
-            (false, true, false) => opcode::ReadFixed::new(fd, at, len, index).offset(offset).build(),
+            (false, true, true) => {
+                opcode::ReadFixed::new(fixed, at, len, index).offset(offset).build()
+            }
+            (false, true, false) => {
+                opcode::ReadFixed::new(fd, at, len, index).offset(offset).build()
+            }
             (false, false, true) => opcode::Read::new(fixed, at, len).offset(offset).build(),
             (false, false, false) => opcode::Read::new(fd, at, len).offset(offset).build(),
             (true, true, true) => opcode::WriteFixed::new(fixed, at, len, 0).offset(offset).build(),
@@ -219,7 +261,8 @@ impl UringLane {
         entry.user_data(slot.into())
     }
 
-    /// The entries are all of one kind, which is built in place: from a choice of eight it would go through memory, stalled twice.
+    /// The entries are all of one kind, which is built in place: from a choice of eight it would go
+    /// through memory, stalled twice.
     #[inline(always)]
     fn common(&self) -> bool {
         self.fixed_buffer && self.fixed_file && !self.write && self.into.is_none()
@@ -232,7 +275,9 @@ impl UringLane {
         // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
         let pushed = unsafe {
             if common {
-                let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(request.offset).build();
+                let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0)
+                    .offset(request.offset)
+                    .build();
                 queue.push(&entry.user_data(request.slot.into()))
             } else {
                 queue.push(&self.entry(request, (at, len)))
@@ -241,10 +286,17 @@ impl UringLane {
         pushed.is_ok()
     }
 
-    /// Queues what there is to do, at most a part of it; the number queued. `None` when there is no place.
+    /// Queues what there is to do, at most a part of it; the number queued. `None` when there is no
+    /// place.
     #[inline(always)]
-    fn queue(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) -> Option<u32> {
-        // SAFETY: the only handle on the queue while it lives. One for all entries: each would load and store its ends.
+    fn queue(
+        &mut self,
+        free: &mut Vec<u32>,
+        rest: &mut Vec<Request>,
+        work: &mut Work,
+    ) -> Option<u32> {
+        // SAFETY: the only handle on the queue while it lives. One for all entries: each would load
+        // and store its ends.
         let mut queue = unsafe { self.ring.submission_shared() };
         let (common, mut queued) = (self.common(), 0);
         while queued < self.part
@@ -262,7 +314,12 @@ impl UringLane {
 
     /// Queues all that there is to do; every part but the last is submitted at once.
     #[inline(always)]
-    fn queue_all<const FILL: bool>(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>, work: &mut Work) {
+    fn queue_all<const FILL: bool>(
+        &mut self,
+        free: &mut Vec<u32>,
+        rest: &mut Vec<Request>,
+        work: &mut Work,
+    ) {
         loop {
             match self.queue(free, rest, work) {
                 None => return work.abort(no_place()),
@@ -281,7 +338,10 @@ impl UringLane {
     /// Submits what is queued and waits for a completion; the system calls it took, or -errno.
     #[inline(always)]
     fn wait<const FILL: bool>(&mut self) -> isize {
-        if self.polled && !self.ring.submission().need_wakeup() && !self.ring.completion().is_empty() {
+        if self.polled
+            && !self.ring.submission().need_wakeup()
+            && !self.ring.completion().is_empty()
+        {
             return 0;
         }
         match self.enter::<FILL>(1) {
@@ -290,7 +350,8 @@ impl UringLane {
         }
     }
 
-    /// Submits what is queued and waits for so many completions; how many were submitted, or -errno.
+    /// Submits what is queued and waits for so many completions; how many were submitted, or
+    /// -errno.
     #[inline(always)]
     fn enter<const FILL: bool>(&mut self, wanted: u32) -> isize {
         if self.polled {
@@ -306,7 +367,13 @@ impl UringLane {
 
     /// Takes every completion; the first bears the system calls of the wait. The number taken.
     #[inline(always)]
-    fn take(&mut self, mut calls: u32, work: &mut Work, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> u32 {
+    fn take(
+        &mut self,
+        mut calls: u32,
+        work: &mut Work,
+        free: &mut Vec<u32>,
+        rest: &mut Vec<Request>,
+    ) -> u32 {
         let mut taken = 0;
         for done in self.ring.completion() {
             let slot = done.user_data() as u32;
@@ -337,7 +404,8 @@ impl UringLane {
         if work.depth() == 1 && !self.polled {
             return OneByOne::<FILL>::run(self, work);
         }
-        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one still needs.
+        // Slots to fill: all at first, then those whose operation is over; `rest` what a short one
+        // still needs.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut vain = 0;
@@ -361,7 +429,8 @@ impl UringLane {
 
     /// Waits until the kernel is done with the buffer; false when that cannot be known.
     fn drain(&mut self) -> bool {
-        // What was never submitted is not in flight, unless a thread of the kernel may still take it.
+        // What was never submitted is not in flight, unless a thread of the kernel may still take
+        // it.
         let queued = if self.polled { 0 } else { self.ring.submission().len() };
         while self.flying as usize > queued {
             // SAFETY: with nothing to submit the kernel reads no entry, and so reaches no buffer.
@@ -378,8 +447,8 @@ impl UringLane {
 
 impl Drop for UringLane {
     fn drop(&mut self) {
-        // A lane that failed leaves operations behind, and closing the ring does not wait for them: where the kernel may
-        // still write, the memory is never given back.
+        // A lane that failed leaves operations behind, and closing the ring does not wait for them:
+        // where the kernel may still write, the memory is never given back.
         if self.drain() {
             // SAFETY: dropped once, here; nothing uses it afterwards.
             unsafe {
@@ -397,7 +466,10 @@ fn passes(result: isize) -> bool {
 
 #[cold]
 fn refusing(result: isize) -> BackendError {
-    BackendError::Ring { step: "io_uring_enter", error: io::Error::from_raw_os_error(-result as i32) }
+    BackendError::Ring {
+        step: "io_uring_enter",
+        error: io::Error::from_raw_os_error(-result as i32),
+    }
 }
 
 /// Which cannot be: there is one for every slot.

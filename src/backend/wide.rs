@@ -1,6 +1,7 @@
 //! Copies as wide as this CPU allows, with stores into the caches or around them.
 //!
-//! Through raw pointers: what a mapping shows may change under us, and no reference to it may exist.
+//! Through raw pointers: what a mapping shows may change under us, and no reference to it may
+//! exist.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -60,7 +61,8 @@ pub fn streaming_forms() -> Vec<(&'static str, CopyFn)> {
 unsafe fn portable(to: *mut u8, from: *const u8, len: usize) {
     let mut at = 0;
     while at + 64 <= len {
-        // SAFETY: at + 64 <= len. All loads before the stores, so that a compiler may make them wider.
+        // SAFETY: at + 64 <= len. All loads before the stores, so that a compiler may make them
+        // wider.
         unsafe {
             let words = from.add(at).cast::<[u64; 8]>().read_unaligned();
             to.add(at).cast::<[u64; 8]>().write_unaligned(words);
@@ -79,7 +81,9 @@ unsafe fn tail(to: *mut u8, from: *const u8, len: usize) {
     let mut at = 0;
     while at + 8 <= len {
         // SAFETY: at + 8 <= len.
-        unsafe { to.add(at).cast::<u64>().write_unaligned(from.add(at).cast::<u64>().read_unaligned()) };
+        unsafe {
+            to.add(at).cast::<u64>().write_unaligned(from.add(at).cast::<u64>().read_unaligned())
+        };
         at += 8;
     }
     while at < len {
@@ -89,7 +93,8 @@ unsafe fn tail(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
-/// A wide loop: four loads, four stores. `$align`: the bytes to which stores must be aligned, 1 = any.
+/// A wide loop: four loads, four stores. `$align`: the bytes to which stores must be aligned, 1 =
+/// any.
 #[cfg(target_arch = "x86_64")]
 macro_rules! wide_copy {
     ($(#[$doc:meta])* $name:ident, $feature:literal, $vector:ident, $load:ident, $store:ident, $bytes:literal, $align:literal) => {
@@ -145,7 +150,8 @@ mod tests {
             let data = &data[from.min(data.len())..];
             for (name, form) in forms().into_iter().chain(streaming_forms()) {
                 let mut room = vec![0xa5u8; to + data.len() + 100];
-                // SAFETY: `data` is readable, and `room` writable from `to` on, for the length; this CPU can run all forms.
+                // SAFETY: `data` is readable, and `room` writable from `to` on, for the length;
+                // this CPU can run all forms.
                 unsafe { form(room.as_mut_ptr().add(to), data.as_ptr(), data.len()) };
                 prop_assert!(room[..to].iter().chain(&room[to + data.len()..]).all(|b| *b == 0xa5), "{}", name);
                 prop_assert_eq!(&room[to..to + data.len()], data, "{}", name);

@@ -1,6 +1,8 @@
-//! The work of one lane in one trial: hands out requests, takes results, counts, folds and times them.
+//! The work of one lane in one trial: hands out requests, takes results, counts, folds and times
+//! them.
 //!
-//! A concrete type: nothing here is called through a pointer, so a lane's loop is one inlined function (design §3.1).
+//! A concrete type: nothing here is called through a pointer, so a lane's loop is one inlined
+//! function (design §3.1).
 #![allow(unsafe_code)]
 
 mod whole;
@@ -59,7 +61,13 @@ pub struct Assignment<'a> {
 
 impl<'a> Assignment<'a> {
     /// What `job` asks of a lane of that backend: one pass over its share, not timed.
-    pub fn of(backend: &dyn Backend, job: &Job, share: Share, stop: &'a AtomicBool, published: &'a Published) -> Assignment<'a> {
+    pub fn of(
+        backend: &dyn Backend,
+        job: &Job,
+        share: Share,
+        stop: &'a AtomicBool,
+        published: &'a Published,
+    ) -> Assignment<'a> {
         let info = backend.info();
         Assignment {
             share,
@@ -134,7 +142,9 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     pub fn new(given: Assignment<'a>) -> Work<'a> {
         // Where lanes share their blocks each makes a claim, or nothing.
-        let least = given.cursor.map_or_else(|| given.share.quota.saturating_mul(given.passes), Cursor::chunk);
+        let least = given
+            .cursor
+            .map_or_else(|| given.share.quota.saturating_mul(given.passes), Cursor::chunk);
         Work {
             order: given.share.order(0),
             index: 0,
@@ -169,7 +179,8 @@ impl<'a> Work<'a> {
         self.slots.len() as u32
     }
 
-    /// The next request for a free slot; `None` when the passes are done, the stop flag is up or an operation failed.
+    /// The next request for a free slot; `None` when the passes are done, the stop flag is up or an
+    /// operation failed.
     #[inline(always)]
     pub fn next(&mut self, slot: u32) -> Option<Request> {
         if self.index >= self.limit && !self.more() {
@@ -182,7 +193,8 @@ impl<'a> Work<'a> {
         let len = if self.given.moves { self.given.share.len_at(offset) as u32 } else { 0 };
         let start = self.meter.start(self.index);
         let write = self.given.share.writes(self.pass, self.index);
-        self.slots[slot as usize] = Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0, write };
+        self.slots[slot as usize] =
+            Slot { offset, start, len, at: 0, retries: 0, later_pass: self.pass > 0, write };
         self.index += 1;
         Some(Request { offset, len, slot, at: 0, write })
     }
@@ -195,8 +207,9 @@ impl<'a> Work<'a> {
         Some(request)
     }
 
-    /// What a lane with a depth submits next: the rest of a short operation first. As `rest.pop().or_else(..)` it would not
-    /// be inlined, and come through memory: written in pieces, read as a whole, and stalled.
+    /// What a lane with a depth submits next: the rest of a short operation first. As
+    /// `rest.pop().or_else(..)` it would not be inlined, and come through memory: written in
+    /// pieces, read as a whole, and stalled.
     #[inline(always)]
     pub fn upcoming(&mut self, free: &mut Vec<u32>, rest: &mut Vec<Request>) -> Option<Request> {
         match rest.pop() {
@@ -231,16 +244,24 @@ impl<'a> Work<'a> {
             self.order = self.given.share.order(pass);
         }
         self.meter.moved(self.index, indexes.start);
-        (self.claims, self.pass, self.index, self.limit) = (number + 1, pass, indexes.start, indexes.end);
+        (self.claims, self.pass, self.index, self.limit) =
+            (number + 1, pass, indexes.start, indexes.end);
         true
     }
 
-    /// Takes a result: bytes or -errno. `None`: the operation is over and its slot is free. `Some`: submit this rest.
+    /// Takes a result: bytes or -errno. `None`: the operation is over and its slot is free. `Some`:
+    /// submit this rest.
     ///
-    /// `data` is where the block's first byte is in memory, for the fold; null where there is none or it was
-    /// folded already.
+    /// `data` is where the block's first byte is in memory, for the fold; null where there is none
+    /// or it was folded already.
     #[inline(always)]
-    pub fn done(&mut self, slot: u32, result: isize, syscalls: u32, data: *const u8) -> Option<Request> {
+    pub fn done(
+        &mut self,
+        slot: u32,
+        result: isize,
+        syscalls: u32,
+        data: *const u8,
+    ) -> Option<Request> {
         self.syscalls += u64::from(syscalls);
         let Slot { start, len, at, .. } = self.slots[slot as usize];
         if result != (len - at) as isize {
@@ -256,13 +277,14 @@ impl<'a> Work<'a> {
         None
     }
 
-    /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose work *is* touching
-    /// the data.
+    /// Folds the slot's block at `data`, whether or not the job asked for the XOR: for lanes whose
+    /// work *is* touching the data.
     #[inline(always)]
     pub(super) fn fold(&mut self, slot: u32, data: *const u8) {
         let Slot { offset, len, later_pass, .. } = self.slots[slot as usize];
         let form = self.given.fold.unwrap_or_else(fold::widest);
-        // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or mapped.
+        // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled or
+        // mapped.
         let fold = unsafe { form(data, len as usize) };
         self.folds[usize::from(later_pass)] ^= at_offset(fold, offset);
     }
@@ -274,8 +296,9 @@ impl<'a> Work<'a> {
         self.given.published.syscalls.store(self.syscalls, Relaxed);
     }
 
-    /// The lane asks for lengths rounded up to a multiple of `mask` + 1 (direct I/O): what comes back beyond the block is
-    /// no fault, and the rest of a short operation begins at such a multiple again.
+    /// The lane asks for lengths rounded up to a multiple of `mask` + 1 (direct I/O): what comes
+    /// back beyond the block is no fault, and the rest of a short operation begins at such a
+    /// multiple again.
     pub fn rounds_up(&mut self, mask: u32) {
         self.mask = mask;
     }
@@ -293,7 +316,8 @@ impl<'a> Work<'a> {
                 let at = (entry.at + result as u32) & !mask;
                 // Less than the unit of direct I/O comes only at the end of the file.
                 if at == entry.at {
-                    return self.fail(slot, IoFault::Short { came: result as u64, ends_here: None });
+                    return self
+                        .fail(slot, IoFault::Short { came: result as u64, ends_here: None });
                 }
                 entry.at = at;
                 entry.retries = 0;
@@ -301,7 +325,11 @@ impl<'a> Work<'a> {
             1.. if result as u64 <= most => return self.done(slot, left as isize, 0, data),
             0 if entry.write => return self.fail(slot, IoFault::Unwritten),
             0 => return self.fail(slot, IoFault::Short { came: 0, ends_here: None }),
-            _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result) && entry.retries < MOST_RETRIES => entry.retries += 1,
+            _ if [-libc::EINTR as isize, -libc::EAGAIN as isize].contains(&result)
+                && entry.retries < MOST_RETRIES =>
+            {
+                entry.retries += 1
+            }
             ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
         }
@@ -313,7 +341,12 @@ impl<'a> Work<'a> {
         let Slot { offset, len, at, write, .. } = self.slots[slot as usize];
         let (offset, len) = (offset + u64::from(at), len - at);
         let (reads, writes) = self.given.calls;
-        self.error.get_or_insert(BackendError::Io { call: if write { writes } else { reads }, offset, len, fault });
+        self.error.get_or_insert(BackendError::Io {
+            call: if write { writes } else { reads },
+            offset,
+            len,
+            fault,
+        });
         // No more requests: the lane drains what is under way and ends.
         self.index = self.limit;
         None
@@ -331,7 +364,8 @@ impl<'a> Work<'a> {
         self.publish();
     }
 
-    /// A lane with a depth tells how many operations were under way when it waited: added up, and the waits.
+    /// A lane with a depth tells how many operations were under way when it waited: added up, and
+    /// the waits.
     #[inline(always)]
     pub fn flew(&mut self, operations: u64, waits: u64) {
         self.flying.0 += operations;

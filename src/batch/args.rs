@@ -8,26 +8,31 @@ const WHAT: &str = "What to measure";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The file or block device to measure, opened read-only; with --op write a file that does not exist yet; without, a scratch file
+    /// The file or block device to measure, opened read-only; with --op write a file that does not
+    /// exist yet; without, a scratch file
     pub file: Option<PathBuf>,
 
     /// Presets; --list presets shows them [default: quick]
     #[arg(short, long, value_name = "NAME,..", value_delimiter = ',', help_heading = WHAT)]
     pub preset: Vec<String>,
 
-    /// Run the plan of an earlier session again; seed, trials, trial time, budget and --remote may be given anew
+    /// Run the plan of an earlier session again; seed, trials, trial time, budget and --remote may
+    /// be given anew
     #[arg(long, value_name = "SESSION", help_heading = WHAT)]
     pub plan: Option<String>,
 
-    /// Run the plan of an earlier session again and compare; options given with it must describe the same cells
+    /// Run the plan of an earlier session again and compare; options given with it must describe
+    /// the same cells
     #[arg(long, value_name = "SESSION", conflicts_with = "plan", help_heading = WHAT)]
     pub baseline: Option<String>,
 
-    /// Exit 3 when the whole 95 % interval of a cell's speed is more than PERCENT (5 or 5%) below its baseline
+    /// Exit 3 when the whole 95 % interval of a cell's speed is more than PERCENT (5 or 5%) below
+    /// its baseline
     #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = super::gate::limit, allow_hyphen_values = true, help_heading = WHAT)]
     pub fail_if_slower: Option<f64>,
 
-    /// Folder of the scratch file [default: here, or the first of TMPDIR, /var/tmp, HOME that is on a disk]
+    /// Folder of the scratch file [default: here, or the first of TMPDIR, /var/tmp, HOME that is on
+    /// a disk]
     #[arg(long, value_name = "DIR", help_heading = WHAT)]
     pub dir: Option<PathBuf>,
 

@@ -23,9 +23,14 @@ impl Bar {
     pub fn new(quiet: bool, plan: &Plan) -> Bar {
         let hidden = quiet || !std::io::stderr().is_terminal();
         // Ten frames a second, drawn by this thread only when something happened.
-        let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
+        let target = if hidden {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(10)
+        };
         let style = ProgressStyle::with_template("{bar:20.cyan/dim} {percent:>3}%  {wide_msg}");
-        let bar = ProgressBar::with_draw_target(Some(1000), target).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = ProgressBar::with_draw_target(Some(1000), target)
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let labels = plan.cells.iter().map(|c| c.label()).collect();
         let probes = plan.probes.iter().map(|p| p.label()).collect();
         Bar { bar, labels, probes, now: String::new(), left: String::new() }
@@ -52,7 +57,11 @@ impl Bar {
     }
 
     fn what(&self, progress: &Progress) -> String {
-        let cell = progress.cell.map(|c| self.label(c)).or(progress.probe.map(|p| self.probe(p))).unwrap_or_default();
+        let cell = progress
+            .cell
+            .map(|c| self.label(c))
+            .or(progress.probe.map(|p| self.probe(p)))
+            .unwrap_or_default();
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
             Phase::Machine => "finding out what this machine can reach".into(),

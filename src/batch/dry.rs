@@ -13,17 +13,35 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
     let mut text = String::new();
     let rounds = match plan.trials {
         Some(n) => format!("{n} trials of each"),
-        None => format!("rounds until every interval is within {:.0} % or the budget ends", plan.goal * 100.0),
+        None => format!(
+            "rounds until every interval is within {:.0} % or the budget ends",
+            plan.goal * 100.0
+        ),
     };
     let _ = writeln!(text, "target  {}", target(plan));
     if !plan.cells.is_empty() {
-        let _ = writeln!(text, "cells   {}, {rounds}, in random order (seed {})", plan.cells.len(), plan.seed);
+        let _ = writeln!(
+            text,
+            "cells   {}, {rounds}, in random order (seed {})",
+            plan.cells.len(),
+            plan.seed
+        );
     }
     if !plan.probes.is_empty() {
-        let _ =
-            writeln!(text, "probes  {}, {} batches of each, in random order (seed {})", plan.probes.len(), plan.probe_rounds(), plan.seed);
+        let _ = writeln!(
+            text,
+            "probes  {}, {} batches of each, in random order (seed {})",
+            plan.probes.len(),
+            plan.probe_rounds(),
+            plan.seed
+        );
     }
-    let _ = writeln!(text, "time    about {}, at most {}", show_wait(estimate(plan)), show_wait(plan.budget));
+    let _ = writeln!(
+        text,
+        "time    about {}, at most {}",
+        show_wait(estimate(plan)),
+        show_wait(plan.budget)
+    );
     if let Some(missed) = missed(plan) {
         let _ = writeln!(text, "reach   {}", missed.text());
     }
@@ -39,14 +57,27 @@ pub(super) fn text(plan: &Plan, expected: &str) -> String {
 
 /// The memory and the space that it takes.
 fn push_needs(plan: &Plan, text: &mut String) {
-    let buffers = plan.cells.iter().map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into())).max().unwrap_or(0);
+    let buffers = plan
+        .cells
+        .iter()
+        .map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into()))
+        .max()
+        .unwrap_or(0);
     if !plan.cells.is_empty() {
         let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));
     }
     if plan.target.is_ours() && plan.target.size() > 0 {
         let size = show_bytes(plan.target.size());
-        let more = if plan.stored() > plan.target.size() { ", and as much to one that is empty before each pass" } else { "" };
-        let text_of = if plan.only_appends() { format!("up to {size} in each pass") } else { format!("{size} to make the file{more}") };
+        let more = if plan.stored() > plan.target.size() {
+            ", and as much to one that is empty before each pass"
+        } else {
+            ""
+        };
+        let text_of = if plan.only_appends() {
+            format!("up to {size} in each pass")
+        } else {
+            format!("{size} to make the file{more}")
+        };
         let _ = writeln!(text, "writes  {text_of}");
     }
 }
@@ -69,7 +100,8 @@ fn push_cells(plan: &Plan, text: &mut String) {
 /// What cannot be had, a line for each reason.
 fn push_skipped(plan: &Plan, text: &mut String) {
     let jobs = plan.skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
-    let probes = plan.skipped_probes.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
+    let probes =
+        plan.skipped_probes.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     let skipped: Vec<(&str, String)> = jobs.chain(probes).collect();
     let mut reasons: Vec<&str> = skipped.iter().map(|(reason, _)| *reason).collect();
     reasons.sort_unstable();
@@ -86,16 +118,27 @@ fn push_skipped(plan: &Plan, text: &mut String) {
 fn target(plan: &Plan) -> String {
     let size = show_bytes(plan.target.size());
     match &plan.target {
-        TargetSpec::Scratch { dir, size: 0, .. } => format!("files of the probes' own in {}, removed afterwards", shown(dir)),
+        TargetSpec::Scratch { dir, size: 0, .. } => {
+            format!("files of the probes' own in {}, removed afterwards", shown(dir))
+        }
         TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
-            format!("a scratch file of up to {size} in {}, empty before each pass, removed afterwards", shown(dir))
+            format!(
+                "a scratch file of up to {size} in {}, empty before each pass, removed afterwards",
+                shown(dir)
+            )
         }
         TargetSpec::Scratch { dir, .. } => {
-            format!("a scratch file of {size} in {}, filled with random data, removed afterwards", shown(dir))
+            format!(
+                "a scratch file of {size} in {}, filled with random data, removed afterwards",
+                shown(dir)
+            )
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
         TargetSpec::New { path, .. } if plan.only_appends() => {
-            format!("{}, a new file of up to {size}, empty before each pass; what the last trial wrote is kept", shown(path))
+            format!(
+                "{}, a new file of up to {size}, empty before each pass; what the last trial wrote is kept",
+                shown(path)
+            )
         }
         TargetSpec::New { path, .. } => format!("{}, a new file of {size}, kept", shown(path)),
         TargetSpec::None => "no file".into(),

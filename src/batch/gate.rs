@@ -21,17 +21,35 @@ pub(super) struct Gate {
     limit: Option<f64>,
 }
 
-/// The baseline's plan, where a run of it can be compared; options that were given must describe its cells.
-pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets, text: &str) -> anyhow::Result<(Plan, Gate)> {
+/// The baseline's plan, where a run of it can be compared; options that were given must describe
+/// its cells.
+pub(super) fn plan(
+    args: &Args,
+    settings: &Settings,
+    presets: &Presets,
+    text: &str,
+) -> anyhow::Result<(Plan, Gate)> {
     let base = make::session(text).context("--baseline")?;
     let Settings { seed, trials, trial_time, budget, remote, .. } = settings.clone();
     let free = Settings { seed, trials, trial_time, budget, remote, ..Settings::default() };
     let limit = args.fail_if_slower;
-    let plan = runner::baseline(&base, args.file.as_deref(), args.dir.as_deref(), args.keep, &free, limit.is_some())?;
-    let chosen = if args.preset.is_empty() { Vec::new() } else { presets.chosen(&args.preset, false).context("--preset")? };
+    let plan = runner::baseline(
+        &base,
+        args.file.as_deref(),
+        args.dir.as_deref(),
+        args.keep,
+        &free,
+        limit.is_some(),
+    )?;
+    let chosen = if args.preset.is_empty() {
+        Vec::new()
+    } else {
+        presets.chosen(&args.preset, false).context("--preset")?
+    };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // What no cell says, and a run of the baseline's plan would pass over.
-    let cold = settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));
+    let cold =
+        settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));
     let share = settings.memory_share.as_ref().map(|share| ("memory-share", share.to_string()));
     if let Some((option, value)) = cold.or(share) {
         return Err(OtherCells::Added { option, value }.into());
@@ -48,23 +66,33 @@ impl Gate {
         if differing.is_empty() || args.quiet {
             return;
         }
-        let told: Vec<String> = differing.iter().map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other)).collect();
-        say(format!("iotui: not the machine of the baseline, which may be why cells differ: {}", told.join("; ")));
+        let told: Vec<String> = differing
+            .iter()
+            .map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other))
+            .collect();
+        say(format!(
+            "iotui: not the machine of the baseline, which may be why cells differ: {}",
+            told.join("; ")
+        ));
     }
 
     /// This run against the baseline.
     pub fn hold(&self, args: &Args, session: &Session) -> Held {
-        let kept = session::folder().map(|dir| runner::kept(&dir, &[&self.base, session])).unwrap_or_default();
+        let kept = session::folder()
+            .map(|dir| runner::kept(&dir, &[&self.base, session]))
+            .unwrap_or_default();
         let [base, session] = shown(args, [&self.base, session]);
         let comparison = analysis::compare_with(&[base.clone(), session], &kept);
         let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
-        let ruling = self.limit.zip(versus).map(|(limit, versus)| analysis::rule(&base, versus, limit));
+        let ruling =
+            self.limit.zip(versus).map(|(limit, versus)| analysis::rule(&base, versus, limit));
         Held { comparison, ruling }
     }
 }
 
 fn shown(args: &Args, sessions: [&Session; 2]) -> [Session; 2] {
-    sessions.map(|session| if args.anonymous { report::anonymous(session) } else { session.clone() })
+    sessions
+        .map(|session| if args.anonymous { report::anonymous(session) } else { session.clone() })
 }
 
 /// A run beside its baseline.
@@ -85,14 +113,22 @@ impl Held {
         match &self.ruling {
             _ if !args.quiet => say(self.text(&look).trim_end()),
             // That a run is no pass is what --quiet leaves.
-            Some(ruling) if ruling.is_open() || !ruling.slower.is_empty() => say(format!("iotui: {}", ruling.text())),
+            Some(ruling) if ruling.is_open() || !ruling.slower.is_empty() => {
+                say(format!("iotui: {}", ruling.text()))
+            }
             _ => {}
         }
     }
 
     fn text(&self, look: &Look) -> String {
-        let comparison = self.comparison.as_ref().map_or(String::new(), |comparison| report::comparison_text(comparison, look));
-        let ruling = self.ruling.as_ref().map_or(String::new(), |ruling| format!("\n{}", report::ruling(ruling, look)));
+        let comparison = self
+            .comparison
+            .as_ref()
+            .map_or(String::new(), |comparison| report::comparison_text(comparison, look));
+        let ruling = self
+            .ruling
+            .as_ref()
+            .map_or(String::new(), |ruling| format!("\n{}", report::ruling(ruling, look)));
         format!("\n{comparison}{ruling}")
     }
 }
@@ -110,7 +146,8 @@ pub(super) fn limit(text: &str) -> Result<f64, String> {
 pub(super) fn code(signal: Option<i32>, failed: bool, wrong: bool, ruling: Option<&Ruling>) -> u8 {
     match signal {
         Some(signal) => 128 + signal as u8,
-        // What has no answer is no pass: a run that became too slow to reach its cells must not look well.
+        // What has no answer is no pass: a run that became too slow to reach its cells must not
+        // look well.
         None if failed || ruling.is_some_and(|r| r.open.iter().any(|open| !open.wrong)) => 1,
         None if wrong => 4,
         None if ruling.is_some_and(Ruling::is_open) => 1,

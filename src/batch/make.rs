@@ -15,13 +15,20 @@ use crate::session::Session;
 use crate::text;
 
 /// The plan, and what its run is held against.
-pub(super) fn plan(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<(Plan, Option<Gate>)> {
+pub(super) fn plan(
+    args: &Args,
+    settings: &Settings,
+    presets: &Presets,
+) -> anyhow::Result<(Plan, Option<Gate>)> {
     let (plan, gate) = match (&args.plan, &args.baseline) {
-        (_, Some(text)) => gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate)))?,
+        (_, Some(text)) => {
+            gate::plan(args, settings, presets, text).map(|(plan, gate)| (plan, Some(gate)))?
+        }
         (Some(text), None) => (again(args, settings, text)?, None),
         (None, None) => (fresh(args, settings, presets)?, None),
     };
-    let mut probes = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
+    let mut probes =
+        plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
     if settings.remote.is_some() && !probes.any(ProbeCell::is_far) {
         return Err(PlanError::RemoteOfNone.into());
     }

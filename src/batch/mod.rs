@@ -38,26 +38,42 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         tell_left(args);
     }
     // One that was asked for is the error that comes below.
-    for broken in presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id)) {
+    for broken in
+        presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id))
+    {
         say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
     }
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
     let plan = Arc::new(plan);
-    if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path)) {
+    if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path))
+    {
         anyhow::bail!("{} is what is measured: give --output another name", shown(path));
     }
     if args.dry_run {
-        let shown = if args.anonymous { report::Names::of(&Host::collect(), &plan).plan(&plan) } else { Plan::clone(&plan) };
-        let link = Bench::probe(&plan.target).ok().and_then(|bench| bench.facts.link()).map(|link| link.bytes_per_second);
-        args.out.text_or_json(|| dry::text(&shown, &analysis::foreseen(&plan, runner::known_ceilings(), link)), &shown)?;
+        let shown = if args.anonymous {
+            report::Names::of(&Host::collect(), &plan).plan(&plan)
+        } else {
+            Plan::clone(&plan)
+        };
+        let link = Bench::probe(&plan.target)
+            .ok()
+            .and_then(|bench| bench.facts.link())
+            .map(|link| link.bytes_per_second);
+        args.out.text_or_json(
+            || dry::text(&shown, &analysis::foreseen(&plan, runner::known_ceilings(), link)),
+            &shown,
+        )?;
         return Ok(0);
     }
     signals::install().context("cannot handle signals")?;
     let host = Host::collect();
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
-    let id = recorder.as_ref().map(|r| locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string())));
-    let (id, name, created) = id.unwrap_or_else(|| (String::new(), String::new(), text::utc(SystemTime::now())));
+    let id = recorder.as_ref().map(|r| {
+        locked(r, |r| (r.id().to_string(), r.name().to_string(), r.created().to_string()))
+    });
+    let (id, name, created) =
+        id.unwrap_or_else(|| (String::new(), String::new(), text::utc(SystemTime::now())));
     let session = Session::new(id, name, created, host, Plan::clone(&plan));
     if let Some(gate) = &gate {
         gate.warn(args, &session);
@@ -68,7 +84,10 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
 
 /// What killed runs had left behind and is removed now.
 fn tell_left(args: &Args) {
-    left::tell().iter().filter(|_| !args.quiet).for_each(|line| say(format!("iotui: {}", text::clean_text(line))));
+    left::tell()
+        .iter()
+        .filter(|_| !args.quiet)
+        .for_each(|line| say(format!("iotui: {}", text::clean_text(line))));
 }
 
 /// What is left when the engine is done.
@@ -79,15 +98,26 @@ struct Outcome {
     signal: Option<i32>,
 }
 
-/// The engine on a thread of its own, this one watching: a system call that never returns holds up nothing.
-fn measured(args: &Args, format: &Format, plan: &Arc<Plan>, recorder: Option<&Arc<Mutex<Recorder>>>, session: Session) -> Outcome {
+/// The engine on a thread of its own, this one watching: a system call that never returns holds up
+/// nothing.
+fn measured(
+    args: &Args,
+    format: &Format,
+    plan: &Arc<Plan>,
+    recorder: Option<&Arc<Mutex<Recorder>>>,
+    session: Session,
+) -> Outcome {
     let (to, events) = channel();
     // A watcher that left is not waited for.
     let tell = move |told| drop(to.send(told));
     let control = Arc::new(Control::new(signals::stop_flag()));
     match runner::start(Arc::clone(plan), &session.host, control, recorder.cloned(), tell) {
         Ok(_) => watch::until_over(args, format, &events, session, recorder),
-        Err(error) => Outcome { session, error: Some(format!("cannot start a thread: {error}")), signal: None },
+        Err(error) => Outcome {
+            session,
+            error: Some(format!("cannot start a thread: {error}")),
+            signal: None,
+        },
     }
 }
 
@@ -98,7 +128,10 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
     match runner::recorder(args.save.as_deref(), host, plan) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
-                say(format!("iotui: there is a session of that name: this one is {}", recorder.name()));
+                say(format!(
+                    "iotui: there is a session of that name: this one is {}",
+                    recorder.name()
+                ));
             }
             Ok(Some(recorder))
         }
@@ -115,8 +148,14 @@ fn locked<T>(recorder: &Mutex<Recorder>, with: impl FnOnce(&mut Recorder) -> T) 
     with(&mut recorder.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Ends the session's file; the line that says where it is, and whether what was asked for by its name is not all there.
-fn kept(args: &Args, session: &mut Session, recorder: Option<&Arc<Mutex<Recorder>>>, reason: End) -> (Option<String>, bool) {
+/// Ends the session's file; the line that says where it is, and whether what was asked for by its
+/// name is not all there.
+fn kept(
+    args: &Args,
+    session: &mut Session,
+    recorder: Option<&Arc<Mutex<Recorder>>>,
+    reason: End,
+) -> (Option<String>, bool) {
     let (mut saved, mut unkept) = (None, false);
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
@@ -125,7 +164,11 @@ fn kept(args: &Args, session: &mut Session, recorder: Option<&Arc<Mutex<Recorder
         session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
             Some(why) => {
-                let what = if recorder.is_kept() { "not all of this run is saved" } else { "this run is not saved" };
+                let what = if recorder.is_kept() {
+                    "not all of this run is saved"
+                } else {
+                    "this run is not saved"
+                };
                 say(format!("iotui: {what}: {why}"));
                 unkept = args.save.is_some();
             }
@@ -145,7 +188,8 @@ fn finish(
 ) -> anyhow::Result<u8> {
     let Outcome { mut session, error, signal } = outcome;
     tell_left(args);
-    let reason = session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
+    let reason =
+        session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
     let (saved, unkept) = kept(args, &mut session, recorder, reason);
     if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
@@ -181,7 +225,12 @@ fn finish(
 }
 
 /// The results, with the comparison below them where there is one.
-fn write(args: &Args, format: &Format, session: &Session, held: Option<&Held>) -> anyhow::Result<()> {
+fn write(
+    args: &Args,
+    format: &Format,
+    session: &Session,
+    held: Option<&Held>,
+) -> anyhow::Result<()> {
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     let look = args.out.look();
     args.out.write(|to| {

@@ -1,4 +1,5 @@
-//! The budget of what comes before the run: to find out what a file allows, it is opened and a little of it is read, which may hang.
+//! The budget of what comes before the run: to find out what a file allows, it is opened and a
+//! little of it is read, which may hang.
 
 use std::process::exit;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use crate::engine::Watched;
 use crate::report::say;
 
-/// What `plan` makes. Where that outlasts the budget in a system call, this process ends here: nothing was measured or written yet.
+/// What `plan` makes. Where that outlasts the budget in a system call, this process ends here:
+/// nothing was measured or written yet.
 pub(super) fn within<T>(budget: Duration, plan: impl FnOnce() -> T) -> T {
     let watched = Arc::new(Watched::default());
     watched.doing("the plan was being made");

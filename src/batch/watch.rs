@@ -1,4 +1,5 @@
-//! Watches the engine: progress to stderr, trials of `jsonl` to stdout, all of it into the session in memory.
+//! Watches the engine: progress to stderr, trials of `jsonl` to stdout, all of it into the session
+//! in memory.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -18,11 +19,19 @@ use crate::sys::signals;
 const PATIENCE: Duration = Duration::from_millis(1100);
 
 /// What a script that follows the run is told of an event.
-fn line(session: &Session, names: Option<&report::Names>, event: &Event) -> Option<io::Result<String>> {
+fn line(
+    session: &Session,
+    names: Option<&report::Names>,
+    event: &Event,
+) -> Option<io::Result<String>> {
     let line = match (event, names) {
-        (Event::Trial { trial, .. }, Some(names)) => jsonl::trial_line(&session.plan, &names.trial(trial)),
+        (Event::Trial { trial, .. }, Some(names)) => {
+            jsonl::trial_line(&session.plan, &names.trial(trial))
+        }
         (Event::Trial { trial, .. }, None) => jsonl::trial_line(&session.plan, trial),
-        (Event::Probe { trial }, Some(names)) => jsonl::probe_line(&names.plan(&session.plan), trial),
+        (Event::Probe { trial }, Some(names)) => {
+            jsonl::probe_line(&names.plan(&session.plan), trial)
+        }
         (Event::Probe { trial }, None) => jsonl::probe_line(&session.plan, trial),
         _ => return None,
     };
@@ -39,7 +48,11 @@ pub(super) fn until_over(
 ) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
     let mut saving = Saving { recorder, told: false, again: args.quiet };
-    let mut stream = if format.id == report::JSONL && args.out.output.is_none() { report::stdout().ok() } else { None };
+    let mut stream = if format.id == report::JSONL && args.out.output.is_none() {
+        report::stdout().ok()
+    } else {
+        None
+    };
     let names = args.anonymous.then(|| report::Names::of(&session.host, &session.plan));
     let mut since: Option<Instant> = None;
     let mut error = None;
@@ -51,9 +64,12 @@ pub(super) fn until_over(
                 saving.tell(&bar);
                 // A reader that left ends the printing, not the run.
                 let line = line(&session, names.as_ref(), &event).filter(|_| stream.is_some());
-                if line
-                    .is_some_and(|line| line.and_then(|line| stream.as_mut().map_or(Ok(()), |out| out.write_all(line.as_bytes()))).is_err())
-                {
+                if line.is_some_and(|line| {
+                    line.and_then(|line| {
+                        stream.as_mut().map_or(Ok(()), |out| out.write_all(line.as_bytes()))
+                    })
+                    .is_err()
+                }) {
                     stream = None;
                 }
             }
@@ -67,7 +83,9 @@ pub(super) fn until_over(
                 break;
             }
         }
-        if signals::pending().is_some() && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+        if signals::pending().is_some()
+            && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+        {
             break;
         }
     }
@@ -76,7 +94,8 @@ pub(super) fn until_over(
     Outcome { session, error, signal: signals::pending() }
 }
 
-/// What the user hears of a session that cannot be written: once that it is so, once that it is over.
+/// What the user hears of a session that cannot be written: once that it is so, once that it is
+/// over.
 struct Saving<'a> {
     recorder: Option<&'a Arc<Mutex<Recorder>>>,
     told: bool,

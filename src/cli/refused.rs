@@ -1,4 +1,5 @@
-//! A command line that is refused, in one line that begins with the name of the option: clap says it in up to twenty.
+//! A command line that is refused, in one line that begins with the name of the option: clap says
+//! it in up to twenty.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -16,16 +17,24 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
     let value = told.first(ContextKind::InvalidValue);
     match error.kind() {
         ErrorKind::InvalidUtf8 => not_text(argv),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => no_command(argv),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            no_command(argv)
+        }
         ErrorKind::InvalidSubcommand => {
             let word = told.first(ContextKind::InvalidSubcommand);
-            format!("{word}: {} has no such command{}", told.program(), told.hint(ContextKind::SuggestedSubcommand))
+            format!(
+                "{word}: {} has no such command{}",
+                told.program(),
+                told.hint(ContextKind::SuggestedSubcommand)
+            )
         }
         _ if option.is_empty() => plain(error),
-        ErrorKind::InvalidValue if value.is_empty() => match told.all(ContextKind::ValidValue).as_slice() {
-            [] => format!("{option}: a value is missing"),
-            known => format!("{option}: a value is missing; there are: {}", known.join(", ")),
-        },
+        ErrorKind::InvalidValue if value.is_empty() => {
+            match told.all(ContextKind::ValidValue).as_slice() {
+                [] => format!("{option}: a value is missing"),
+                known => format!("{option}: a value is missing; there are: {}", known.join(", ")),
+            }
+        }
         ErrorKind::InvalidValue => {
             let known = told.all(ContextKind::ValidValue);
             format!("{option}: {}", nearest("value", &value, known.iter().map(String::as_str)))
@@ -35,13 +44,20 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
             why => format!("{option}: '{value}': {}", why.unwrap_or_default()),
         },
         ErrorKind::UnknownArgument if option.starts_with('-') => {
-            format!("{option}: {} has no such option{}", told.program(), told.hint(ContextKind::SuggestedArg))
+            format!(
+                "{option}: {} has no such option{}",
+                told.program(),
+                told.hint(ContextKind::SuggestedArg)
+            )
         }
-        ErrorKind::UnknownArgument => format!("'{option}' is one word too many; usage: {}", told.usage()),
+        ErrorKind::UnknownArgument => {
+            format!("'{option}' is one word too many; usage: {}", told.usage())
+        }
         ErrorKind::TooManyValues => format!("{option}: it takes no value, and '{value}' was given"),
         ErrorKind::ArgumentConflict => describe_conflict(&told, &option),
         ErrorKind::MissingRequiredArgument => {
-            let missing: Vec<String> = told.all(ContextKind::InvalidArg).iter().map(|arg| name(arg)).collect();
+            let missing: Vec<String> =
+                told.all(ContextKind::InvalidArg).iter().map(|arg| name(arg)).collect();
             format!("{}: missing; usage: {}", missing.join(" "), told.usage())
         }
         _ => plain(error),
@@ -49,9 +65,14 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
 }
 
 fn describe_conflict(told: &Told, option: &str) -> String {
-    let others: Vec<String> = told.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
+    let others: Vec<String> =
+        told.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
     let twice = others.iter().all(|other| *other == option);
-    if twice { format!("{option}: it is there twice") } else { format!("{option}: it cannot be used with {}", others.join(", ")) }
+    if twice {
+        format!("{option}: it is there twice")
+    } else {
+        format!("{option}: it cannot be used with {}", others.join(", "))
+    }
 }
 
 /// What clap knows of its error.
@@ -81,7 +102,11 @@ impl Told<'_> {
     /// `iotui`, or `iotui sessions show`.
     fn program(&self) -> String {
         let usage = self.usage();
-        usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-'])).collect::<Vec<_>>().join(" ")
+        usage
+            .split(' ')
+            .take_while(|word| !word.starts_with(['[', '<', '-']))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn hint(&self, kind: ContextKind) -> String {
@@ -108,7 +133,9 @@ fn plain(error: &clap::Error) -> String {
 
 /// clap does not tell which word it is: the first that is accepted once it is text.
 fn not_text(argv: &[OsString]) -> String {
-    let refused = |words: &[OsString]| command().try_get_matches_from(words).is_err_and(|e| e.kind() == ErrorKind::InvalidUtf8);
+    let refused = |words: &[OsString]| {
+        command().try_get_matches_from(words).is_err_and(|e| e.kind() == ErrorKind::InvalidUtf8)
+    };
     let (mut words, mut culprit) = (argv.to_vec(), None);
     for (at, word) in argv.iter().enumerate().filter(|(_, word)| word.to_str().is_none()) {
         words[at] = word.to_string_lossy().into_owned().into();
@@ -119,9 +146,14 @@ fn not_text(argv: &[OsString]) -> String {
     }
     let at = culprit.unwrap_or(0);
     let word = argv.get(at).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let before = at.checked_sub(1).and_then(|before| argv[before].to_str()).filter(|before| before.starts_with('-'));
+    let before = at
+        .checked_sub(1)
+        .and_then(|before| argv[before].to_str())
+        .filter(|before| before.starts_with('-'));
     match (word.split_once('='), before) {
-        (Some((option, value)), _) if word.starts_with("--") => format!("{option}: '{value}' is not text in UTF-8"),
+        (Some((option, value)), _) if word.starts_with("--") => {
+            format!("{option}: '{value}' is not text in UTF-8")
+        }
         (_, Some(option)) => format!("{option}: '{word}' is not text in UTF-8"),
         _ => format!("'{word}' is not text in UTF-8"),
     }
@@ -130,8 +162,10 @@ fn not_text(argv: &[OsString]) -> String {
 /// A command that has commands of its own, and none was said.
 fn no_command(argv: &[OsString]) -> String {
     let cli = Cli::command();
-    let with = argv.iter().find_map(|word| cli.find_subcommand(word).filter(|sub| sub.has_subcommands()));
+    let with =
+        argv.iter().find_map(|word| cli.find_subcommand(word).filter(|sub| sub.has_subcommands()));
     let of = with.unwrap_or(&cli);
-    let names: Vec<&str> = of.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
+    let names: Vec<&str> =
+        of.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
     format!("{}: say which: {}", of.get_name(), names.join(", "))
 }

@@ -24,8 +24,8 @@ pub enum Generate {
     Fish,
 }
 
-/// SESSION is an id, the unique start of one, a name, last (last~1 is the one before) or a path; to show, compare and export also a
-/// reference (iotui --list references).
+/// SESSION is an id, the unique start of one, a name, last (last~1 is the one before) or a path; to
+/// show, compare and export also a reference (iotui --list references).
 #[derive(Debug, Subcommand)]
 pub enum Sessions {
     /// All of them, the newest first

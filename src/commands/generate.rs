@@ -1,4 +1,5 @@
-//! `iotui --generate`: the man page and shell completions, from the one definition of the command line.
+//! `iotui --generate`: the man page and shell completions, from the one definition of the command
+//! line.
 
 use clap_complete::Shell;
 

@@ -10,7 +10,9 @@ use crate::report::host::{Report, text};
 
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
     let host = Host::collect();
-    let bench = file.map(|path| Bench::probe(&TargetSpec::File { path: path.into(), size: 0 })).transpose()?;
+    let bench = file
+        .map(|path| Bench::probe(&TargetSpec::File { path: path.into(), size: 0 }))
+        .transpose()?;
     let target = bench.map(|b| b.facts);
     let findings = examine(&host, target.as_ref(), None);
     let report = Report { host: &host, target: target.as_ref(), findings: &findings };

@@ -49,31 +49,57 @@ struct Machine {
 }
 
 fn references(out: &Out) -> anyhow::Result<u8> {
-    let one = |of: &'static Reference| Machine { id: of.id, about: &of.about, source: &of.source, cells: of.listed().cells };
+    let one = |of: &'static Reference| Machine {
+        id: of.id,
+        about: &of.about,
+        source: &of.source,
+        cells: of.listed().cells,
+    };
     let all: Vec<Machine> = session::references().iter().map(one).collect();
     let width = all.iter().map(|of| of.id.len()).max().unwrap_or(0);
-    let text =
-        || all.iter().map(|of| format!("{:width$}  {}; {} cells\n{:width$}  {}\n", of.id, of.about, of.cells, "", of.source)).collect();
+    let text = || {
+        all.iter()
+            .map(|of| {
+                format!(
+                    "{:width$}  {}; {} cells\n{:width$}  {}\n",
+                    of.id, of.about, of.cells, "", of.source
+                )
+            })
+            .collect()
+    };
     out.text_or_json(text, &all)?;
     Ok(0)
 }
 
 fn plain(id: &str, title: &str, about: &str) -> Entry {
-    Entry { id: id.into(), title: title.into(), about: about.into(), doc: String::new(), unavailable: None, options: Vec::new() }
+    Entry {
+        id: id.into(),
+        title: title.into(),
+        about: about.into(),
+        doc: String::new(),
+        unavailable: None,
+        options: Vec::new(),
+    }
 }
 
 /// Those of iotui and of the user, and the user's files that are none.
 fn all(presets: &Presets) -> Vec<Entry> {
     let title = |id: &str| if Presets::is_built_in(id) { "" } else { "yours" };
-    let good = presets.iter().map(|p| Entry { doc: p.doc.clone(), ..plain(&p.id, title(&p.id), &p.about) });
-    let broken =
-        presets.broken().iter().map(|b| Entry { unavailable: Some(b.why.clone()), ..plain(&b.id, "yours", "a file that is no preset") });
+    let good = presets
+        .iter()
+        .map(|p| Entry { doc: p.doc.clone(), ..plain(&p.id, title(&p.id), &p.about) });
+    let broken = presets.broken().iter().map(|b| Entry {
+        unavailable: Some(b.why.clone()),
+        ..plain(&b.id, "yours", "a file that is no preset")
+    });
     good.chain(broken).collect()
 }
 
-/// Checks run on a small unnamed file where a scratch file would be; on a machine that has no place for one, on this program.
+/// Checks run on a small unnamed file where a scratch file would be; on a machine that has no place
+/// for one, on this program.
 fn bench() -> anyhow::Result<Bench> {
-    let scratch = place::scratch_dir(None).map(|dir| Bench::probe(&TargetSpec::Scratch { dir, size: 4096, keep: false }));
+    let scratch = place::scratch_dir(None)
+        .map(|dir| Bench::probe(&TargetSpec::Scratch { dir, size: 4096, keep: false }));
     if let Ok(Ok(bench)) = scratch {
         return Ok(bench);
     }
@@ -88,16 +114,25 @@ fn ways(wanted: fn(&Way) -> bool) -> anyhow::Result<Vec<Entry>> {
     for way in Way::all().filter(wanted) {
         let info = way.info();
         let check = |name: &str| match Choice::parse(name) {
-            Ok(choice) => way.check(&bench.target, &Job::plain(choice.known(info), info.ops[0])).err(),
+            Ok(choice) => {
+                way.check(&bench.target, &Job::plain(choice.known(info), info.ops[0])).err()
+            }
             Err(error) => Some(error.to_string()),
         };
-        let mut entry = Entry { unavailable: check(info.id), doc: info.doc.into(), ..plain(info.id, info.title, info.about) };
+        let mut entry = Entry {
+            unavailable: check(info.id),
+            doc: info.doc.into(),
+            ..plain(info.id, info.title, info.about)
+        };
         for option in info.options {
             let value = option.value.map(|v| format!("={v}")).unwrap_or_default();
             // 8 is a size as well as a number.
             let asked = if option.value.is_some() { "=8" } else { "" };
             let unavailable = check(&format!("{}+{}{asked}", info.id, option.name));
-            entry.options.push(Entry { unavailable, ..plain(&format!("{}+{}{value}", info.id, option.name), "", option.about) });
+            entry.options.push(Entry {
+                unavailable,
+                ..plain(&format!("{}+{}{value}", info.id, option.name), "", option.about)
+            });
         }
         entries.push(entry);
     }
@@ -113,11 +148,17 @@ fn probes() -> Vec<Entry> {
     };
     let entry = |probe: &&dyn Probe| {
         let info = probe.info();
-        let checked: Vec<Result<(), String>> = probe.cells(&site).iter().map(|cell| probe.check(cell, &site)).collect();
+        let checked: Vec<Result<(), String>> =
+            probe.cells(&site).iter().map(|cell| probe.check(cell, &site)).collect();
         let had = checked.iter().any(Result::is_ok);
         let unavailable = if had { None } else { checked.into_iter().find_map(Result::err) };
         let options = info.params.iter().map(|param| option(info, param)).collect();
-        Entry { doc: info.doc.into(), unavailable, options, ..plain(info.id, &format!("{}, {}", info.group, info.title), info.about) }
+        Entry {
+            doc: info.doc.into(),
+            unavailable,
+            options,
+            ..plain(info.id, &format!("{}, {}", info.group, info.title), info.about)
+        }
     };
     PROBES.iter().map(entry).collect()
 }
@@ -127,7 +168,8 @@ fn text(entries: &[Entry]) -> String {
     let width = all().map(|e| e.id.len()).max().unwrap_or(0);
     let mut text = String::new();
     for entry in all() {
-        let title = if entry.title.is_empty() { String::new() } else { format!("{}: ", entry.title) };
+        let title =
+            if entry.title.is_empty() { String::new() } else { format!("{}: ", entry.title) };
         text += &format!("{:width$}  {title}{}\n", entry.id, entry.about);
         if let Some(why) = &entry.unavailable {
             text += &format!("{:width$}  not here: {why}\n", "");

@@ -1,4 +1,5 @@
-//! Everything that is neither a run nor a screen: sessions, host, the far end of the network probes, lists, completions.
+//! Everything that is neither a run nor a screen: sessions, host, the far end of the network
+//! probes, lists, completions.
 
 mod args;
 pub mod generate;

@@ -18,7 +18,8 @@ use crate::sys::signals;
 /// Where it listens, and who may come.
 #[derive(Debug, clap::Args)]
 pub struct Serve {
-    /// Address to listen on; any but the loopback needs a shared secret of at least 16 characters [default: 127.0.0.1 and ::1, port 7717]
+    /// Address to listen on; any but the loopback needs a shared secret of at least 16 characters
+    /// [default: 127.0.0.1 and ::1, port 7717]
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = listen)]
     pub listen: Option<SocketAddr>,
 
@@ -31,12 +32,23 @@ pub struct Serve {
     pub quiet: bool,
 }
 
-/// `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. No names: which of their addresses would be meant?
+/// `127.0.0.1`, `0.0.0.0:7717`, `::`, `[::]:7717`. No names: which of their addresses would be
+/// meant?
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let text = text.replace("localhost", "127.0.0.1");
-    let bare = |text: &str| text.parse().ok().map(|ip: IpAddr| SocketAddr::from((ip, Remote::PORT)));
-    let found = text.parse().ok().or_else(|| bare(&text)).or_else(|| bare(text.strip_prefix('[')?.strip_suffix(']')?));
-    found.ok_or_else(|| format!("an address of this machine is wanted, as in 192.0.2.7, 0.0.0.0:{0} or [::]:{0}", Remote::PORT))
+    let bare =
+        |text: &str| text.parse().ok().map(|ip: IpAddr| SocketAddr::from((ip, Remote::PORT)));
+    let found = text
+        .parse()
+        .ok()
+        .or_else(|| bare(&text))
+        .or_else(|| bare(text.strip_prefix('[')?.strip_suffix(']')?));
+    found.ok_or_else(|| {
+        format!(
+            "an address of this machine is wanted, as in 192.0.2.7, 0.0.0.0:{0} or [::]:{0}",
+            Remote::PORT
+        )
+    })
 }
 
 /// Serves until a signal comes; the exit code.
@@ -45,8 +57,11 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// Strangers would have to be let in, or nobody can be: then it does not begin.
 pub fn run(args: &Serve) -> anyhow::Result<u8> {
     let secret = Secret::find(args.secret_file.as_deref());
-    let secret = if args.secret_file.is_some() { secret.context("--secret-file")? } else { secret? };
-    if let (Some(address), None) = (args.listen.filter(|address| !address.ip().is_loopback()), &secret) {
+    let secret =
+        if args.secret_file.is_some() { secret.context("--secret-file")? } else { secret? };
+    if let (Some(address), None) =
+        (args.listen.filter(|address| !address.ip().is_loopback()), &secret)
+    {
         anyhow::bail!(
             "--listen: {} is open to others: set {SECRET_VARIABLE} or use --secret-file FILE, with at least {LEAST_SECRET} characters, here and where iotui measures",
             address.ip()
@@ -54,12 +69,20 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     }
     signals::install().context("cannot handle signals")?;
     let listeners = listeners(args.listen)?;
-    let addresses: Vec<String> = listeners.iter().filter_map(|own| Some(format!("{}\n", own.local_addr().ok()?))).collect();
-    let known = if secret.is_some() { "to those who know the secret" } else { "to programs of this machine" };
+    let addresses: Vec<String> =
+        listeners.iter().filter_map(|own| Some(format!("{}\n", own.local_addr().ok()?))).collect();
+    let known = if secret.is_some() {
+        "to those who know the secret"
+    } else {
+        "to programs of this machine"
+    };
     let salted = secret.as_ref().map(Salted::new).transpose().map_err(failed)?;
-    let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary()).map_err(failed)?;
+    let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary())
+        .map_err(failed)?;
     // That nobody reads it is no reason not to serve.
-    let _ = std::io::stdout().write_all(addresses.concat().as_bytes()).and_then(|()| std::io::stdout().flush());
+    let _ = std::io::stdout()
+        .write_all(addresses.concat().as_bytes())
+        .and_then(|()| std::io::stdout().flush());
     if !args.quiet {
         say(format!("iotui: listening {known}, until a signal comes"));
     }
@@ -74,7 +97,10 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
 
 /// The sockets: of the address that was named, else of both loopbacks, where there are two.
 fn listeners(named: Option<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
-    let bind = |address: SocketAddr| TcpListener::bind(address).map_err(|error| failed(format!("cannot listen on {address}: {error}")));
+    let bind = |address: SocketAddr| {
+        TcpListener::bind(address)
+            .map_err(|error| failed(format!("cannot listen on {address}: {error}")))
+    };
     if let Some(address) = named {
         return Ok(vec![bind(address)?]);
     }
@@ -83,7 +109,8 @@ fn listeners(named: Option<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
     Ok([first].into_iter().chain(TcpListener::bind((Ipv6Addr::LOCALHOST, Remote::PORT))).collect())
 }
 
-/// What is told about clients: one line each, however many connections they make, and no flood of strangers.
+/// What is told about clients: one line each, however many connections they make, and no flood of
+/// strangers.
 struct Book {
     quiet: bool,
     seen: Mutex<Seen>,
@@ -127,7 +154,10 @@ impl Seen {
                 if self.greeted.len() >= MOST && !self.greeted.contains_key(&from) {
                     return None;
                 }
-                self.greeted.insert(from, now).is_none_or(|last| now - last >= AGAIN).then(|| format!("{from} measures"))
+                self.greeted
+                    .insert(from, now)
+                    .is_none_or(|last| now - last >= AGAIN)
+                    .then(|| format!("{from} measures"))
             }
             Happened::Ended(_) if self.told.is_some_and(|last| now - last < APART) => {
                 self.untold += 1;
@@ -136,7 +166,8 @@ impl Seen {
             Happened::Ended(why) => {
                 self.told = Some(now);
                 let more = std::mem::take(&mut self.untold);
-                let more = if more > 0 { format!(", and {more} more were left") } else { String::new() };
+                let more =
+                    if more > 0 { format!(", and {more} more were left") } else { String::new() };
                 Some(format!("{from} was left: {why}{more}"))
             }
         }
@@ -167,12 +198,21 @@ mod tests {
         let [one, two]: [IpAddr; 2] = ["192.0.2.1".parse().unwrap(), "::1".parse().unwrap()];
         assert_eq!(seen.line(one, Happened::Greeted, begin).as_deref(), Some("192.0.2.1 measures"));
         // The next one comes long after the first and soon after the last: it never left.
-        assert_eq!([40, 80].map(|seconds| seen.line(one, Happened::Greeted, at(seconds))), [None, None]);
+        assert_eq!(
+            [40, 80].map(|seconds| seen.line(one, Happened::Greeted, at(seconds))),
+            [None, None]
+        );
         assert!(seen.line(two, Happened::Greeted, at(80)).is_some());
         assert!(seen.line(one, Happened::Greeted, at(200)).is_some());
-        assert_eq!(seen.line(one, Happened::Ended("x"), begin).as_deref(), Some("192.0.2.1 was left: x"));
+        assert_eq!(
+            seen.line(one, Happened::Ended("x"), begin).as_deref(),
+            Some("192.0.2.1 was left: x")
+        );
         assert_eq!((0..5).find_map(|_| seen.line(one, Happened::Ended("x"), begin)), None);
-        assert_eq!(seen.line(two, Happened::Ended("y"), at(1)).as_deref(), Some("::1 was left: y, and 5 more were left"));
+        assert_eq!(
+            seen.line(two, Happened::Ended("y"), at(1)).as_deref(),
+            Some("::1 was left: y, and 5 more were left")
+        );
         for number in 0..2 * MOST as u32 {
             seen.line(Ipv4Addr::from(number).into(), Happened::Greeted, at(201));
         }

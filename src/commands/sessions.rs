@@ -22,15 +22,27 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         Sessions::Show { session, anonymous, out } => show_one(&dir, session, *anonymous, out)?,
         Sessions::Export { session, to } => {
             let ExportTo { format, output, anonymous, ascii, shown } = to;
-            let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: When::Never, shown: *shown };
+            let out = Out {
+                format: format.clone(),
+                output: output.clone(),
+                ascii: *ascii,
+                color: When::Never,
+                shown: *shown,
+            };
             show_one(&dir, session, *anonymous, &out)?;
         }
-        Sessions::Compare { base, others, anonymous, to } => compare(&dir, [base].into_iter().chain(others), *anonymous, to)?,
+        Sessions::Compare { base, others, anonymous, to } => {
+            compare(&dir, [base].into_iter().chain(others), *anonymous, to)?
+        }
         Sessions::Rename { session, name } => {
             let path = session::find(&dir, session).map_err(unknown)?;
             let got = session::rename(&dir, &path, name).map_err(failed)?;
             // Not a number that was asked for: one that was added.
-            let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) { "there is a session of that name: " } else { "" };
+            let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) {
+                "there is a session of that name: "
+            } else {
+                ""
+            };
             say(format!("{taken}now named {got}"));
         }
         Sessions::Delete { session } => {
@@ -40,7 +52,8 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
         }
         Sessions::Import { file } => {
             let imported = session::import(&dir, file).map_err(failed)?;
-            let name = if imported.renamed { format!(", named {}", imported.name) } else { String::new() };
+            let name =
+                if imported.renamed { format!(", named {}", imported.name) } else { String::new() };
             say(format!("imported as {}{name}", imported.id));
         }
     }
@@ -55,9 +68,20 @@ fn show_one(dir: &Path, text: &str, anonymous: bool, out: &Out) -> anyhow::Resul
     out.write(|to| (format.write)(&session, &out.look(), to))
 }
 
-fn compare<'a>(dir: &Path, texts: impl Iterator<Item = &'a String>, anonymous: bool, to: &CompareTo) -> anyhow::Result<()> {
+fn compare<'a>(
+    dir: &Path,
+    texts: impl Iterator<Item = &'a String>,
+    anonymous: bool,
+    to: &CompareTo,
+) -> anyhow::Result<()> {
     let CompareTo { format, output, ascii, color, shown } = to;
-    let out = Out { format: format.clone(), output: output.clone(), ascii: *ascii, color: *color, shown: *shown };
+    let out = Out {
+        format: format.clone(),
+        output: output.clone(),
+        ascii: *ascii,
+        color: *color,
+        shown: *shown,
+    };
     let format = report::comparison_format(format).context(report::FORMAT_OPTION)?;
     let one = |text: &String| Ok(session::open(dir, text).map_err(failed)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
@@ -84,8 +108,12 @@ fn table(all: &[Listed], dir: &Path) -> String {
     let widths: Vec<usize> = (0..7).map(width).collect();
     let mut text = String::new();
     for row in &rows {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).enumerate().map(|(i, (cell, width))| padded(cell, *width, matches!(i, 3 | 4))).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(i, (cell, width))| padded(cell, *width, matches!(i, 3 | 4)))
+            .collect();
         text += cells.join("  ").trim_end();
         text.push('\n');
     }
@@ -119,5 +147,9 @@ fn row(listed: &Listed) -> [String; 7] {
 fn short_path(path: &str) -> String {
     const MOST: usize = 28;
     let count = path.chars().count();
-    if count <= MOST { path.into() } else { format!("..{}", path.chars().skip(count - MOST + 2).collect::<String>()) }
+    if count <= MOST {
+        path.into()
+    } else {
+        format!("..{}", path.chars().skip(count - MOST + 2).collect::<String>())
+    }
 }

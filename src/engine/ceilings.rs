@@ -27,15 +27,25 @@ const WINDOW: usize = 128 << 10;
 const LEAST: u64 = 32 << 20;
 const LARGEST: u64 = 192 << 20;
 
-/// Measures; takes up to half a second and, for that time, at most a quarter of the memory that is free.
+/// Measures; takes up to half a second and, for that time, at most a quarter of the memory that is
+/// free.
 pub fn measure(last_cache: u64) -> Ceilings {
     let begin = Instant::now();
     let threads = thread::available_parallelism().map_or(1, |n| n.get()).min(64);
     let over = room(last_cache);
-    let mut ceilings =
-        Ceilings { syscall_nanos: Some(syscall()), clock_nanos: Some(clock()), threads: threads as u32, over, ..Ceilings::default() };
+    let mut ceilings = Ceilings {
+        syscall_nanos: Some(syscall()),
+        clock_nanos: Some(clock()),
+        threads: threads as u32,
+        over,
+        ..Ceilings::default()
+    };
     // All threads share what one thread goes over: the same memory is needed for both.
-    let Some(mut benches) = (0..threads).map(|_| Bench::new(over as usize / threads)).collect::<Option<Vec<_>>>() else { return ceilings };
+    let Some(mut benches) =
+        (0..threads).map(|_| Bench::new(over as usize / threads)).collect::<Option<Vec<_>>>()
+    else {
+        return ceilings;
+    };
     let late = || begin.elapsed() > MOST;
     for pass in 0..PASSES {
         // At least one pass of each.
@@ -47,7 +57,9 @@ pub fn measure(last_cache: u64) -> Ceilings {
         }
         better(&mut ceilings.read, one(&benches, Kind::Read));
         if threads > 1 {
-            for (rate, kind) in [(&mut ceilings.copy_all, Kind::Copy), (&mut ceilings.read_all, Kind::Read)] {
+            for (rate, kind) in
+                [(&mut ceilings.copy_all, Kind::Copy), (&mut ceilings.read_all, Kind::Read)]
+            {
                 better(rate, all(&mut benches, kind));
             }
         }
@@ -75,7 +87,10 @@ enum Kind {
 
 impl Bench {
     fn new(len: usize) -> Option<Bench> {
-        Some(Bench { memory: Buffer::new(len.max(WINDOW)).ok()?, window: Buffer::new(WINDOW).ok()? })
+        Some(Bench {
+            memory: Buffer::new(len.max(WINDOW)).ok()?,
+            window: Buffer::new(WINDOW).ok()?,
+        })
     }
 
     fn pass(&self, kind: Kind) {
@@ -94,7 +109,8 @@ fn one(benches: &[Bench], kind: Kind) -> f64 {
     rate(benches, running(|| benches.iter().for_each(|bench| bench.pass(kind))))
 }
 
-/// Nanoseconds that this thread took, without those in which it was ready and another task had its CPU.
+/// Nanoseconds that this thread took, without those in which it was ready and another task had its
+/// CPU.
 fn running(work: impl FnOnce()) -> u64 {
     let queue = RunQueue::of_this_thread();
     let (queued, begin) = (queue.nanos(), monotonic_nanos());
@@ -103,7 +119,8 @@ fn running(work: impl FnOnce()) -> u64 {
     took.saturating_sub(queue.since(queued).unwrap_or(0))
 }
 
-/// Bytes per second of a thread for each bench, until the slowest has ended; 0 where threads cannot start.
+/// Bytes per second of a thread for each bench, until the slowest has ended; 0 where threads cannot
+/// start.
 fn all(benches: &mut [Bench], kind: Kind) -> f64 {
     let gate = RwLock::new(());
     let work = |bench: &mut Bench| {

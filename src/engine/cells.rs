@@ -1,4 +1,5 @@
-//! What the engine knows of each cell while it runs: its calibrated work, its trials, its latencies, its failure.
+//! What the engine knows of each cell while it runs: its calibrated work, its trials, its
+//! latencies, its failure.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::stats::{Histogram, Summary, outliers, two_modes};
 pub(super) struct Amount {
     pub count: u64,
     pub passes: u64,
-    /// How often all of it is done in one trial, each time prepared anew outside of the timed window.
+    /// How often all of it is done in one trial, each time prepared anew outside of the timed
+    /// window.
     pub parts: u64,
     pub timed: Timed,
     /// How long a trial of it took, preparation left out, nanoseconds.
@@ -24,7 +26,8 @@ pub(super) struct Amount {
 pub(super) struct Cell {
     pub job: Job,
     pub way: Way,
-    /// It is compared with a cell whose second pass would measure something else: it too opens and maps anew for each pass.
+    /// It is compared with a cell whose second pass would measure something else: it too opens and
+    /// maps anew for each pass.
     pub anew: bool,
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
@@ -34,12 +37,13 @@ pub(super) struct Cell {
     pub out: bool,
 }
 
-/// A file up to here takes many passes to fill a trial. Of a larger one a trial is a few, whatever its state.
+/// A file up to here takes many passes to fill a trial. Of a larger one a trial is a few, whatever
+/// its state.
 const SMALL: u64 = 64 << 20;
 
-/// Whether the plan has the same job with flushed CPU caches, or cold where this one is warm and the file small: of those a
-/// trial is passes that each begin anew, so the page faults and calls that each pass begins with must not be spread over
-/// many passes here.
+/// Whether the plan has the same job with flushed CPU caches, or cold where this one is warm and
+/// the file small: of those a trial is passes that each begin anew, so the page faults and calls
+/// that each pass begins with must not be spread over many passes here.
 fn is_compared(job: &Job, all: &HashSet<&Job>) -> bool {
     let flushed = Job { cpu_cache: CpuCache::Flush, ..job.clone() };
     let cold = Job { cache: Cache::Cold, ..job.clone() };
@@ -68,7 +72,8 @@ impl Cell {
         plan.cells.iter().map(cell).collect()
     }
 
-    /// Relative half width of the interval of what the cell is measured by; `None` below five trials.
+    /// Relative half width of the interval of what the cell is measured by; `None` below five
+    /// trials.
     pub fn half_width(&self) -> Option<f64> {
         Summary::of(&rates(&self.trials))?.half_width()
     }
@@ -101,11 +106,20 @@ pub(super) fn latency(h: &Histogram, every: u32) -> Option<Latency> {
 /// Bytes per second of the trials that were not cut, or operations where no bytes move.
 fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     let moves = trials.iter().any(|t| t.bytes > 0);
-    trials.iter().filter(|t| !t.short).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
+    trials
+        .iter()
+        .filter(|t| !t.short)
+        .map(|t| if moves { t.throughput() } else { t.operations() })
+        .collect()
 }
 
 /// The verdict on the trials of one job; nothing for a backend that this iotui does not know.
-pub fn verdict(job: &Job, trials: &[Arc<Trial>], latency: Option<&Latency>, grounds: &Grounds) -> Verdict {
+pub fn verdict(
+    job: &Job,
+    trials: &[Arc<Trial>],
+    latency: Option<&Latency>,
+    grounds: &Grounds,
+) -> Verdict {
     let Ok(way) = Way::of(&job.backend) else { return Verdict::default() };
     let rates = rates(trials);
     judge(&CellEvidence {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::watched::Watched;
 
-/// Flags from the front end; the stop flag is the one that signal handlers set, so it lives as long as the process.
+/// Flags from the front end; the stop flag is the one that signal handlers set, so it lives as long
+/// as the process.
 #[derive(Debug)]
 pub struct Control {
     pub stop: &'static AtomicBool,
@@ -23,7 +24,12 @@ const LOOK: Duration = Duration::from_millis(20);
 
 impl Control {
     pub fn new(stop: &'static AtomicBool) -> Control {
-        Control { stop, skip: AtomicBool::new(false), pause: AtomicBool::new(false), watched: Watched::default() }
+        Control {
+            stop,
+            skip: AtomicBool::new(false),
+            pause: AtomicBool::new(false),
+            watched: Watched::default(),
+        }
     }
 
     pub fn stopping(&self) -> bool {
@@ -34,8 +40,8 @@ impl Control {
         self.skip.swap(false, Relaxed)
     }
 
-    /// Begins or ends a pause. It is told as [`Phase::Pause`](crate::record::Phase) once nothing is measured any more;
-    /// the phase of the next step tells its end.
+    /// Begins or ends a pause. It is told as [`Phase::Pause`](crate::record::Phase) once nothing is
+    /// measured any more; the phase of the next step tells its end.
     pub fn set_pause(&self, pause: bool) {
         self.pause.store(pause, Relaxed);
     }
@@ -44,7 +50,8 @@ impl Control {
         self.pause.load(Relaxed)
     }
 
-    /// Waits until the pause is over, the run is to stop, or `also`. Where the budget ends then is told by [`Watched::until`].
+    /// Waits until the pause is over, the run is to stop, or `also`. Where the budget ends then is
+    /// told by [`Watched::until`].
     pub(super) fn wait_out_pause(&self, also: impl Fn() -> bool) {
         self.watched.pause();
         while self.pausing() && !self.stopping() && !also() {

@@ -12,11 +12,20 @@ use crate::sys::clock::monotonic_nanos;
 pub(super) fn nanos(job: &Job, target: &Target) -> f64 {
     const OPS: u64 = 20_000;
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let job = Job { block: 1, span: OPS, threads: 1, depth: 1, count: Some(0), xor: false, ..job.clone() };
+    let job = Job {
+        block: 1,
+        span: OPS,
+        threads: 1,
+        depth: 1,
+        count: Some(0),
+        xor: false,
+        ..job.clone()
+    };
     let once = || {
         let null = backend("null").ok()?;
         let mut lane = null.open(target, &job, 0).ok()?;
-        let mut work = Work::new(Assignment::of(null, &job, Share::of(&job, 0, OPS, 0), &stop, &published));
+        let mut work =
+            Work::new(Assignment::of(null, &job, Share::of(&job, 0, OPS, 0), &stop, &published));
         let start = monotonic_nanos();
         drive::run(lane.as_mut(), &mut work).ok()?;
         Some((monotonic_nanos() - start) as f64 / OPS as f64)

@@ -1,7 +1,8 @@
-//! What each level of cold buys: the file is opened and read after nothing, its pages, all metadata, or everything was dropped.
+//! What each level of cold buys: the file is opened and read after nothing, its pages, all
+//! metadata, or everything was dropped.
 //!
-//! Nothing may hold the file meanwhile: an open description keeps its inode and directory entry, whatever is dropped. So this is done
-//! before the engine opens a file that has a name.
+//! Nothing may hold the file meanwhile: an open description keeps its inode and directory entry,
+//! whatever is dropped. So this is done before the engine opens a file that has a name.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -52,17 +53,36 @@ pub(super) fn wanted(plan: &Plan) -> bool {
 /// The levels of a file that is there, in a fourth of the budget; to be asked before it is opened.
 pub(super) fn of_file(plan: &Plan, deadline: Instant, control: &Control) -> Option<Vec<Level>> {
     let TargetSpec::File { path, .. } = &plan.target else { return None };
-    wanted(plan).then(|| measure(path, &|dropped| refused(plan.cold, dropped), &Until::within(plan, deadline, &|| control.stopping())))
+    wanted(plan).then(|| {
+        measure(
+            path,
+            &|dropped| refused(plan.cold, dropped),
+            &Until::within(plan, deadline, &|| control.stopping()),
+        )
+    })
 }
 
 /// The levels of a file that iotui made and has open.
-pub(super) fn of_ours(plan: &Plan, bench: &Bench, deadline: Instant, control: &Control) -> Option<Vec<Level>> {
-    let held = "iotui made this file and has it open, which keeps its inode: name a FILE that is there";
+pub(super) fn of_ours(
+    plan: &Plan,
+    bench: &Bench,
+    deadline: Instant,
+    control: &Control,
+) -> Option<Vec<Level>> {
+    let held =
+        "iotui made this file and has it open, which keeps its inode: name a FILE that is there";
     let refused = |dropped| (dropped >= Dropped::Meta).then(|| held.to_string());
-    wanted(plan).then(|| measure(&bench.target.path, &refused, &Until::within(plan, deadline, &|| control.stopping())))
+    wanted(plan).then(|| {
+        measure(
+            &bench.target.path,
+            &refused,
+            &Until::within(plan, deadline, &|| control.stopping()),
+        )
+    })
 }
 
-/// Why a level is left out: what it drops is not this file's alone, so it must be asked for, and be allowed.
+/// Why a level is left out: what it drops is not this file's alone, so it must be asked for, and be
+/// allowed.
 fn refused(asked: Cold, dropped: Dropped) -> Option<String> {
     let needs = match dropped {
         Dropped::Nothing | Dropped::Data => return None,
@@ -73,13 +93,20 @@ fn refused(asked: Cold, dropped: Dropped) -> Option<String> {
     if asked {
         cold::may_drop_caches().err().map(|why| format!("this {why}"))
     } else {
-        Some(format!("it drops what belongs to other files too, so it is measured only with --cold {needs}, as root"))
+        Some(format!(
+            "it drops what belongs to other files too, so it is measured only with --cold {needs}, as root"
+        ))
     }
 }
 
 /// The readings of every level that is not `refused`, in turns.
 fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Until) -> Vec<Level> {
-    let level = |dropped: &Dropped| Level { dropped: *dropped, readings: Vec::new(), bytes: 0, reason: refused(*dropped) };
+    let level = |dropped: &Dropped| Level {
+        dropped: *dropped,
+        readings: Vec::new(),
+        bytes: 0,
+        reason: refused(*dropped),
+    };
     let mut levels: Vec<Level> = Dropped::ALL.iter().map(level).collect();
     for _ in 0..READINGS {
         for level in levels.iter_mut().filter(|level| level.reason.is_none()) {
@@ -96,7 +123,9 @@ fn measure(path: &Path, refused: &dyn Fn(Dropped) -> Option<String>, until: &Unt
             break;
         }
     }
-    for level in levels.iter_mut().filter(|level| level.readings.is_empty() && level.reason.is_none()) {
+    for level in
+        levels.iter_mut().filter(|level| level.readings.is_empty() && level.reason.is_none())
+    {
         level.reason = Some("there was no time for it: use a longer --budget".into());
     }
     levels
@@ -108,12 +137,20 @@ fn prepared(path: &Path, dropped: Dropped, until: &Until) -> io::Result<()> {
     let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MOST);
     if dropped == Dropped::Nothing {
-        let stopped = |error: io::Error| if error.kind() == io::ErrorKind::Interrupted { io::ErrorKind::TimedOut.into() } else { error };
+        let stopped = |error: io::Error| {
+            if error.kind() == io::ErrorKind::Interrupted {
+                io::ErrorKind::TimedOut.into()
+            } else {
+                error
+            }
+        };
         return cold::make_warm_unless(&file, len, &|| until.over()).map(drop).map_err(stopped);
     }
     let left = cold::make_cold(&file, len)?.left.map_or(0, |left| left.cached);
     if left > 0 {
-        return Err(io::Error::other("pages of the file stayed in the page cache: someone has it mapped or locked"));
+        return Err(io::Error::other(
+            "pages of the file stayed in the page cache: someone has it mapped or locked",
+        ));
     }
     drop(file);
     match dropped {
@@ -160,11 +197,19 @@ mod tests {
 
     #[test]
     fn what_is_not_this_files_alone_is_dropped_only_where_it_was_asked_for() {
-        assert_eq!(refused(Cold::Data, Dropped::Nothing).or(refused(Cold::Data, Dropped::Data)), None);
-        for (asked, dropped, option) in
-            [(Cold::Data, Dropped::Meta, "--cold meta"), (Cold::Data, Dropped::All, "--cold all"), (Cold::Meta, Dropped::All, "--cold all")]
-        {
-            assert!(refused(asked, dropped).is_some_and(|why| why.contains(option)), "{asked} {dropped:?}");
+        assert_eq!(
+            refused(Cold::Data, Dropped::Nothing).or(refused(Cold::Data, Dropped::Data)),
+            None
+        );
+        for (asked, dropped, option) in [
+            (Cold::Data, Dropped::Meta, "--cold meta"),
+            (Cold::Data, Dropped::All, "--cold all"),
+            (Cold::Meta, Dropped::All, "--cold all"),
+        ] {
+            assert!(
+                refused(asked, dropped).is_some_and(|why| why.contains(option)),
+                "{asked} {dropped:?}"
+            );
         }
         assert_eq!(refused(Cold::All, Dropped::Meta), refused(Cold::Meta, Dropped::Meta));
     }
@@ -180,11 +225,23 @@ mod tests {
         for level in &levels {
             match &level.reason {
                 None => {
-                    assert_eq!((level.readings.len(), level.bytes), (READINGS, (3 << 20) + 5), "{level:?}");
-                    assert!(level.readings.iter().all(|r| r.open + r.first <= r.whole && r.open > 0), "{level:?}");
+                    assert_eq!(
+                        (level.readings.len(), level.bytes),
+                        (READINGS, (3 << 20) + 5),
+                        "{level:?}"
+                    );
+                    assert!(
+                        level.readings.iter().all(|r| r.open + r.first <= r.whole && r.open > 0),
+                        "{level:?}"
+                    );
                     assert!(level.dropped < Dropped::Meta);
                 }
-                Some(why) => assert!(level.dropped > Dropped::Nothing && !why.is_empty() && level.readings.is_empty(), "{level:?}"),
+                Some(why) => assert!(
+                    level.dropped > Dropped::Nothing
+                        && !why.is_empty()
+                        && level.readings.is_empty(),
+                    "{level:?}"
+                ),
             }
         }
     }
@@ -195,9 +252,16 @@ mod tests {
         for levels in [
             measure(file.path(), &held, &Until { deadline: later(), stop: &|| true }),
             measure(file.path(), &held, &Until { deadline: Instant::now(), stop: &|| false }),
-            measure(Path::new("/no/such/file"), &held, &Until { deadline: later(), stop: &|| false }),
+            measure(
+                Path::new("/no/such/file"),
+                &held,
+                &Until { deadline: later(), stop: &|| false },
+            ),
         ] {
-            assert!(levels.iter().all(|level| level.readings.is_empty() && level.reason.is_some()), "{levels:?}");
+            assert!(
+                levels.iter().all(|level| level.readings.is_empty() && level.reason.is_some()),
+                "{levels:?}"
+            );
         }
     }
 }

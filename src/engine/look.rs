@@ -1,4 +1,5 @@
-//! A look at the target of a plan that was made before: what it is now, and which cells cannot be had here.
+//! A look at the target of a plan that was made before: what it is now, and which cells cannot be
+//! had here.
 
 use super::error::EngineError;
 use super::target::Bench;

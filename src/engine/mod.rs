@@ -1,7 +1,8 @@
-//! Runs any plan: target, calibration, rounds of prepared trials, verdicts. Tells everything as events.
+//! Runs any plan: target, calibration, rounds of prepared trials, verdicts. Tells everything as
+//! events.
 //!
-//! The measuring path never waits for a watcher: events of a trial are told between trials, samples from the thread
-//! that only waits.
+//! The measuring path never waits for a watcher: events of a trial are told between trials, samples
+//! from the thread that only waits.
 
 mod calibrate;
 mod ceilings;
@@ -51,7 +52,8 @@ pub use way::{Way, infos, moves_data};
 
 use crate::record::Event;
 
-/// Whoever keeps or shows what the engine tells; called on the engine's thread, between trials (samples: during them).
+/// Whoever keeps or shows what the engine tells; called on the engine's thread, between trials
+/// (samples: during them).
 pub trait Sink {
     fn event(&mut self, event: Event);
 }

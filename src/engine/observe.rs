@@ -1,4 +1,5 @@
-//! What the kernel counts around a timed window: taken when every lane is open, and again when all have ended.
+//! What the kernel counts around a timed window: taken when every lane is open, and again when all
+//! have ended.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -30,7 +31,10 @@ struct Shape {
 
 impl Counters {
     pub fn now(file: &File, device: Option<(u64, u64)>) -> Counters {
-        let shape = file.metadata().ok().map(|m| Shape { size: m.size(), modified: (m.mtime(), m.mtime_nsec()) });
+        let shape = file
+            .metadata()
+            .ok()
+            .map(|m| Shape { size: m.size(), modified: (m.mtime(), m.mtime_nsec()) });
         Counters {
             io: ProcessIo::process().ok(),
             disk: device.and_then(|(major, minor)| DiskStats::of(major, minor).ok()),
@@ -52,21 +56,34 @@ impl Counters {
 
     /// Writes what was counted since `before` into the evidence of a trial of `nanos`.
     pub fn tell(&self, before: &Counters, job: &Job, nanos: u64, evidence: &mut Evidence) {
-        let pair = |of: fn(&DiskStats) -> u64| Some(of(&self.disk?).saturating_sub(of(&before.disk?)));
-        evidence.write_bytes = self.io.zip(before.io).map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes)).into();
+        let pair =
+            |of: fn(&DiskStats) -> u64| Some(of(&self.disk?).saturating_sub(of(&before.disk?)));
+        evidence.write_bytes = self
+            .io
+            .zip(before.io)
+            .map(|(now, then)| now.write_bytes.saturating_sub(then.write_bytes))
+            .into();
         evidence.disk_read_bytes = pair(|d| d.read_bytes);
         evidence.disk_write_bytes = pair(|d| d.write_bytes);
         evidence.disk_requests = pair(|d| d.reads.saturating_add(d.writes)).into();
-        // Milliseconds that requests spent in the queue, over the time: their average number (Little's law).
-        evidence.disk_depth = pair(|d| d.queue_ms).filter(|_| nanos > 0).map(|ms| ms as f64 * 1e6 / nanos as f64);
+        // Milliseconds that requests spent in the queue, over the time: their average number
+        // (Little's law).
+        evidence.disk_depth =
+            pair(|d| d.queue_ms).filter(|_| nanos > 0).map(|ms| ms as f64 * 1e6 / nanos as f64);
         // Another program was watched while it started, too.
         let watched = self.at.saturating_sub(before.at);
-        let share =
-            |(now, then): (u64, u64)| (u128::from(now.saturating_sub(then)) * u128::from(nanos.min(watched)) / u128::from(watched)) as u64;
-        evidence.steal_nanos = self.steal.zip(before.steal).filter(|_| watched > 0).map(share).into();
+        let share = |(now, then): (u64, u64)| {
+            (u128::from(now.saturating_sub(then)) * u128::from(nanos.min(watched))
+                / u128::from(watched)) as u64
+        };
+        evidence.steal_nanos =
+            self.steal.zip(before.steal).filter(|_| watched > 0).map(share).into();
         if let (Some(now), Some(then)) = (self.shape, before.shape) {
             if now.size != then.size && !job.appends() {
-                evidence.notes.push(Note::FileChanged(format!("its size went from {} to {} bytes", then.size, now.size)));
+                evidence.notes.push(Note::FileChanged(format!(
+                    "its size went from {} to {} bytes",
+                    then.size, now.size
+                )));
             } else if job.op != Op::Write && now.modified != then.modified {
                 evidence.notes.push(Note::FileChanged("it was written to meanwhile".into()));
             }
@@ -92,7 +109,10 @@ pub(super) fn of_pages(found: &residency::Residency, span: u64) -> Cached {
     let bytes = |pages: u64| pages.saturating_mul(fd::page_size()).min(span);
     Cached {
         resident: bytes(found.cached),
-        unwritten: found.dirty.zip(found.writeback).map(|(dirty, writeback)| bytes(dirty + writeback)),
+        unwritten: found
+            .dirty
+            .zip(found.writeback)
+            .map(|(dirty, writeback)| bytes(dirty + writeback)),
         method: match found.method {
             residency::Method::Cachestat => crate::record::Residency::Cachestat,
             residency::Method::Sampled => crate::record::Residency::Sampled,
@@ -109,12 +129,27 @@ mod tests {
     #[test]
     fn the_disk_counts_bytes_the_requests_they_came_in_and_how_long_these_waited() {
         let at = |reads, writes, read_bytes, write_bytes, queue_ms| Counters {
-            disk: Some(DiskStats { reads, writes, read_bytes, write_bytes, queue_ms, ..DiskStats::default() }),
+            disk: Some(DiskStats {
+                reads,
+                writes,
+                read_bytes,
+                write_bytes,
+                queue_ms,
+                ..DiskStats::default()
+            }),
             ..Counters::default()
         };
         let mut evidence = Evidence::default();
-        at(30, 12, 5 << 20, 3 << 20, 400).tell(&at(10, 7, 1 << 20, 1 << 20, 100), &job(), 100_000_000, &mut evidence);
-        assert_eq!((evidence.disk_read_bytes, evidence.disk_write_bytes), (Some(4 << 20), Some(2 << 20)));
+        at(30, 12, 5 << 20, 3 << 20, 400).tell(
+            &at(10, 7, 1 << 20, 1 << 20, 100),
+            &job(),
+            100_000_000,
+            &mut evidence,
+        );
+        assert_eq!(
+            (evidence.disk_read_bytes, evidence.disk_write_bytes),
+            (Some(4 << 20), Some(2 << 20))
+        );
         assert_eq!((evidence.disk_requests.get(), evidence.disk_depth), (Some(25), Some(3.0)));
         assert_eq!(evidence.steal_nanos.get(), None);
         let mut unknown = Evidence::default();

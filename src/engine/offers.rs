@@ -18,12 +18,22 @@ pub struct Offer {
     pub refused: Option<String>,
 }
 
-/// Every cell of every probe, as a run finds them with the user's file where there is one, else with a folder for files of their
-/// own, with the other machine that was named and the values that were chosen for parameters.
-pub fn offers(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>, sets: Option<&[ProbeSet]>) -> Vec<Offer> {
+/// Every cell of every probe, as a run finds them with the user's file where there is one, else
+/// with a folder for files of their own, with the other machine that was named and the values that
+/// were chosen for parameters.
+pub fn offers(
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    remote: Option<&Remote>,
+    sets: Option<&[ProbeSet]>,
+) -> Vec<Offer> {
     let target = match file {
         Some(path) => TargetSpec::File { path: path.into(), size: 0 },
-        None => scratch_dir(dir).map_or(TargetSpec::None, |dir| TargetSpec::Scratch { dir, size: 0, keep: false }),
+        None => scratch_dir(dir).map_or(TargetSpec::None, |dir| TargetSpec::Scratch {
+            dir,
+            size: 0,
+            keep: false,
+        }),
     };
     let site = probing::site(&target, remote).choosing(sets);
     let of = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
@@ -31,7 +41,12 @@ pub fn offers(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>, 
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };
         Offer { unit: probe.unit(&cell), estimate, refused, cell }
     };
-    PROBES.iter().flat_map(|probe| probe.cells(&site).into_iter().map(|cell| of(cell, *probe)).collect::<Vec<_>>()).collect()
+    PROBES
+        .iter()
+        .flat_map(|probe| {
+            probe.cells(&site).into_iter().map(|cell| of(cell, *probe)).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -45,7 +60,10 @@ mod tests {
             let id = probe.info().id;
             let own: Vec<&Offer> = offers.iter().filter(|offer| offer.cell.probe == id).collect();
             assert!(!own.is_empty(), "{id}");
-            assert!(own.iter().all(|offer| offer.refused.is_none() || offer.estimate.is_none()), "{id}");
+            assert!(
+                own.iter().all(|offer| offer.refused.is_none() || offer.estimate.is_none()),
+                "{id}"
+            );
         }
     }
 
@@ -54,7 +72,9 @@ mod tests {
         let without = offers(None, None, None, None);
         let file = std::env::current_exe().unwrap();
         let with = offers(Some(&file), None, None, None);
-        let refused = |offers: &[Offer], id: &str| offers.iter().filter(|o| o.cell.probe == id && o.refused.is_some()).count();
+        let refused = |offers: &[Offer], id: &str| {
+            offers.iter().filter(|o| o.cell.probe == id && o.refused.is_some()).count()
+        };
         for id in ["file-read", "fsync", "metadata"] {
             assert_eq!(refused(&with, id), refused(&without, id), "{id}");
         }
@@ -62,7 +82,8 @@ mod tests {
 
     #[test]
     fn the_machine_that_was_named_is_asked() {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let free =
+            std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let offers = offers(None, None, Some(&free.parse().unwrap()), None);
         let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.is_far();
         let why = offers.iter().filter(far).find_map(|offer| offer.refused.clone()).unwrap();

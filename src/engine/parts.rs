@@ -1,4 +1,5 @@
-//! A trial of several parts, each prepared anew outside of the timed window: what one pass over a small file does not fill.
+//! A trial of several parts, each prepared anew outside of the timed window: what one pass over a
+//! small file does not fill.
 
 use super::trial::{Took, add};
 use crate::record::{CacheFlush, Evidence, Known, Prepared, Sample, Trial, Xor};
@@ -7,7 +8,8 @@ use crate::stats::merge_neighbours;
 /// Adds a later part to those before it.
 pub(super) fn join(all: &mut Took, more: Took) {
     let before = all.trial.nanos;
-    let later = more.samples.into_iter().map(|of| Sample { at: of.at.saturating_add(before), ..of });
+    let later =
+        more.samples.into_iter().map(|of| Sample { at: of.at.saturating_add(before), ..of });
     all.samples.extend(later);
     merge_neighbours(&mut all.samples, Sample::MOST, Sample::with);
     all.histogram.merge(&more.histogram);
@@ -17,7 +19,11 @@ pub(super) fn join(all: &mut Took, more: Took) {
     let joined = evidence(facts, more.trial.evidence.clone(), nanos, all.trial.xor);
     figures(&mut all.trial, &more.trial);
     all.trial.evidence = joined;
-    all.per_op = if all.trial.ops == 0 { 0.0 } else { all.trial.evidence.lane_nanos as f64 / all.trial.ops as f64 };
+    all.per_op = if all.trial.ops == 0 {
+        0.0
+    } else {
+        all.trial.evidence.lane_nanos as f64 / all.trial.ops as f64
+    };
 }
 
 fn figures(all: &mut Trial, more: &Trial) {
@@ -72,7 +78,8 @@ fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64), folded: Option<Xor
         skew_nanos: all.skew_nanos.saturating_add(more.skew_nanos),
         write_bytes: known(all.write_bytes, more.write_bytes),
         cached_nanos: known(all.cached_nanos, more.cached_nanos),
-        // Each part's bytes, beside all that were written: the next part begins by writing them back, untimed.
+        // Each part's bytes, beside all that were written: the next part begins by writing them
+        // back, untimed.
         unwritten_bytes: known(all.unwritten_bytes, more.unwritten_bytes),
         disk_read_bytes: both(all.disk_read_bytes, more.disk_read_bytes),
         disk_write_bytes: both(all.disk_write_bytes, more.disk_write_bytes),
@@ -82,10 +89,9 @@ fn evidence(all: Evidence, more: Evidence, nanos: (u64, u64), folded: Option<Xor
         queued_nanos: known(all.queued_nanos, more.queued_nanos),
         cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
         residency: all.residency.or(more.residency),
-        read_back: all
-            .read_back
-            .zip(more.read_back)
-            .map(|(first, last)| if folded.is_some_and(|xor| first.is(xor)) { last } else { first }),
+        read_back: all.read_back.zip(more.read_back).map(|(first, last)| {
+            if folded.is_some_and(|xor| first.is(xor)) { last } else { first }
+        }),
         notes,
         // When the trial began, and what it found then.
         started: all.started,
@@ -105,8 +111,14 @@ fn known(a: Known, b: Known) -> Known {
 /// The preparation that reached less.
 fn worse(a: Option<Prepared>, b: Option<Prepared>) -> Option<Prepared> {
     match (a?, b?) {
-        (Prepared::Cold { left, .. }, worst @ Prepared::Cold { left: more, .. }) if more > left => Some(worst),
-        (Prepared::Warm { resident }, worst @ Prepared::Warm { resident: less }) if less < resident => Some(worst),
+        (Prepared::Cold { left, .. }, worst @ Prepared::Cold { left: more, .. }) if more > left => {
+            Some(worst)
+        }
+        (Prepared::Warm { resident }, worst @ Prepared::Warm { resident: less })
+            if less < resident =>
+        {
+            Some(worst)
+        }
         (first, _) => Some(first),
     }
 }
@@ -158,14 +170,23 @@ mod tests {
         join(&mut all, took(300, 8, 9));
         join(&mut all, took(100, 4, 9));
         let trial = &all.trial;
-        assert_eq!((trial.bytes, trial.ops, trial.nanos, trial.passes, trial.minor_faults), (12288, 6, 500, 3, 21));
+        assert_eq!(
+            (trial.bytes, trial.ops, trial.nanos, trial.passes, trial.minor_faults),
+            (12288, 6, 500, 3, 21)
+        );
         assert_eq!(
             (trial.syscalls.get(), trial.device_bytes, trial.resident_before, trial.xor),
             (Some(9), Some(12288), Some(8), Some(Xor(9)))
         );
         let facts = &trial.evidence;
-        assert_eq!((facts.unique_bytes, facts.lane_nanos, facts.started, facts.steal_nanos.get()), (4096, 500, 0, Some(15)));
-        assert_eq!((facts.parts, facts.unwritten_bytes.get(), facts.queued_nanos.get()), (3, Some(3072), Some(500)));
+        assert_eq!(
+            (facts.unique_bytes, facts.lane_nanos, facts.started, facts.steal_nanos.get()),
+            (4096, 500, 0, Some(15))
+        );
+        assert_eq!(
+            (facts.parts, facts.unwritten_bytes.get(), facts.queued_nanos.get()),
+            (3, Some(3072), Some(500))
+        );
         assert_eq!(facts.preparation, Some(Prepared::Cold { left: 8, mapped_by: vec![] }));
         assert!((facts.disk_depth.unwrap() - 220.0).abs() < 1e-9);
         assert_eq!(all.samples.iter().map(|s| s.at).collect::<Vec<_>>(), [100, 400, 500]);

@@ -13,8 +13,9 @@ pub(super) struct Ready {
     pub cached: Option<Cached>,
 }
 
-/// Brings the page cache into the job's state. Every lane of the trial before is gone, and with it every mapping of ours.
-/// `cut` ends the reading of a large file: it may take longer than the budget.
+/// Brings the page cache into the job's state. Every lane of the trial before is gone, and with it
+/// every mapping of ours. `cut` ends the reading of a large file: it may take longer than the
+/// budget.
 pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Result<Ready, Failure> {
     let failed = |what: &str, error: std::io::Error| Failure::Cell(format!("{what}: {error}"));
     if job.appends() {
@@ -25,10 +26,13 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
         bench.file.sync_data().map_err(|e| failed("fdatasync before the trial", e))?;
     }
     match job.cache {
-        Cache::AsIs => Ok(Ready { reached: Prepared::AsIs, cached: cached(&bench.file, job.span, false) }),
+        Cache::AsIs => {
+            Ok(Ready { reached: Prepared::AsIs, cached: cached(&bench.file, job.span, false) })
+        }
         Cache::Cold => {
             drop_caches(bench.cold).map_err(|e| failed("dropping the caches of all files", e))?;
-            let dropped = cold::make_cold(&bench.file, job.span).map_err(|e| failed("dropping the file from the page cache", e))?;
+            let dropped = cold::make_cold(&bench.file, job.span)
+                .map_err(|e| failed("dropping the file from the page cache", e))?;
             let cached = dropped.left.map(|left| of_pages(&left, job.span));
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { who_maps(bench) } else { Vec::new() };
@@ -37,7 +41,10 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
         Cache::Warm => match cold::make_warm_unless(&bench.file, job.span, cut) {
             Ok(found) => {
                 let cached = found.map(|found| of_pages(&found, job.span));
-                Ok(Ready { reached: Prepared::Warm { resident: cached.map_or(0, |c| c.resident) }, cached })
+                Ok(Ready {
+                    reached: Prepared::Warm { resident: cached.map_or(0, |c| c.resident) },
+                    cached,
+                })
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Failure::Stopped),
             Err(error) => Err(failed("reading the file into the page cache", error)),
@@ -45,7 +52,8 @@ pub(super) fn prepare(bench: &Bench, job: &Job, cut: &dyn Fn() -> bool) -> Resul
     }
 }
 
-/// More than the file's own pages, where that was asked for. First: what it leaves is proved afterwards.
+/// More than the file's own pages, where that was asked for. First: what it leaves is proved
+/// afterwards.
 fn drop_caches(level: Cold) -> std::io::Result<()> {
     match level {
         Cold::Data => Ok(()),
@@ -55,5 +63,9 @@ fn drop_caches(level: Cold) -> std::io::Result<()> {
 }
 
 fn who_maps(bench: &Bench) -> Vec<String> {
-    mappers::mappers(&bench.file).into_iter().take(4).map(|m| format!("{} ({})", m.name, m.pid)).collect()
+    mappers::mappers(&bench.file)
+        .into_iter()
+        .take(4)
+        .map(|m| format!("{} ({})", m.name, m.pid))
+        .collect()
 }

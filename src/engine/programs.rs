@@ -24,13 +24,18 @@ pub(super) fn of(plan: &Plan, control: &Control) -> Vec<String> {
 
 /// The first line of what a peer says to `--version`.
 fn version(id: &str, control: &Control) -> Option<String> {
-    let program = peer::installed(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
-    let mut watch = |since: Duration| if control.stopping() || since > PATIENCE { Ask::Kill } else { Ask::GoOn };
+    let program =
+        peer::installed(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
+    let mut watch = |since: Duration| {
+        if control.stopping() || since > PATIENCE { Ask::Kill } else { Ask::GoOn }
+    };
     let said = child::run(&program, &["--version".to_string()], &mut watch).ok()?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     let line = text.lines().next()?.trim();
-    let plain =
-        said.status.success() && !line.is_empty() && line.len() <= LONGEST && line.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    let plain = said.status.success()
+        && !line.is_empty()
+        && line.len() <= LONGEST
+        && line.chars().all(|c| c == ' ' || c.is_ascii_graphic());
     plain.then(|| line.to_string())
 }
 
@@ -45,10 +50,14 @@ mod tests {
     fn iotui_is_first_and_a_peer_names_itself() {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let job = |id: &str| Job::plain(Choice::plain(id), Op::Read);
-        let plan = Plan { cells: ["dd", "pread", "dd"].map(job).into(), ..Plan::plain("sweep", TargetSpec::None) };
+        let plan = Plan {
+            cells: ["dd", "pread", "dd"].map(job).into(),
+            ..Plan::plain("sweep", TargetSpec::None)
+        };
         let programs = of(&plan, &Control::new(&NEVER));
         assert!(programs[0].starts_with("iotui ") && programs[0].len() > 8, "{programs:?}");
-        let here = peer::installed(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref()).is_ok();
+        let here =
+            peer::installed(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref()).is_ok();
         // One of another family of tools may have no --version.
         assert!(programs.len() <= if here { 2 } else { 1 }, "{programs:?}");
         assert!(programs[1..].iter().all(|program| program.contains("dd")), "{programs:?}");

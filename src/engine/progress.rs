@@ -66,7 +66,10 @@ impl Pace {
         let budget = self.budget();
         let Some(rounds) = self.rounds.filter(|_| self.trials > 0) else { return budget };
         // The first round calibrates too, so its pace is too slow a guess for the others.
-        let (began, before) = self.second_round.filter(|(_, before)| self.trials > *before).unwrap_or((self.begin, 0));
+        let (began, before) = self
+            .second_round
+            .filter(|(_, before)| self.trials > *before)
+            .unwrap_or((self.begin, 0));
         let each = began.elapsed() / (self.trials - before);
         let rest = (u64::from(rounds) * u64::from(self.cells)).saturating_sub(self.trials.into());
         budget.min(each.saturating_mul(u32::try_from(rest).unwrap_or(u32::MAX)))

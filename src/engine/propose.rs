@@ -1,4 +1,5 @@
-//! From what a front end asks to a plan: the target found and looked at, what this machine can do, an experiment.
+//! From what a front end asks to a plan: the target found and looked at, what this machine can do,
+//! an experiment.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -14,7 +15,9 @@ use super::way::{Way, infos};
 use crate::backend::{self, Target};
 use crate::experiment::{self, Asked, CALLS, Offered, PlanError, asked_probes, spans};
 use crate::host::TargetFacts;
-use crate::plan::{Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes};
+use crate::plan::{
+    Cache, Choice, Job, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, TargetSpec, named_probes,
+};
 use crate::probe::{self, Probe, Site};
 use crate::sys::allowance::free_memory;
 use crate::sys::cold;
@@ -66,7 +69,8 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
-    let parts: Vec<Settings> = presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
+    let parts: Vec<Settings> =
+        presets.iter().flat_map(Preset::parts).map(|part| settings.clone().or(&part)).collect();
     let op = parts.first().and_then(|part| part.op).unwrap_or(Op::Read);
     let whole = presets.iter().fold(settings.clone(), |all, preset| all.or(&preset.settings));
     let dropping = may_drop_caches(&whole);
@@ -74,10 +78,13 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         return Err(ProposeError::Cold(why.clone()));
     }
     let allowed = free_memory().unwrap_or(u64::MAX);
-    let beside = asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
+    let beside =
+        asked.file.filter(|_| writes_by_itself(settings, &parts)).and_then(folder_of_a_file);
     let (target, bench) = if experiment::needs_file(presets) {
         let target = match &beside {
-            Some(dir) => placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?,
+            Some(dir) => {
+                placed(&Proposal { file: None, dir: Some(dir), ..*asked }, &parts, allowed)?
+            }
             None => placed(asked, &parts, allowed)?,
         };
         let bench = Bench::probe(&target)?;
@@ -88,14 +95,24 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let here = Here { target, bench, allowed, dropping };
     let plan = here.plan(asked, &whole)?;
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
-    let unavailable = here.bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
-    Ok(Proposed { unavailable, facts: here.bench.map(|bench| bench.facts).unwrap_or_default(), plan, instead })
+    let unavailable =
+        here.bench.as_ref().map_or_else(Vec::new, |bench| unavailable(&bench.target, op));
+    Ok(Proposed {
+        unavailable,
+        facts: here.bench.map(|bench| bench.facts).unwrap_or_default(),
+        plan,
+        instead,
+    })
 }
 
 /// Whether the cold state that is asked for can be had.
 fn may_drop_caches(whole: &Settings) -> Result<(), String> {
     let cold = whole.cold.unwrap_or_default();
-    if cold.is_data() { Ok(()) } else { cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}")) }
+    if cold.is_data() {
+        Ok(())
+    } else {
+        cold::may_drop_caches().map_err(|why| format!("--cold {cold} {why}"))
+    }
 }
 
 /// What a plan has to go by on this machine.
@@ -122,7 +139,8 @@ impl Here {
     fn plan(&self, asked: &Proposal, whole: &Settings) -> Result<Plan, PlanError> {
         let Proposal { presets, settings, .. } = *asked;
         let site = OnceCell::new();
-        let make_site = || probing::site(&self.target, whole.remote.as_ref()).choosing(whole.sets.as_deref());
+        let make_site =
+            || probing::site(&self.target, whole.remote.as_ref()).choosing(whole.sets.as_deref());
         let cells = |info: &'static ProbeInfo| offered(info, site.get_or_init(make_site));
         experiment::plan(&Asked {
             settings,
@@ -134,7 +152,11 @@ impl Here {
             memory: self.allowed / 2,
             allowed: self.allowed,
             // 5 ms, where a plan rests on it.
-            call: if presets.iter().any(|preset| preset.experiment == CALLS) { ceilings::syscall() } else { 0.0 },
+            call: if presets.iter().any(|preset| preset.experiment == CALLS) {
+                ceilings::syscall()
+            } else {
+                0.0
+            },
             cpus: super::workers::cpus() as u32,
             seed: seed(),
             probes: &Offered { infos: &probe::infos(), cells: &cells },
@@ -144,20 +166,25 @@ impl Here {
 
 /// The cells of a probe, and why one cannot be had here.
 fn offered(info: &'static ProbeInfo, site: &Site) -> Vec<(ProbeCell, Result<(), String>)> {
-    let cells = |probe: &dyn Probe| probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect();
+    let cells = |probe: &dyn Probe| {
+        probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect()
+    };
     probe::probe(info.id).map_or_else(|_| Vec::new(), cells)
 }
 
-/// Where only probes are asked for: the user's file where one was named, a folder where a probe makes files, else nothing.
+/// Where only probes are asked for: the user's file where one was named, a folder where a probe
+/// makes files, else nothing.
 fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), ProposeError> {
     if asked.file.is_some() {
         let target = place(asked.file, None, None, false, false)?;
         let bench = Bench::probe(&target)?;
         return Ok((target, Some(bench)));
     }
-    let words: Vec<String> = asked_probes(asked.settings, asked.presets).into_iter().cloned().collect();
+    let words: Vec<String> =
+        asked_probes(asked.settings, asked.presets).into_iter().cloned().collect();
     let infos = probe::infos();
-    let makes_files = named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
+    let makes_files =
+        named_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
     let target = match scratch_dir(asked.dir) {
         Ok(dir) if makes_files => TargetSpec::Scratch { dir: absolute(&dir), size: 0, keep: false },
         // A folder that was named must be one; without any, the probes that need one say so.
@@ -169,31 +196,42 @@ fn without_file(asked: &Proposal) -> Result<(TargetSpec, Option<Bench>), Propose
 
 /// Whether the presets write in all of their parts, and not because it was said so.
 fn writes_by_itself(said: &Settings, parts: &[Settings]) -> bool {
-    said.op != Some(Op::Write) && said.mix.is_none() && said.writes.is_none() && !parts.is_empty() && parts.iter().all(writes)
+    said.op != Some(Op::Write)
+        && said.mix.is_none()
+        && said.writes.is_none()
+        && !parts.is_empty()
+        && parts.iter().all(writes)
 }
 
 /// The folder of a regular file that is there, where it takes a file: that is on the same disk.
 fn folder_of_a_file(file: &Path) -> Option<PathBuf> {
     let whole = fs::canonicalize(file).ok()?;
-    let dir = fs::metadata(&whole).ok()?.is_file().then(|| whole.parent().map(Path::to_path_buf))??;
+    let dir =
+        fs::metadata(&whole).ok()?.is_file().then(|| whole.parent().map(Path::to_path_buf))??;
     scratch_dir(Some(&dir)).is_ok().then_some(dir)
 }
 
 fn instead(file: &Path, presets: &[Preset]) -> String {
     let names: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
-    format!("{} writes, so it measures a scratch file of its own beside {}, which it does not touch", names.join(", "), file.display())
+    format!(
+        "{} writes, so it measures a scratch file of its own beside {}, which it does not touch",
+        names.join(", "),
+        file.display()
+    )
 }
 
 fn writes(part: &Settings) -> bool {
     part.op == Some(Op::Write) || (part.op.is_none() && part.writes.is_some()) || part.mix.is_some()
 }
 
-/// The target for all parts: a file that is there serves what reads, and one that is not what writes. Where a file of iotui's
-/// finds no room in the size that a preset wants, it has the next smaller one.
+/// The target for all parts: a file that is there serves what reads, and one that is not what
+/// writes. Where a file of iotui's finds no room in the size that a preset wants, it has the next
+/// smaller one.
 fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSpec, PlaceError> {
     let there = asked.file.is_some_and(|file| fs::metadata(file).is_ok());
     let write = if there { parts.iter().all(writes) } else { parts.iter().any(writes) };
-    let mut sizes: Vec<u64> = parts.iter().filter_map(|part| spans(part, allowed)).flatten().collect();
+    let mut sizes: Vec<u64> =
+        parts.iter().filter_map(|part| spans(part, allowed)).flatten().collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes.dedup();
     if asked.settings.size.is_some() || asked.settings.memory_share.is_some() {
@@ -204,7 +242,9 @@ fn placed(asked: &Proposal, parts: &[Settings], allowed: u64) -> Result<TargetSp
     let mut first = None;
     for size in &sizes {
         match place(Some(*size)) {
-            Err(PlaceError::Full { dir, need, free }) => first = first.or(Some(PlaceError::Full { dir, need, free })),
+            Err(PlaceError::Full { dir, need, free }) => {
+                first = first.or(Some(PlaceError::Full { dir, need, free }))
+            }
             done => return done,
         }
     }
@@ -247,19 +287,32 @@ mod tests {
         let (presets, settings) = ([preset("quick").unwrap()], Settings::default());
         let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
         assert_eq!(proposed.facts.size, data.len() as u64);
-        assert!(matches!(&proposed.plan.target, TargetSpec::File { size, .. } if *size == data.len() as u64));
+        assert!(
+            matches!(&proposed.plan.target, TargetSpec::File { size, .. } if *size == data.len() as u64)
+        );
         let (_, _, target) = crate::backend::testing::file(4096, 1);
-        let cannot: Vec<_> = unavailable(&target, Op::Write).into_iter().filter(|(_, why)| why.ends_with("cannot write")).collect();
-        let reads_only: Vec<_> = infos().into_iter().filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
+        let cannot: Vec<_> = unavailable(&target, Op::Write)
+            .into_iter()
+            .filter(|(_, why)| why.ends_with("cannot write"))
+            .collect();
+        let reads_only: Vec<_> =
+            infos().into_iter().filter(|i| i.ops == [Op::Read]).map(|i| i.id).collect();
         assert_eq!(cannot.iter().map(|(id, _)| *id).collect::<Vec<_>>(), reads_only);
-        assert!(proposed.unavailable.iter().all(|(id, why)| *id != "pread" && *id != "seek" && !why.is_empty()));
+        assert!(
+            proposed
+                .unavailable
+                .iter()
+                .all(|(id, why)| *id != "pread" && *id != "seek" && !why.is_empty())
+        );
     }
 
     #[test]
     fn what_only_writes_has_a_file_of_its_own_beside_the_one_that_was_named() {
         let (file, data, _) = crate::backend::testing::file(100_000, 1);
-        let (presets, settings) =
-            ([preset("mixed").unwrap()], Settings { size: Some(crate::plan::Range::list(&[1 << 20])), ..Settings::default() });
+        let (presets, settings) = (
+            [preset("mixed").unwrap()],
+            Settings { size: Some(crate::plan::Range::list(&[1 << 20])), ..Settings::default() },
+        );
         let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
         let folder = std::fs::canonicalize(file.path()).unwrap().parent().unwrap().to_path_buf();
         assert!(
@@ -267,12 +320,22 @@ mod tests {
             "{:?}",
             proposed.plan.target
         );
-        assert!(proposed.instead.is_some_and(|why| why.contains("mixed writes") && why.contains("does not touch")));
+        assert!(
+            proposed
+                .instead
+                .is_some_and(|why| why.contains("mixed writes") && why.contains("does not touch"))
+        );
         assert_eq!(std::fs::read(file.path()).unwrap(), data);
         // Who says that it is to be written is told that it is not; what reads too reads the file.
         let said = Settings { op: Some(Op::Write), ..Settings::default() };
-        assert!(propose(&asked(file.path(), &presets, &said)).unwrap_err().to_string().contains("exists: iotui writes only"));
-        let read = propose(&asked(file.path(), &[preset("basics").unwrap()], &Settings::default())).unwrap();
+        assert!(
+            propose(&asked(file.path(), &presets, &said))
+                .unwrap_err()
+                .to_string()
+                .contains("exists: iotui writes only")
+        );
+        let read = propose(&asked(file.path(), &[preset("basics").unwrap()], &Settings::default()))
+            .unwrap();
         assert!(read.instead.is_none() && matches!(read.plan.target, TargetSpec::File { .. }));
     }
 

@@ -7,7 +7,8 @@ use crate::experiment::{FIRST_ROUND, LEVELS, PEER_START, SHORTEST};
 use crate::plan::{Cache, CpuCache, Job, Op, Plan};
 use crate::units::show_wait;
 
-/// What an ordinary disk and memory give, bytes per second: whoever has a faster disk is told too little.
+/// What an ordinary disk and memory give, bytes per second: whoever has a faster disk is told too
+/// little.
 const DISK: f64 = 300e6;
 const MEMORY: f64 = 3e9;
 /// What an operation costs, nanoseconds.
@@ -16,7 +17,8 @@ const MAPPING: f64 = 3_000.0;
 
 /// Steps of a calibration: each is prepared as a trial is.
 const STEPS: f64 = 8.0;
-/// What is read to warm a file that is cached already, and to push out what the CPU caches hold, with an L3 of 32 MiB: bytes.
+/// What is read to warm a file that is cached already, and to push out what the CPU caches hold,
+/// with an L3 of 32 MiB: bytes.
 const WARMED: f64 = 64.0 * 1_048_576.0;
 const PUSHED: f64 = 128.0 * 1_048_576.0;
 /// Each line of a cached file is flushed twice, 5 ns each: bytes per second.
@@ -39,7 +41,8 @@ pub struct Missed {
 const NAMED: usize = 3;
 
 impl Missed {
-    /// `the budget of 50 s probably reaches 9 of 14 cells at 300 MB/s from the disk; 5 would have no result (read 4 KiB cold, ...)`
+    /// `the budget of 50 s probably reaches 9 of 14 cells at 300 MB/s from the disk; 5 would have
+    /// no result (read 4 KiB cold, ...)`
     pub fn text(&self) -> String {
         let more = if self.cells.len() > self.named.len() { ", ..." } else { "" };
         format!(
@@ -55,7 +58,8 @@ impl Missed {
     }
 }
 
-/// What the first round will not reach; `None`: all of it fits. What is fitted into the budget while it runs always does.
+/// What the first round will not reach; `None`: all of it fits. What is fitted into the budget
+/// while it runs always does.
 pub fn missed(plan: &Plan) -> Option<Missed> {
     let cost = |job: &Job| seconds(job, plan);
     let before = if plan.experiment == LEVELS { plan.budget.as_secs_f64() / 8.0 } else { 0.0 };
@@ -76,7 +80,8 @@ pub fn missed(plan: &Plan) -> Option<Missed> {
             }
         }
     }
-    late.into_iter().for_each(|index| visit(index, &mut spent, cost(&plan.cells[index]), budget, &mut missed));
+    late.into_iter()
+        .for_each(|index| visit(index, &mut spent, cost(&plan.cells[index]), budget, &mut missed));
     missed.sort_unstable();
     if missed.is_empty() {
         return None;
@@ -104,7 +109,8 @@ fn named(job: &Job) -> String {
 fn seconds(job: &Job, plan: &Plan) -> f64 {
     // A fitted time shrinks during the run, as far as it can.
     let time = if plan.fitted { SHORTEST } else { plan.trial_time.low }.as_secs_f64();
-    let rate = if job.cache == Cache::Cold || job.direct || job.op == Op::Write { DISK } else { MEMORY };
+    let rate =
+        if job.cache == Cache::Cold || job.direct || job.op == Op::Write { DISK } else { MEMORY };
     let call = if job.backend.id == "map-unmap" { MAPPING } else { CALL };
     let bytes = if job.op != Op::Seek { job.block as f64 / rate } else { 0.0 };
     let each = call / 1e9 + bytes;
@@ -141,21 +147,35 @@ mod tests {
     use crate::plan::TargetSpec;
 
     fn plan(cells: Vec<Job>, budget: u64) -> Plan {
-        Plan { cells, budget: Duration::from_secs(budget), ..Plan::plain("sweep", TargetSpec::None) }
+        Plan {
+            cells,
+            budget: Duration::from_secs(budget),
+            ..Plan::plain("sweep", TargetSpec::None)
+        }
     }
 
     #[test]
     fn whole_passes_that_do_not_fit_are_told_with_a_budget_that_has_room() {
-        let pass = |at: u64| Job { block: 1 << at, span: 3 << 30, count: Some(0), cache: Cache::Cold, ..testing::job() };
+        let pass = |at: u64| Job {
+            block: 1 << at,
+            span: 3 << 30,
+            count: Some(0),
+            cache: Cache::Cold,
+            ..testing::job()
+        };
         let raw: Vec<Job> = (16..24).map(pass).collect();
         // 3 GiB at 300 MB/s are 10.7 s, eight times.
         let told = missed(&plan(raw.clone(), 50)).unwrap();
         assert!((3..=5).contains(&told.cells.len()) && told.of == 8, "{told:?}");
-        assert!(!told.cells.contains(&0) && !told.cells.contains(&7), "the ends come first: {told:?}");
+        assert!(
+            !told.cells.contains(&0) && !told.cells.contains(&7),
+            "the ends come first: {told:?}"
+        );
         assert!((80..100).contains(&told.needs.as_secs()), "{told:?}");
         let named = format!("{} would have no result (read 128 KiB cold, ", told.cells.len());
         assert!(
-            told.text().contains(&named) && told.text().contains(&format!("--budget {}s", told.needs.as_secs() + 1)),
+            told.text().contains(&named)
+                && told.text().contains(&format!("--budget {}s", told.needs.as_secs() + 1)),
             "{}",
             told.text()
         );
@@ -164,7 +184,12 @@ mod tests {
 
     #[test]
     fn cells_that_differ_in_their_count_are_named_with_it() {
-        let job = |count: u64| Job { count: Some(count), span: 1 << 40, cache: Cache::Cold, ..testing::job() };
+        let job = |count: u64| Job {
+            count: Some(count),
+            span: 1 << 40,
+            cache: Cache::Cold,
+            ..testing::job()
+        };
         let told = missed(&plan(vec![job(1 << 10), job(1 << 30)], 5)).unwrap();
         assert_eq!(told.cells, [1], "a small count is reached, and named is the other");
         assert!(told.text().contains("(read 4 KiB cold x 1073741824); "), "{}", told.text());
@@ -172,7 +197,9 @@ mod tests {
 
     #[test]
     fn trials_of_a_time_that_was_asked_for_are_counted_and_fitted_ones_fit() {
-        let cells: Vec<Job> = (0..28u64).map(|at| Job { block: 1 << at, span: 1 << 28, count: None, ..testing::job() }).collect();
+        let cells: Vec<Job> = (0..28u64)
+            .map(|at| Job { block: 1 << at, span: 1 << 28, count: None, ..testing::job() })
+            .collect();
         let mut asked = plan(cells, 60);
         asked.trial_time = crate::plan::TrialTime::of(Duration::from_secs(5));
         let told = missed(&asked).unwrap();
@@ -186,8 +213,19 @@ mod tests {
 
     #[test]
     fn preparations_that_alone_take_longer_than_the_budget_are_told() {
-        let job = |at: u64, cache| Job { block: 1 << at, span: 1 << 29, cache, cpu_cache: CpuCache::Flush, count: None, ..testing::job() };
-        let cells = [Cache::Cold, Cache::Warm].map(|cache| (0..28).map(move |at| job(at, cache))).into_iter().flatten().collect();
+        let job = |at: u64, cache| Job {
+            block: 1 << at,
+            span: 1 << 29,
+            cache,
+            cpu_cache: CpuCache::Flush,
+            count: None,
+            ..testing::job()
+        };
+        let cells = [Cache::Cold, Cache::Warm]
+            .map(|cache| (0..28).map(move |at| job(at, cache)))
+            .into_iter()
+            .flatten()
+            .collect();
         let mut fitted = plan(cells, 20);
         fitted.fitted = true;
         let told = missed(&fitted).unwrap();

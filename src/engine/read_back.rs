@@ -1,4 +1,5 @@
-//! What a trial wrote, read back after it: each block must be what was written, and the XOR of both the same.
+//! What a trial wrote, read back after it: each block must be what was written, and the XOR of both
+//! the same.
 
 use std::fs::File;
 use std::io;
@@ -8,12 +9,17 @@ use crate::backend::fold;
 use crate::record::{ReadBack, Xor};
 use crate::sys::buffer::zeroed;
 
-/// The first `len` bytes, held against `block`, which was written again and again. `None` where `stop` ended it, or the file is not that
-/// long.
+/// The first `len` bytes, held against `block`, which was written again and again. `None` where
+/// `stop` ended it, or the file is not that long.
 ///
 /// # Errors
 /// The errno of pread(2).
-pub(super) fn read_back(file: &File, block: &[u8], len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<ReadBack>> {
+pub(super) fn read_back(
+    file: &File,
+    block: &[u8],
+    len: u64,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Option<ReadBack>> {
     if file.metadata()?.len() != len || block.is_empty() {
         return Ok(None);
     }
@@ -28,7 +34,8 @@ pub(super) fn read_back(file: &File, block: &[u8], len: u64, stop: &dyn Fn() -> 
         let bytes = &mut piece[..most];
         file.read_exact_at(bytes, at)?;
         found.xor.0 ^= fold::at_offset(fold::bytes(bytes), at);
-        found.other_blocks += bytes.chunks(block.len()).filter(|own| *own != &block[..own.len()]).count() as u64;
+        found.other_blocks +=
+            bytes.chunks(block.len()).filter(|own| *own != &block[..own.len()]).count() as u64;
         at += most as u64;
     }
     Ok(Some(found))
@@ -49,12 +56,20 @@ mod tests {
             let (file, ..) = testing::file(0, 0);
             std::fs::write(file.path(), &data).unwrap();
             let back = |len: u64| read_back(file.as_file(), &block, len, &|| false).unwrap();
-            assert_eq!(back(len as u64), Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }), "{len}");
+            assert_eq!(
+                back(len as u64),
+                Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }),
+                "{len}"
+            );
             assert_eq!(back(len as u64 + 1), None, "{len}");
             let mut other = data.clone();
             (other[0], other[len - 1]) = (!data[0], !data[len - 1]);
             std::fs::write(file.path(), &other).unwrap();
-            assert_eq!(back(len as u64).map(|back| back.other_blocks), Some(if len > 511 { 2 } else { 1 }), "{len}");
+            assert_eq!(
+                back(len as u64).map(|back| back.other_blocks),
+                Some(if len > 511 { 2 } else { 1 }),
+                "{len}"
+            );
         }
         let (file, ..) = testing::file(10, 3);
         assert_eq!(read_back(file.as_file(), &block, 10, &|| true).unwrap(), None);

@@ -24,10 +24,11 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::left;
 use crate::units::{show_nanos, show_wait};
 
-/// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that a system call
-/// does not heed.
+/// Runs `plan` and tells `sink` everything; returns when it is over, or a second after a stop that
+/// a system call does not heed.
 ///
-/// `machine` is asked once the target is there: it may take half a second to find out what this machine can reach.
+/// `machine` is asked once the target is there: it may take half a second to find out what this
+/// machine can reach.
 pub fn run(
     plan: &Arc<Plan>,
     machine: impl FnOnce() -> MachineEvidence,
@@ -35,7 +36,8 @@ pub fn run(
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
     let begin = Instant::now();
-    let deadline = begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
+    let deadline =
+        begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
     let mut pace = Pace::new(begin, deadline, plan.cells.len(), plan.trials);
     control.watched.until(deadline);
     let mut end = End::Finished;
@@ -43,9 +45,16 @@ pub fn run(
         end = jobs(plan, machine, control, &mut pace, sink)?;
     } else {
         control.watched.doing("the place for files was being looked at");
-        // Where the probes of files look or make theirs; what cannot be looked at is the finding of its probe.
-        let target = Bench::probe(&plan.target).map(|bench| bench.facts.evidence(0, None)).unwrap_or_default();
-        let grounds = Arc::new(Grounds { target, programs: programs::of(plan, control), ..Grounds::default() });
+        // Where the probes of files look or make theirs; what cannot be looked at is the finding of
+        // its probe.
+        let target = Bench::probe(&plan.target)
+            .map(|bench| bench.facts.evidence(0, None))
+            .unwrap_or_default();
+        let grounds = Arc::new(Grounds {
+            target,
+            programs: programs::of(plan, control),
+            ..Grounds::default()
+        });
         sink.event(Event::Started { plan: Arc::clone(plan), grounds });
     }
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
@@ -82,9 +91,15 @@ fn jobs(
     if plan.ceilings {
         sink.event(Event::Progress(pace.at(Phase::Machine, None, 0)));
     }
-    let grounds = Arc::new(Grounds { target, machine: machine(), harness_nanos, programs: programs::of(plan, control) });
+    let grounds = Arc::new(Grounds {
+        target,
+        machine: machine(),
+        harness_nanos,
+        programs: programs::of(plan, control),
+    });
     sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
-    if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control)) {
+    if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control))
+    {
         sink.event(Event::Levels { levels });
     }
     let mut run = Run {
@@ -140,7 +155,9 @@ impl<'a> Run<'a> {
     fn make_cells(&mut self) {
         for (index, cell) in Cell::all(self.plan).into_iter().enumerate() {
             let cell = cell.and_then(|c| c.way.check(&self.bench.target, &c.job).map(|()| c));
-            let cell = cell.map_err(|error| self.sink.event(Event::Failed { cell: index as u32, error })).ok();
+            let cell = cell
+                .map_err(|error| self.sink.event(Event::Failed { cell: index as u32, error }))
+                .ok();
             self.cells.push(cell);
         }
     }
@@ -153,8 +170,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// In the first round a cell is calibrated just before its trial, so that a budget too short for all still gives
-    /// results for the cells that were reached.
+    /// In the first round a cell is calibrated just before its trial, so that a budget too short
+    /// for all still gives results for the cells that were reached.
     fn rounds(&mut self) -> Result<End, Halt> {
         if self.plan.pick {
             self.pick()?;
@@ -172,14 +189,16 @@ impl<'a> Run<'a> {
         Ok(End::Finished)
     }
 
-    /// A trial of every cell. In the first round a cache state that has others after it takes no more than its share of
-    /// the budget: what it did not reach follows at the end, so that a short budget leaves no state without a result.
+    /// A trial of every cell. In the first round a cache state that has others after it takes no
+    /// more than its share of the budget: what it did not reach follows at the end, so that a short
+    /// budget leaves no state without a result.
     fn round(&mut self, round: u32) -> Result<(), Halt> {
         let states = by_state(&self.plan.cells, self.plan.seed, round);
         let mut late = Vec::new();
         for (after, state) in (0..states.len() as u32).rev().zip(states) {
             // Of the time that is left, which a pause does not shorten.
-            let others = if round == 1 { self.pace.budget() / (after + 1) * after } else { Duration::ZERO };
+            let others =
+                if round == 1 { self.pace.budget() / (after + 1) * after } else { Duration::ZERO };
             for index in state {
                 match self.pace.budget() < others {
                     true => late.push(index),
@@ -198,7 +217,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Takes a cell through a step, and again where a pause cut it: the time of that does not count.
+    /// Takes a cell through a step, and again where a pause cut it: the time of that does not
+    /// count.
     fn step(&mut self, index: usize, round: u32, step: Step<'a>) -> Result<(), Halt> {
         loop {
             self.pause(index, round);
@@ -220,7 +240,10 @@ impl<'a> Run<'a> {
 
     /// Waits while the run is paused. A skip meanwhile takes this cell out, and the next one waits.
     fn pause(&mut self, index: usize, round: u32) {
-        let Some(cell) = self.cells[index].as_mut().filter(|c| !c.out && self.control.pausing()) else { return };
+        let Some(cell) = self.cells[index].as_mut().filter(|c| !c.out && self.control.pausing())
+        else {
+            return;
+        };
         let begin = Instant::now();
         self.sink.event(Event::Progress(self.pace.at(Phase::Pause, Some(index as u32), round)));
         self.control.wait_out_pause(|| self.control.skip.load(Relaxed));
@@ -236,14 +259,26 @@ impl<'a> Run<'a> {
         }
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(index as u32), 1)));
         let (time, cut) = (self.trial_time(&cell.job), self.cutter());
-        let stage =
-            Stage { bench: &self.bench, origin: self.origin, seed: mix(self.plan.seed), cut: &|| cut.ask(), limit: None, part: None };
+        let stage = Stage {
+            bench: &self.bench,
+            origin: self.origin,
+            seed: mix(self.plan.seed),
+            cut: &|| cut.ask(),
+            limit: None,
+            part: None,
+        };
         let found = calibrate(&stage, &cell, time);
         self.settle(index, cell, &cut, found, |run, cell, found| {
             cell.amount = Some(found.amount);
             let super::cells::Amount { count, passes, parts, nanos, .. } = found.amount;
             let passes = passes.saturating_mul(parts);
-            run.sink.event(Event::Calibrated { cell: index as u32, count, passes, nanos, whole: found.whole });
+            run.sink.event(Event::Calibrated {
+                cell: index as u32,
+                count,
+                passes,
+                nanos,
+                whole: found.whole,
+            });
         })
     }
 
@@ -254,10 +289,12 @@ impl<'a> Run<'a> {
         let cut = self.cutter();
         let (bench, sink) = (&self.bench, &mut *self.sink);
         let seed = mix(self.plan.seed ^ mix(u64::from(round)));
-        let stage = Stage { bench, origin: self.origin, seed, cut: &|| cut.ask(), limit: None, part: None };
+        let stage =
+            Stage { bench, origin: self.origin, seed, cut: &|| cut.ask(), limit: None, part: None };
         let cell_index = index as u32;
-        let took =
-            trial::run(&stage, &cell, &amount, &mut |sample, lanes| sink.event(Event::Sample { cell: cell_index, round, sample, lanes }));
+        let took = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {
+            sink.event(Event::Sample { cell: cell_index, round, sample, lanes })
+        });
         cell.every = amount.timed.every();
         self.settle(index, cell, &cut, took, |run, cell, mut took| {
             if took.trial.ops == 0 && took.trial.short {
@@ -273,18 +310,25 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The trial time of the cell that is calibrated next. One that was asked for stays; one that was chosen so that a round fits into the
-    /// budget gets shorter where cells turn out to cost more, so that the last of them have a result too.
+    /// The trial time of the cell that is calibrated next. One that was asked for stays; one that
+    /// was chosen so that a round fits into the budget gets shorter where cells turn out to cost
+    /// more, so that the last of them have a result too.
     fn trial_time(&mut self, job: &Job) -> TrialTime {
         let planned = self.plan.trial_time;
-        let left = self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count() + 1;
+        let left =
+            self.cells.iter().flatten().filter(|cell| !cell.out && cell.amount.is_none()).count()
+                + 1;
         let budget = self.pace.budget();
         let (begun, granted) = *self.first_round.get_or_insert((budget, Duration::ZERO));
         if job.count.is_some() || !self.plan.fitted {
             return planned;
         }
         let spent = begun.saturating_sub(budget).as_secs_f64();
-        let each = if granted.is_zero() { FIRST_ROUND } else { (spent / granted.as_secs_f64()).max(FIRST_ROUND) };
+        let each = if granted.is_zero() {
+            FIRST_ROUND
+        } else {
+            (spent / granted.as_secs_f64()).max(FIRST_ROUND)
+        };
         let fits = Duration::from_secs_f64(budget.as_secs_f64() / (left as f64 * each));
         let low = fits.clamp(SHORTEST.min(planned.low), planned.low);
         self.first_round = Some((begun, granted + low));
@@ -296,7 +340,8 @@ impl<'a> Run<'a> {
     fn tell_trial_time(&mut self) {
         // A little less is no other measurement.
         if self.shortest < self.plan.trial_time.low / 2 {
-            let (times, budget) = ((self.shortest, self.plan.trial_time.low), show_wait(self.plan.budget));
+            let (times, budget) =
+                ((self.shortest, self.plan.trial_time.low), show_wait(self.plan.budget));
             let text = format!(
                 "cells took longer than planned: some have trials of {} instead of {}, so that the budget of {budget} reaches more of them; \
                  a longer --budget gives all of them the whole time",
@@ -346,7 +391,12 @@ impl<'a> Run<'a> {
                 return Err(self.halt());
             }
             Err(Failure::Abandoned) => {
-                self.sink.event(Event::Note { text: format!("{}: a system call did not return and was left behind", cell.job.label()) });
+                self.sink.event(Event::Note {
+                    text: format!(
+                        "{}: a system call did not return and was left behind",
+                        cell.job.label()
+                    ),
+                });
                 self.cells[index] = Some(cell);
                 return Err(self.halt());
             }
@@ -377,7 +427,10 @@ impl<'a> Run<'a> {
     fn tell_verdicts(&mut self) {
         for (index, cell) in self.cells.iter().enumerate() {
             if let Some(cell) = cell.as_ref().filter(|c| !c.trials.is_empty()) {
-                self.sink.event(Event::Verdict { cell: index as u32, verdict: Arc::new(cell.verdict(&self.grounds)) });
+                self.sink.event(Event::Verdict {
+                    cell: index as u32,
+                    verdict: Arc::new(cell.verdict(&self.grounds)),
+                });
             }
         }
     }

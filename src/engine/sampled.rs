@@ -18,9 +18,17 @@ impl Before {
         self.lanes.resize(published.len(), LaneSample::default());
         let mut all = Sample { at, nanos: at - self.at, ..Sample::default() };
         let step = |(before, lane): (&mut LaneSample, &Published)| {
-            let now = LaneSample { bytes: lane.bytes.load(Relaxed), ops: lane.ops.load(Relaxed), syscalls: lane.syscalls.load(Relaxed) };
+            let now = LaneSample {
+                bytes: lane.bytes.load(Relaxed),
+                ops: lane.ops.load(Relaxed),
+                syscalls: lane.syscalls.load(Relaxed),
+            };
             let then = std::mem::replace(before, now);
-            let done = LaneSample { bytes: now.bytes - then.bytes, ops: now.ops - then.ops, syscalls: now.syscalls - then.syscalls };
+            let done = LaneSample {
+                bytes: now.bytes - then.bytes,
+                ops: now.ops - then.ops,
+                syscalls: now.syscalls - then.syscalls,
+            };
             all.bytes += done.bytes;
             all.ops += done.ops;
             all.syscalls += done.syscalls;
@@ -48,8 +56,13 @@ mod tests {
             }
             let (all, each) = before.since(at * 100, &lanes);
             let ops = 3 * at + 3;
-            assert_eq!(all, Sample { at: at * 100, nanos: 100, bytes: 4096 * ops, ops, syscalls: 2 * ops });
-            let wanted: Vec<_> = (at..at + 3).map(|n| LaneSample { bytes: 4096 * n, ops: n, syscalls: 2 * n }).collect();
+            assert_eq!(
+                all,
+                Sample { at: at * 100, nanos: 100, bytes: 4096 * ops, ops, syscalls: 2 * ops }
+            );
+            let wanted: Vec<_> = (at..at + 3)
+                .map(|n| LaneSample { bytes: 4096 * n, ops: n, syscalls: 2 * n })
+                .collect();
             assert_eq!(each, wanted);
         }
     }

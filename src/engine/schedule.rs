@@ -1,17 +1,18 @@
-//! The order of a round: every cell once, cache state by cache state, shuffled within each; in the first round small counts first, and
-//! from a coarse grid over the axes to a fine one.
+//! The order of a round: every cell once, cache state by cache state, shuffled within each; in the
+//! first round small counts first, and from a coarse grid over the axes to a fine one.
 
 use crate::backend::order::mix;
 use crate::plan::{Cache, Job};
 
-/// The order of round `round`, a function of the seed alone. Cache states come in the order in which the plan names
-/// them: what ran before changes a cold read (freed memory goes back to the hypervisor), so they are kept apart.
+/// The order of round `round`, a function of the seed alone. Cache states come in the order in
+/// which the plan names them: what ran before changes a cold read (freed memory goes back to the
+/// hypervisor), so they are kept apart.
 pub fn order(cells: &[Job], seed: u64, round: u32) -> Vec<usize> {
     by_state(cells, seed, round).concat()
 }
 
-/// [`order`], each cache state by itself. States of the same jobs have the same order, so that where a budget ends
-/// within each, the same jobs were reached.
+/// [`order`], each cache state by itself. States of the same jobs have the same order, so that
+/// where a budget ends within each, the same jobs were reached.
 pub(super) fn by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> {
     let mut states: Vec<Cache> = Vec::new();
     cells.iter().for_each(|c| {
@@ -27,18 +28,20 @@ pub(super) fn by_state(cells: &[Job], seed: u64, round: u32) -> Vec<Vec<usize>> 
         }
         let state: Vec<&Job> = group.iter().map(|index| &cells[*index]).collect();
         let mut levels: Vec<(u32, usize)> = levels(&state).into_iter().zip(group).collect();
-        // The largest count takes longer than all others together: first, it would leave none of them a result. Stable: by chance
-        // within a level.
+        // The largest count takes longer than all others together: first, it would leave none of
+        // them a result. Stable: by chance within a level.
         levels.sort_by_key(|(level, index)| (cells[*index].count, *level));
         levels.into_iter().map(|(_, index)| index).collect()
     };
     states.into_iter().map(group).collect()
 }
 
-/// How fine a grid over the axes must be to hold each cell: 0 for the ends of all axes, 1 for their middles too, and so on. A budget
-/// that ends within the first round leaves out every other point of each curve, and not some end of it.
+/// How fine a grid over the axes must be to hold each cell: 0 for the ends of all axes, 1 for their
+/// middles too, and so on. A budget that ends within the first round leaves out every other point
+/// of each curve, and not some end of it.
 fn levels(cells: &[&Job]) -> Vec<u32> {
-    let axes: [fn(&Job) -> u64; 4] = [|job| job.block, |job| job.threads.into(), |job| job.depth.into(), |job| job.span];
+    let axes: [fn(&Job) -> u64; 4] =
+        [|job| job.block, |job| job.threads.into(), |job| job.depth.into(), |job| job.span];
     let mut levels = vec![0; cells.len()];
     for axis in axes {
         let mut values: Vec<u64> = cells.iter().map(|cell| axis(cell)).collect();
@@ -89,7 +92,9 @@ mod tests {
 
     fn cells() -> Vec<Job> {
         let states = [Cache::Cold, Cache::Warm];
-        (0..20u64).map(|i| Job { block: 1 << i, cache: states[i as usize % 2], ..testing::job() }).collect()
+        (0..20u64)
+            .map(|i| Job { block: 1 << i, cache: states[i as usize % 2], ..testing::job() })
+            .collect()
     }
 
     #[test]
@@ -121,7 +126,9 @@ mod tests {
             assert!(gap <= 2 * 28 / reached + 1, "{seed}: {places:?}");
         }
         // Beyond it chance alone decides.
-        assert!((2..50).any(|round| order(&cells, 1, round)[..8].iter().all(|place| ![0, 27].contains(place))));
+        assert!((2..50).any(|round| {
+            order(&cells, 1, round)[..8].iter().all(|place| ![0, 27].contains(place))
+        }));
     }
 
     #[test]
@@ -144,7 +151,9 @@ mod tests {
     fn every_place_is_reached_by_every_cell() {
         let cells = vec![testing::job(); 5];
         let mut seen = [[0; 5]; 5];
-        (0..500).for_each(|round| order(&cells, 3, round).iter().enumerate().for_each(|(at, cell)| seen[at][*cell] += 1));
+        (0..500).for_each(|round| {
+            order(&cells, 3, round).iter().enumerate().for_each(|(at, cell)| seen[at][*cell] += 1)
+        });
         // 100 expected in each of 25 places, standard deviation 9.
         assert!(seen.iter().flatten().all(|n| (60..140).contains(n)), "{seen:?}");
     }

@@ -47,20 +47,26 @@ pub(super) struct Took {
     pub samples: Vec<Sample>,
     /// Time of one operation in one lane, nanoseconds.
     pub per_op: f64,
-    /// How long the work itself took, without the time until the last lane had begun: that of the longest lane, or
-    /// longer where lanes took turns on fewer CPUs.
+    /// How long the work itself took, without the time until the last lane had begun: that of the
+    /// longest lane, or longer where lanes took turns on fewer CPUs.
     pub busy: u64,
 }
 
 /// A trial: all its parts one after the other, as one.
-pub(super) fn run(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Result<Took, Failure> {
+pub(super) fn run(
+    stage: &Stage,
+    cell: &Cell,
+    amount: &Amount,
+    sample: &mut Watch,
+) -> Result<Took, Failure> {
     let mut took = part(stage, cell, amount, sample)?;
     for _ in 1..amount.parts {
         if took.trial.short || (stage.cut)().is_some() {
             break;
         }
         let before = took.trial.nanos;
-        let mut later = |of: Sample, lanes| sample(Sample { at: of.at.saturating_add(before), ..of }, lanes);
+        let mut later =
+            |of: Sample, lanes| sample(Sample { at: of.at.saturating_add(before), ..of }, lanes);
         match part(stage, cell, amount, &mut later) {
             // What the parts before it found holds without it.
             Err(Failure::Stopped) => break,
@@ -113,7 +119,8 @@ fn part(stage: &Stage, cell: &Cell, amount: &Amount, sample: &mut Watch) -> Resu
     };
     let after = Counters::now(&bench.file, bench.device);
     let whole = stage.part.is_none();
-    let cached_after = whole.then(|| observe::cached(&bench.file, job.span, job.cache != Cache::AsIs)).flatten();
+    let cached_after =
+        whole.then(|| observe::cached(&bench.file, job.span, job.cache != Cache::AsIs)).flatten();
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
@@ -153,26 +160,34 @@ fn written_down(
     evidence.timed_nanos = (histogram.mean() * histogram.count() as f64) as u64;
     after.tell(before, &spec.job, trial.nanos, &mut evidence);
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
-    evidence.unwritten_bytes = cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
+    evidence.unwritten_bytes =
+        cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
     evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
     trial.device_bytes = after.device_bytes(before);
     // In which order another program jumped is not known.
     let whole = !lanes.iter().any(|l| l.tally.rest > 0 || l.share.quota < l.share.blocks);
     let known = whole || !spec.way.info().is_peer() || spec.job.pattern == Pattern::Seq;
-    trial.hole_bytes = hole_bytes(&visited, bench.extents.as_ref()).filter(|bytes| known || *bytes == 0);
+    trial.hole_bytes =
+        hole_bytes(&visited, bench.extents.as_ref()).filter(|bytes| known || *bytes == 0);
     trial.resident_before = ready.cached.map(|c| c.resident);
     trial.resident_after = cached_after.map(|c| c.resident);
     let proved = ready.cached.is_some() || ready.reached == Prepared::AsIs;
     evidence.preparation = proved.then_some(ready.reached);
     if let Some(size) = after.size().filter(|size| spec.job.appends() && *size != trial.bytes) {
-        evidence.notes.push(Note::FileChanged(format!("its size is {size} bytes, and {} were written to it", trial.bytes)));
+        evidence.notes.push(Note::FileChanged(format!(
+            "its size is {size} bytes, and {} were written to it",
+            trial.bytes
+        )));
     }
     if spec.job.appends() && trial.xor.is_some() {
-        let back = |block: Vec<u8>| read_back(&bench.file, &block, trial.bytes, &|| (stage.cut)().is_some());
+        let back = |block: Vec<u8>| {
+            read_back(&bench.file, &block, trial.bytes, &|| (stage.cut)().is_some())
+        };
         evidence.read_back = written_block(&spec.job).and_then(back).ok().flatten();
     }
     trial.evidence = evidence;
-    let per_op = if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
+    let per_op =
+        if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
     Took { trial, histogram, samples, per_op, busy }
 }
 
@@ -188,9 +203,16 @@ pub(super) fn add(notes: &mut Vec<Note>, more: Vec<Note>) {
 /// Empties the CPU caches when every lane is open; `None` where that cannot be shown.
 fn flush(bench: &Bench, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     // Mapping what is not in memory would read it.
-    let resident = !job.appends() && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
-    let found = cpu_cache::flush(resident.then_some((&*bench.file, job.span)).filter(|_| !job.direct)).ok()?;
-    Some(CacheFlush { before_nanos: found.before, after_nanos: found.after, flushed_bytes: found.bytes })
+    let resident = !job.appends()
+        && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
+    let found =
+        cpu_cache::flush(resident.then_some((&*bench.file, job.span)).filter(|_| !job.direct))
+            .ok()?;
+    Some(CacheFlush {
+        before_nanos: found.before,
+        after_nanos: found.after,
+        flushed_bytes: found.bytes,
+    })
 }
 
 /// The figures of the trial: sums over its lanes.
@@ -201,9 +223,11 @@ fn counted(lanes: &[LaneDone], visited: &[Visited], spec: &Spec) -> Trial {
     let passes = visited.iter().filter_map(Visited::passes).min();
     let short = passes.is_some_and(|passes| passes < spec.passes);
     let whole = spec.part.is_none() && spec.count >= spec.job.blocks();
-    // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of its own.
+    // Later passes cancel out in pairs; the first one is kept apart, and a cut pass has no XOR of
+    // its own.
     let seen = spec.way.info().moves == Moves::Data && spec.job.mix.is_none();
-    let folded = (spec.job.xor && seen && !short).then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
+    let folded = (spec.job.xor && seen && !short)
+        .then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
         bytes: sum(|l| l.tally.bytes),
         ops: sum(|l| l.tally.ops),
@@ -222,11 +246,23 @@ fn counted(lanes: &[LaneDone], visited: &[Visited], spec: &Spec) -> Trial {
     }
 }
 
-fn lane_evidence(lanes: &[LaneDone], visited: &[Visited], spec: &Spec, evidence: &mut Evidence, origin: u64) {
+fn lane_evidence(
+    lanes: &[LaneDone],
+    visited: &[Visited],
+    spec: &Spec,
+    evidence: &mut Evidence,
+    origin: u64,
+) {
     let starts = || lanes.iter().map(|l| l.start);
     let start = starts().min().unwrap_or(0);
     let synced = spec.job.op == Op::Write && spec.job.sync == Sync::End && !spec.job.direct;
-    evidence.cached_nanos = lanes.iter().map(|l| l.ran).max().filter(|_| synced).map(|ran| ran.saturating_sub(start)).into();
+    evidence.cached_nanos = lanes
+        .iter()
+        .map(|l| l.ran)
+        .max()
+        .filter(|_| synced)
+        .map(|ran| ran.saturating_sub(start))
+        .into();
     evidence.started = start.saturating_sub(origin);
     evidence.skew_nanos = starts().max().unwrap_or(0) - start;
     // A lane without a block is not at work; many of them would outweigh one operation.
@@ -240,7 +276,8 @@ fn lane_evidence(lanes: &[LaneDone], visited: &[Visited], spec: &Spec, evidence:
     }
     evidence.written = spec.job.mix.map(|_| visited.iter().map(Visited::written).sum());
     evidence.overlap_bytes = overlap(visited);
-    let (flying, waits) = lanes.iter().fold((0, 0), |all, l| (all.0 + l.tally.flying.0, all.1 + l.tally.flying.1));
+    let (flying, waits) =
+        lanes.iter().fold((0, 0), |all, l| (all.0 + l.tally.flying.0, all.1 + l.tally.flying.1));
     evidence.achieved_depth = (waits > 0).then(|| flying as f64 / waits as f64);
 }
 

@@ -1,4 +1,5 @@
-//! Which blocks the operations of a trial visited, from how far its lanes came: replayed, never logged.
+//! Which blocks the operations of a trial visited, from how far its lanes came: replayed, never
+//! logged.
 
 use std::ops::Range;
 
@@ -7,7 +8,8 @@ use crate::backend::order::Share;
 use crate::plan::Pattern;
 use crate::sys::extents::{ExtentMethod, Extents};
 
-/// A share and how much of it was visited: that of a lane, or of all lanes where they share their blocks.
+/// A share and how much of it was visited: that of a lane, or of all lanes where they share their
+/// blocks.
 pub(super) struct Visited {
     share: Share,
     /// Whole passes, and operations of the one after.
@@ -20,12 +22,21 @@ pub(super) struct Visited {
 /// What the lanes of a trial visited.
 pub(super) fn visited(lanes: &[LaneDone], spec: &Spec) -> Vec<Visited> {
     let Some(claims) = spec.claims() else {
-        let own = |lane: &LaneDone| Visited { share: lane.share, passes: lane.tally.passes, rest: lane.tally.rest, left: Vec::new() };
+        let own = |lane: &LaneDone| Visited {
+            share: lane.share,
+            passes: lane.tally.passes,
+            rest: lane.tally.rest,
+            left: Vec::new(),
+        };
         return lanes.iter().map(own).collect();
     };
     let claimed = lanes.iter().map(|lane| &lane.tally.claimed);
-    let (passes, rest) = claims.reach(claimed.clone().map(|claimed| claimed.claims).max().unwrap_or(0));
-    let left = claimed.filter(|claimed| !claimed.left.is_empty()).map(|claimed| (claimed.pass, claimed.left.clone())).collect();
+    let (passes, rest) =
+        claims.reach(claimed.clone().map(|claimed| claimed.claims).max().unwrap_or(0));
+    let left = claimed
+        .filter(|claimed| !claimed.left.is_empty())
+        .map(|claimed| (claimed.pass, claimed.left.clone()))
+        .collect();
     vec![Visited { share: spec.share(0), passes, rest, left }]
 }
 
@@ -36,21 +47,31 @@ impl Visited {
         (self.share.quota > 0).then_some(whole)
     }
 
-    /// Bytes that the operations were to move, and those of them that one pass visits for the first time.
+    /// Bytes that the operations were to move, and those of them that one pass visits for the first
+    /// time.
     pub fn bytes(&self) -> (u64, u64) {
-        let (pass, rest) = (self.pass_bytes(0, self.share.quota), self.pass_bytes(self.passes, self.rest));
-        let left = |(pass, indexes): &(u64, Range<u64>)| (*pass, self.sum(*pass, indexes.clone(), |_, len| len));
+        let (pass, rest) =
+            (self.pass_bytes(0, self.share.quota), self.pass_bytes(self.passes, self.rest));
+        let left = |(pass, indexes): &(u64, Range<u64>)| {
+            (*pass, self.sum(*pass, indexes.clone(), |_, len| len))
+        };
         let left: Vec<(u64, u64)> = self.left.iter().map(left).collect();
         let all = pass * self.passes + rest - left.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let first = if self.passes > 0 { pass } else { rest };
-        (all, first - left.iter().filter(|(pass, _)| *pass == 0).map(|(_, bytes)| bytes).sum::<u64>())
+        (
+            all,
+            first - left.iter().filter(|(pass, _)| *pass == 0).map(|(_, bytes)| bytes).sum::<u64>(),
+        )
     }
 
     /// What `of` says of each block (offset, bytes) at these indexes of a pass, added up.
     fn sum(&self, pass: u64, indexes: Range<u64>, of: impl Fn(u64, u64) -> u64) -> u64 {
         let (share, order) = (&self.share, self.share.order(pass));
         let offsets = indexes.start..indexes.end.min(share.quota);
-        offsets.map(|index| order.block(index) * share.block).map(|offset| of(offset, share.len_at(offset))).sum()
+        offsets
+            .map(|index| order.block(index) * share.block)
+            .map(|offset| of(offset, share.len_at(offset)))
+            .sum()
     }
 
     /// Bytes of the first `ops` operations of a pass: all blocks are whole but the span's last.
@@ -68,7 +89,8 @@ impl Visited {
         bytes
     }
 
-    /// Whether the first `ops` operations of a pass, not all of them, come to the share's last block.
+    /// Whether the first `ops` operations of a pass, not all of them, come to the share's last
+    /// block.
     fn visits_last(&self, pass: u64, ops: u64) -> bool {
         match self.share.pattern {
             Pattern::Seq => false,
@@ -88,14 +110,26 @@ impl Visited {
         whole + self.share.written(self.passes, self.rest)
     }
 
-    /// Bytes of the operations that lay in holes: whole passes from the map, a cut one by replaying its offsets.
+    /// Bytes of the operations that lay in holes: whole passes from the map, a cut one by replaying
+    /// its offsets.
     fn hole_bytes(&self, extents: &Extents) -> u64 {
         let hole = |offset, len| extents.hole_bytes_in(offset..offset + len);
         let replayed = |pass, ops| self.sum(pass, 0..ops, hole);
         let all = self.share.quota == self.share.blocks;
-        let whole = |pass| if all { extents.hole_bytes_in(self.share.range()) } else { replayed(pass, self.share.quota) };
+        let whole = |pass| {
+            if all {
+                extents.hole_bytes_in(self.share.range())
+            } else {
+                replayed(pass, self.share.quota)
+            }
+        };
         let bytes = (0..self.passes).map(whole).sum::<u64>() + replayed(self.passes, self.rest);
-        bytes - self.left.iter().map(|(pass, indexes)| self.sum(*pass, indexes.clone(), hole)).sum::<u64>()
+        bytes
+            - self
+                .left
+                .iter()
+                .map(|(pass, indexes)| self.sum(*pass, indexes.clone(), hole))
+                .sum::<u64>()
     }
 }
 
@@ -110,7 +144,8 @@ pub(super) fn hole_bytes(visited: &[Visited], extents: Option<&Extents>) -> Opti
 
 /// Bytes that were given to more than one lane.
 pub(super) fn overlap(visited: &[Visited]) -> u64 {
-    let mut ranges: Vec<_> = visited.iter().map(|v| v.share.range()).filter(|r| !r.is_empty()).collect();
+    let mut ranges: Vec<_> =
+        visited.iter().map(|v| v.share.range()).filter(|r| !r.is_empty()).collect();
     ranges.sort_by_key(|r| r.start);
     ranges.windows(2).map(|w| w[0].end.min(w[1].end).saturating_sub(w[1].start)).sum()
 }

@@ -1,14 +1,17 @@
-//! What the engine is at and since when: for whoever ends a run that a system call keeps from ending itself.
+//! What the engine is at and since when: for whoever ends a run that a system call keeps from
+//! ending itself.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The engine ends a run within a second and a little of its budget. One that does not has this long to say so...
+/// The engine ends a run within a second and a little of its budget. One that does not has this
+/// long to say so...
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// ...unless it went on to something else within this time: then it is on its way to the end.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Shared by the engine, which tells what it does, and the thread that waits for the end of the budget.
+/// Shared by the engine, which tells what it does, and the thread that waits for the end of the
+/// budget.
 #[derive(Debug, Default)]
 pub struct Watched {
     state: Mutex<State>,
@@ -59,7 +62,8 @@ impl Watched {
         self.changed.notify_all();
     }
 
-    /// Waits until the run is over (`None`) or its budget and [`PATIENCE`] are, and it does nothing: then what it was at.
+    /// Waits until the run is over (`None`) or its budget and [`PATIENCE`] are, and it does
+    /// nothing: then what it was at.
     pub fn wait(&self, pausing: impl Fn() -> bool) -> Option<String> {
         let mut state = self.state();
         loop {
@@ -68,17 +72,25 @@ impl Watched {
             }
             let now = Instant::now();
             let quiet = state.since.map_or(Duration::ZERO, |since| now - since);
-            let left = state.deadline.and_then(|deadline| deadline.checked_add(PATIENCE)).map(|end| end.saturating_duration_since(now));
+            let left = state
+                .deadline
+                .and_then(|deadline| deadline.checked_add(PATIENCE))
+                .map(|end| end.saturating_duration_since(now));
             let wait = match left {
                 None => Duration::from_secs(3600),
                 Some(_) if state.paused || pausing() => QUIET,
                 Some(left) => left.max(QUIET.saturating_sub(quiet)),
             };
             if wait.is_zero() {
-                let doing = if state.doing.is_empty() { "it was being made ready" } else { state.doing };
-                return Some(format!("the budget ended while {doing}: a system call has not returned for {:.1} s", quiet.as_secs_f64()));
+                let doing =
+                    if state.doing.is_empty() { "it was being made ready" } else { state.doing };
+                return Some(format!(
+                    "the budget ended while {doing}: a system call has not returned for {:.1} s",
+                    quiet.as_secs_f64()
+                ));
             }
-            (state, _) = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
+            (state, _) =
+                self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

@@ -25,7 +25,10 @@ impl Way {
 
     /// Each, backends first.
     pub fn all() -> impl Iterator<Item = Way> {
-        BACKENDS.iter().map(|backend| Way::Backend(*backend)).chain(PEERS.iter().map(|peer| Way::Peer(*peer)))
+        BACKENDS
+            .iter()
+            .map(|backend| Way::Backend(*backend))
+            .chain(PEERS.iter().map(|peer| Way::Peer(*peer)))
     }
 
     pub fn info(self) -> &'static Info {

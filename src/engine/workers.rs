@@ -1,7 +1,7 @@
 //! The workers of one trial: one thread per lane, started together, gone when the trial is over.
 //!
-//! A worker unshares its descriptor table and then opens a file description of its own; afterwards it needs no new
-//! and no shared descriptor (design §3.1).
+//! A worker unshares its descriptor table and then opens a file description of its own; afterwards
+//! it needs no new and no shared descriptor (design §3.1).
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -104,7 +104,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Told each sample, and what each lane did of it.
 pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
 
-/// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` says when and how to end it.
+/// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` says when
+/// and how to end it.
 pub(super) fn run(
     spec: &Spec,
     backend: &'static dyn Backend,
@@ -115,10 +116,23 @@ pub(super) fn run(
     let threads = spec.job.threads;
     let shared = Arc::new(Shared::new(spec, backend));
     let (to, from) = channel();
-    let mut waiter =
-        Waiter { shared: &shared, from, workers: Vec::new(), cut, lanes: Vec::new(), error: None, stopped: false, since: None };
+    let mut waiter = Waiter {
+        shared: &shared,
+        from,
+        workers: Vec::new(),
+        cut,
+        lanes: Vec::new(),
+        error: None,
+        stopped: false,
+        since: None,
+    };
     let spawned = (0..threads).try_for_each(|lane| {
-        let refused = |error| Failure::Cell(format!("cannot start thread {} of {threads}: {error}; use fewer --threads", lane + 1));
+        let refused = |error| {
+            Failure::Cell(format!(
+                "cannot start thread {} of {threads}: {error}; use fewer --threads",
+                lane + 1
+            ))
+        };
         waiter.workers.push(spawn(&shared, lane, to.clone()).map_err(refused)?);
         Ok(())
     });
@@ -185,7 +199,8 @@ impl Shared {
         let threads = self.spec.job.threads;
         if go && self.spin && self.started.fetch_add(1, Relaxed) + 1 < threads {
             let begin = Instant::now();
-            while self.started.load(Relaxed) < threads && begin.elapsed() < Duration::from_millis(2) {
+            while self.started.load(Relaxed) < threads && begin.elapsed() < Duration::from_millis(2)
+            {
                 std::hint::spin_loop();
             }
         }
@@ -210,7 +225,8 @@ fn work(shared: &Shared, lane: u32) -> Done {
     let backend = shared.backend;
     let unshared = threads::unshare_files();
     let mut open = backend.open(target, job, lane)?;
-    let syncing = if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
+    let syncing =
+        if job.op == Op::Write && job.sync == Sync::End { Some(target.open(job)?) } else { None };
     let share = shared.spec.share(lane);
     let mut work = Work::new(Assignment {
         passes: *passes,
@@ -267,7 +283,11 @@ impl Waiter<'_> {
     fn until_ready(&mut self) -> Result<bool, Failure> {
         loop {
             let gate = self.shared.gate.lock().unwrap_or_else(PoisonError::into_inner);
-            let (gate, _) = self.shared.changed.wait_timeout(gate, Duration::from_millis(1)).unwrap_or_else(PoisonError::into_inner);
+            let (gate, _) = self
+                .shared
+                .changed
+                .wait_timeout(gate, Duration::from_millis(1))
+                .unwrap_or_else(PoisonError::into_inner);
             if gate.ready == self.shared.spec.job.threads {
                 return Ok(true);
             }
@@ -311,7 +331,8 @@ impl Waiter<'_> {
             }
             if begin.elapsed() >= due {
                 due = begin.elapsed() + SAMPLE;
-                let (now, lanes) = before.since(begin.elapsed().as_nanos() as u64, &self.shared.published);
+                let (now, lanes) =
+                    before.since(begin.elapsed().as_nanos() as u64, &self.shared.published);
                 sample(now, lanes);
             }
         }
@@ -337,7 +358,9 @@ impl Waiter<'_> {
             return Ok(());
         }
         Err(match self.error.take() {
-            Some(error) => Failure::Cell(format!("{error}; a system call of another thread did not return and was left behind")),
+            Some(error) => Failure::Cell(format!(
+                "{error}; a system call of another thread did not return and was left behind"
+            )),
             None => Failure::Abandoned,
         })
     }

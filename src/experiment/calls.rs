@@ -11,11 +11,12 @@ use crate::units::{short_time, show_count};
 /// Its id: what a system call costs is measured for its plan.
 pub const CALLS: &str = "calls";
 
-/// What an operation costs, in cheapest system calls: a getpid of 95 ns goes with 120 to 150 ns to seek, 300 to 450 to read a byte and
-/// 2 to 3 us to map and unmap a page.
+/// What an operation costs, in cheapest system calls: a getpid of 95 ns goes with 120 to 150 ns to
+/// seek, 300 to 450 to read a byte and 2 to 3 us to map and unmap a page.
 const COSTS: &[(&str, f64)] = &[("getpid", 1.2), ("seek", 1.6), ("map-unmap", 30.0)];
 const OTHERS: f64 = 5.0;
-/// Of the budget: the rest is for what comes between trials, and for calls that cost more than expected.
+/// Of the budget: the rest is for what comes between trials, and for calls that cost more than
+/// expected.
 const USED: f64 = 0.6;
 /// Where a call was not measured, nanoseconds.
 const USUAL: f64 = 100.0;
@@ -23,7 +24,8 @@ const USUAL: f64 = 100.0;
 /// What an operation is taken to cost, nanoseconds.
 fn cost(job: &Job, call: f64) -> f64 {
     let call = if call.is_finite() && call > 0.0 { call } else { USUAL };
-    let own = COSTS.iter().find(|(id, _)| *id == job.backend.id).map_or(OTHERS, |(_, calls)| *calls);
+    let own =
+        COSTS.iter().find(|(id, _)| *id == job.backend.id).map_or(OTHERS, |(_, calls)| *calls);
     call * own
 }
 
@@ -38,7 +40,11 @@ impl Experiment for Calls {
         "as sweep, with fixed counts of operations: the largest are left out where the budget has no room for them"
     }
 
-    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    fn cells(
+        &self,
+        settings: &Settings,
+        asked: &Asked,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let (cells, mut skipped) = Sweep.cells(settings, asked)?;
         // Who says a count wants that count.
         if asked.settings.count.is_some() {
@@ -47,7 +53,9 @@ impl Experiment for Calls {
         let budget = settings.budget.unwrap_or(Plan::BUDGET);
         let longest = longest(&cells, budget.mul_f64(USED), asked.call);
         let least = smallest(&cells);
-        let kept = |job: &Job| nanos(job, asked.call) <= longest || least.get(&job.backend).copied() == operations(job);
+        let kept = |job: &Job| {
+            nanos(job, asked.call) <= longest || least.get(&job.backend).copied() == operations(job)
+        };
         let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
         skipped.extend(large.into_iter().map(|cell| {
             let reason = format!(
@@ -65,24 +73,29 @@ fn operations(job: &Job) -> Option<u64> {
     if job.count == Some(0) { Some(job.blocks()) } else { job.count }
 }
 
-/// The smallest count of each backend, which is measured whatever the budget: a call without a figure cannot be compared.
+/// The smallest count of each backend, which is measured whatever the budget: a call without a
+/// figure cannot be compared.
 fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
     let mut least = HashMap::new();
     for job in cells {
         let count = operations(job).unwrap_or(0);
-        least.entry(job.backend.clone()).and_modify(|known: &mut u64| *known = count.min(*known)).or_insert(count);
+        least
+            .entry(job.backend.clone())
+            .and_modify(|known: &mut u64| *known = count.min(*known))
+            .or_insert(count);
     }
     least
 }
 
-/// Nanoseconds of the first round of a cell: it is warmed up for a trial time at most, then it runs.
+/// Nanoseconds of the first round of a cell: it is warmed up for a trial time at most, then it
+/// runs.
 fn nanos(job: &Job, call: f64) -> f64 {
     let whole = operations(job).unwrap_or(0) as f64 * cost(job, call);
     whole + whole.min(TrialTime::default().low.as_nanos() as f64)
 }
 
-/// The longest cell such that a round of it and of all that take no longer fits in `budget`; the shortest always does. Dear calls so end
-/// at smaller counts than cheap ones.
+/// The longest cell such that a round of it and of all that take no longer fits in `budget`; the
+/// shortest always does. Dear calls so end at smaller counts than cheap ones.
 fn longest(cells: &[Job], budget: Duration, call: f64) -> f64 {
     let mut all: Vec<f64> = cells.iter().map(|job| nanos(job, call)).collect();
     all.sort_by(f64::total_cmp);
@@ -114,15 +127,23 @@ mod tests {
             let kept = cells.iter().filter(|cell| nanos(cell, call) <= longest);
             kept.map(|cell| (cell.backend.id.clone(), cell.count.unwrap())).collect()
         };
-        let most = |kept: &[(String, u64)], id: &str| kept.iter().filter(|(own, _)| own == id).map(|(_, count)| *count).max();
+        let most = |kept: &[(String, u64)], id: &str| {
+            kept.iter().filter(|(own, _)| own == id).map(|(_, count)| *count).max()
+        };
         for seconds in [1, 10, 60, 600] {
             let kept = kept(seconds);
-            let sum: f64 = kept.iter().map(|(id, count)| nanos(&Job { backend: Choice::plain(id), ..job(*count) }, call)).sum();
+            let sum: f64 = kept
+                .iter()
+                .map(|(id, count)| nanos(&Job { backend: Choice::plain(id), ..job(*count) }, call))
+                .sum();
             assert!(sum <= seconds as f64 * 1e9, "{seconds}: {kept:?}");
         }
         // 10 million calls take 1.5 s by getpid, 5.3 s by pread and 30 s by mmap.
         let (some, more) = (kept(10), kept(60));
-        assert_eq!(["pread", "getpid", "map-unmap"].map(|id| most(&some, id).unwrap()), [10_000_000, 10_000_000, 100_000]);
+        assert_eq!(
+            ["pread", "getpid", "map-unmap"].map(|id| most(&some, id).unwrap()),
+            [10_000_000, 10_000_000, 100_000]
+        );
         assert_eq!(most(&more, "map-unmap"), Some(10_000_000));
         assert_eq!(kept(0).len(), 1, "the shortest");
         assert_eq!(longest(&[], Duration::from_secs(1), call), 0.0);

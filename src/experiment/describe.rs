@@ -1,4 +1,5 @@
-//! Whether options describe given cells: who holds a run against a baseline may say its cells again, but not others.
+//! Whether options describe given cells: who holds a run against a baseline may say its cells
+//! again, but not others.
 
 use super::sweep::sensible;
 use super::{experiment, usual};
@@ -23,9 +24,10 @@ struct Value {
 /// An option that was given, with its values.
 type Said = (&'static str, Vec<Value>);
 
-/// Whether every cell is one of those that `settings` and `presets` describe, and each value that was given is one of some cell.
-/// What was not said is not compared; seed, trials, trial time and budget are no part of a cell. `skipped` are the cells that
-/// the same options gave and that could not be had.
+/// Whether every cell is one of those that `settings` and `presets` describe, and each value that
+/// was given is one of some cell. What was not said is not compared; seed, trials, trial time and
+/// budget are no part of a cell. `skipped` are the cells that the same options gave and that could
+/// not be had.
 pub fn describes(
     settings: &Settings,
     presets: &[Preset],
@@ -51,7 +53,11 @@ pub fn describes(
         info.map_or(with.clone(), |info| sensible(info, with)) == *cell
     };
     let missed = |cell: &Job| {
-        let wrong = |said: &Vec<Said>| said.iter().find(|(_, values)| !values.iter().any(|value| has(cell, value))).map(|(name, _)| *name);
+        let wrong = |said: &Vec<Said>| {
+            said.iter()
+                .find(|(_, values)| !values.iter().any(|value| has(cell, value)))
+                .map(|(name, _)| *name)
+        };
         let options: Option<Vec<&'static str>> = all.iter().map(wrong).collect();
         options.and_then(|options| options.first().copied())
     };
@@ -64,7 +70,8 @@ pub fn describes(
     // What a value means nothing to (the cache, to a seek) is no cell of that value.
     let cares = |cell: &&Job, values: &[Value]| values.iter().any(|value| !has(cell, value));
     for (option, values) in all.iter().flatten() {
-        let caring: Vec<&Job> = cells.iter().chain(skipped).filter(|cell| cares(cell, values)).collect();
+        let caring: Vec<&Job> =
+            cells.iter().chain(skipped).filter(|cell| cares(cell, values)).collect();
         let known = |value: &Value| caring.is_empty() || caring.iter().any(|cell| has(cell, value));
         if let Some(value) = values.iter().find(|value| !known(value)) {
             return Err(OtherCells::Added { option, value: value.text.clone() });
@@ -73,8 +80,13 @@ pub fn describes(
     Ok(())
 }
 
-fn values<T: Clone + 'static>(of: impl IntoIterator<Item = T>, text: impl Fn(&T) -> String, put: fn(&mut Job, T)) -> Vec<Value> {
-    let value = |value: T| Value { text: text(&value), put: Box::new(move |job| put(job, value.clone())) };
+fn values<T: Clone + 'static>(
+    of: impl IntoIterator<Item = T>,
+    text: impl Fn(&T) -> String,
+    put: fn(&mut Job, T),
+) -> Vec<Value> {
+    let value =
+        |value: T| Value { text: text(&value), put: Box::new(move |job| put(job, value.clone())) };
     of.into_iter().map(value).collect()
 }
 
@@ -93,12 +105,19 @@ fn one<T: Copy + ToString + 'static>(value: Option<T>, put: fn(&mut Job, T)) -> 
 }
 
 /// The values of an option that takes a list.
-fn list<T: Clone + ToString + 'static>(of: &Option<Vec<T>>, put: fn(&mut Job, T)) -> Option<Vec<Value>> {
+fn list<T: Clone + ToString + 'static>(
+    of: &Option<Vec<T>>,
+    put: fn(&mut Job, T),
+) -> Option<Vec<Value>> {
     of.clone().map(|list| values(list, T::to_string, put))
 }
 
 /// The values of an option that takes a range.
-fn range(range: &Option<Range>, text: fn(&u64) -> String, put: fn(&mut Job, u64)) -> Option<Vec<Value>> {
+fn range(
+    range: &Option<Range>,
+    text: fn(&u64) -> String,
+    put: fn(&mut Job, u64),
+) -> Option<Vec<Value>> {
     range.as_ref().map(|range| values(range.values.clone(), text, put))
 }
 

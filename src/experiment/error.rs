@@ -31,7 +31,9 @@ pub enum PlanError {
     AppendRead,
     #[error("--cold says what the cache state cold drops, which no cell has: add --cache cold")]
     ColdOfNone,
-    #[error("--remote names the machine of the network probes, and none of them was chosen: add --probe network")]
+    #[error(
+        "--remote names the machine of the network probes, and none of them was chosen: add --probe network"
+    )]
     RemoteOfNone,
     #[error("--mix reads and writes: leave out --op")]
     MixRead,
@@ -39,7 +41,9 @@ pub enum PlanError {
     OnlyReads(&'static str),
     #[error("the preset {0} picks one of its own cells: run it alone")]
     Alone(String),
-    #[error("--cache warm with --direct makes no sense: direct I/O does not read the cache; use --cache asis or cold")]
+    #[error(
+        "--cache warm with --direct makes no sense: direct I/O does not read the cache; use --cache asis or cold"
+    )]
     WarmDirect,
 }
 

@@ -21,8 +21,13 @@ impl Experiment for Fast {
         true
     }
 
-    /// As a sweep, of the whole span with its XOR, by a thread for each CPU; blocks are no larger than the file.
-    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    /// As a sweep, of the whole span with its XOR, by a thread for each CPU; blocks are no larger
+    /// than the file.
+    fn cells(
+        &self,
+        settings: &Settings,
+        asked: &Asked,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         if settings.mix.is_some() || settings.op.is_some_and(|op| op != Op::Read) {
             return Err(PlanError::OnlyReads(self.id()));
         }
@@ -30,14 +35,24 @@ impl Experiment for Fast {
         settings.op = Some(Op::Read);
         settings.xor.get_or_insert(true);
         settings.count.get_or_insert_with(|| Range::list(&[0]));
-        settings.threads.get_or_insert_with(|| Range::list(&[asked.cpus.clamp(1, Job::MAX_THREADS).into()]));
-        let least = spans(&settings, asked.allowed).into_iter().flatten().fold(asked.target.size(), u64::min).max(1);
-        // Direct I/O asks for blocks of whole sectors: it is left out where the file is smaller than one block.
-        if let Some(blocks) = settings.block_size.as_mut().filter(|_| settings.direct != Some(true)) {
+        settings
+            .threads
+            .get_or_insert_with(|| Range::list(&[asked.cpus.clamp(1, Job::MAX_THREADS).into()]));
+        let least = spans(&settings, asked.allowed)
+            .into_iter()
+            .flatten()
+            .fold(asked.target.size(), u64::min)
+            .max(1);
+        // Direct I/O asks for blocks of whole sectors: it is left out where the file is smaller
+        // than one block.
+        if let Some(blocks) = settings.block_size.as_mut().filter(|_| settings.direct != Some(true))
+        {
             blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));
         }
         let (cells, mut skipped) = Sweep.cells(&settings, asked)?;
-        let seen = |job: &Job| asked.infos.iter().any(|info| info.id == job.backend.id && info.moves == Moves::Data);
+        let seen = |job: &Job| {
+            asked.infos.iter().any(|info| info.id == job.backend.id && info.moves == Moves::Data)
+        };
         let (cells, unseen): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(seen);
         skipped.extend(unseen.into_iter().map(|cell| Skipped { cell, reason: UNSEEN.into() }));
         Ok((cells, skipped))

@@ -27,21 +27,34 @@ impl Experiment for Lab {
 
 /// The probes that were named, else those of the presets.
 pub fn asked<'a>(settings: &'a Settings, presets: &'a [Preset]) -> Vec<&'a String> {
-    let of_presets = || presets.iter().filter_map(|preset| preset.settings.probe.as_ref()).flatten().collect();
+    let of_presets =
+        || presets.iter().filter_map(|preset| preset.settings.probe.as_ref()).flatten().collect();
     settings.probe.as_ref().map_or_else(of_presets, |said| said.iter().collect())
 }
 
-/// Refuses what was set of no probe that is chosen. What a preset sets is held against the probes of presets only.
+/// Refuses what was set of no probe that is chosen. What a preset sets is held against the probes
+/// of presets only.
 fn check(of: &Asked, chosen: &[&'static ProbeInfo]) -> Result<(), PlanError> {
-    let of_presets = of.presets.iter().filter(|_| of.settings.probe.is_none()).filter_map(|preset| preset.settings.sets.as_deref());
-    of.settings.sets.as_deref().into_iter().chain(of_presets).try_for_each(|sets| check_sets(sets, chosen)).map_err(PlanError::Set)
+    let of_presets = of
+        .presets
+        .iter()
+        .filter(|_| of.settings.probe.is_none())
+        .filter_map(|preset| preset.settings.sets.as_deref());
+    of.settings
+        .sets
+        .as_deref()
+        .into_iter()
+        .chain(of_presets)
+        .try_for_each(|sets| check_sets(sets, chosen))
+        .map_err(PlanError::Set)
 }
 
 /// The cells of all probes that were asked for, each once, and what cannot be had here.
 pub(super) fn probes(of: &Asked) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
     let words: Vec<String> = asked(of.settings, of.presets).into_iter().cloned().collect();
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-    let chosen: Vec<&'static ProbeInfo> = named_probes(&words, of.probes.infos)?.into_iter().copied().collect();
+    let chosen: Vec<&'static ProbeInfo> =
+        named_probes(&words, of.probes.infos)?.into_iter().copied().collect();
     check(of, &chosen)?;
     for info in chosen {
         for (cell, checked) in (of.probes.cells)(info) {

@@ -1,4 +1,5 @@
-//! `levels`: a sweep, and before it what each level of cold buys, which a report shows as a table of its own.
+//! `levels`: a sweep, and before it what each level of cold buys, which a report shows as a table
+//! of its own.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
@@ -18,7 +19,11 @@ impl Experiment for Levels {
         "as sweep; before it the time to open and to read the file after each level of cold: data, meta, all"
     }
 
-    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    fn cells(
+        &self,
+        settings: &Settings,
+        asked: &Asked,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         Sweep.cells(settings, asked)
     }
 }

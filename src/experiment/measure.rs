@@ -1,4 +1,5 @@
-//! `measure`: how many operations take a reasonable time, which a report shows as a table of its own.
+//! `measure`: how many operations take a reasonable time, which a report shows as a table of its
+//! own.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
@@ -18,7 +19,11 @@ impl Experiment for Measure {
         "as sweep; the report is the count of operations that takes the trial time, for every block size"
     }
 
-    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    fn cells(
+        &self,
+        settings: &Settings,
+        asked: &Asked,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         Sweep.cells(settings, asked)
     }
 }

@@ -21,8 +21,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Cache, Cold, Info, Job, MeasureCeilings, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings, Skipped, TargetSpec, TrialTime, Unknown,
-    nearest,
+    Cache, Cold, Info, Job, MeasureCeilings, Op, Plan, Preset, ProbeCell, ProbeInfo, Settings,
+    Skipped, TargetSpec, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
 
@@ -61,7 +61,8 @@ impl Offered<'static> {
     pub const NONE: &'static Offered<'static> = &Offered { infos: &[], cells: &|_| Vec::new() };
 }
 
-/// The most combinations of one preset: two long ranges crossed would end in memory instead of in results.
+/// The most combinations of one preset: two long ranges crossed would end in memory instead of in
+/// results.
 pub const MOST_CELLS: u64 = 10_000;
 
 /// A rule that turns settings into cells.
@@ -73,7 +74,11 @@ pub trait Experiment: Sync {
         false
     }
     /// The cells, and what of the asked was left out and why.
-    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
+    fn cells(
+        &self,
+        settings: &Settings,
+        asked: &Asked,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
     /// Whether it measures a file at all.
     fn needs_file(&self) -> bool {
         true
@@ -81,7 +86,8 @@ pub trait Experiment: Sync {
 }
 
 /// Every experiment, in the order of lists.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &fast::Fast, &lab::Lab];
+pub static EXPERIMENTS: &[&dyn Experiment] =
+    &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &fast::Fast, &lab::Lab];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);
@@ -96,7 +102,8 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let experiment = experiment(&preset.experiment)?;
         for part in preset.parts() {
             let mut settings = asked.settings.clone().or(&part);
-            // Said of a preset that reads and writes, it is said of its writes; and what it says of its writes is not of reads.
+            // Said of a preset that reads and writes, it is said of its writes; and what it says of
+            // its writes is not of reads.
             if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
                 settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
                 settings.writes = None;
@@ -104,10 +111,14 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
             match experiment.cells(&settings, asked) {
                 Ok((some, left_out)) => {
                     cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
-                    skipped.extend(left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())));
+                    skipped.extend(
+                        left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())),
+                    );
                 }
                 // Warm, of a preset that is direct and buffered, is said of its buffered part.
-                Err(error @ PlanError::WarmDirect) if !preset.sweeps.is_empty() => passed_over = Some(error),
+                Err(error @ PlanError::WarmDirect) if !preset.sweeps.is_empty() => {
+                    passed_over = Some(error)
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -123,14 +134,21 @@ fn cells(asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
 
 /// Whether any of these presets measures a file; one of an unknown experiment is refused later.
 pub fn needs_file(presets: &[Preset]) -> bool {
-    presets.is_empty() || presets.iter().any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
+    presets.is_empty()
+        || presets
+            .iter()
+            .any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
 }
 
 /// Whether one of the cells is to be picked: then they are those of one preset.
 fn picks(asked: &Asked) -> Result<bool, PlanError> {
     for preset in asked.presets {
         if experiment(&preset.experiment)?.picks() {
-            return if asked.presets.len() > 1 { Err(PlanError::Alone(preset.id.clone())) } else { Ok(true) };
+            return if asked.presets.len() > 1 {
+                Err(PlanError::Alone(preset.id.clone()))
+            } else {
+                Ok(true)
+            };
         }
     }
     Ok(false)
@@ -141,14 +159,21 @@ fn levels(asked: &Asked) -> bool {
     asked.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }
 
-/// The time of a trial: as said; else that of a preset, unless a budget was said that has no room for it; else 0.3 s or less, and then it
-/// is fitted to the budget.
-fn trial_time(asked: &Asked, whole: &Settings, cells: &[Job], budget: Duration) -> (TrialTime, bool) {
+/// The time of a trial: as said; else that of a preset, unless a budget was said that has no room
+/// for it; else 0.3 s or less, and then it is fitted to the budget.
+fn trial_time(
+    asked: &Asked,
+    whole: &Settings,
+    cells: &[Job],
+    budget: Duration,
+) -> (TrialTime, bool) {
     // Once to calibrate, and once for a round.
     let fits = sweep::trial_time(cells.len(), budget, sweep::starts(cells) * 2);
     match (asked.settings.trial_time, whole.trial_time) {
         (Some(said), _) => (said, false),
-        (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => (time, false),
+        (None, Some(time)) if asked.settings.budget.is_none() || time.low <= fits.low => {
+            (time, false)
+        }
         _ => (fits, true),
     }
 }
@@ -158,16 +183,23 @@ pub fn plan(asked: &Asked) -> Result<Plan, PlanError> {
     let pick = picks(asked)?;
     let (cells, skipped) = cells(asked)?;
     let cold = |job: &Job| job.cache == Cache::Cold;
-    let drops = cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold) || levels(asked);
+    let drops =
+        cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)).any(cold) || levels(asked);
     if asked.settings.cold.is_some_and(|level| level != Cold::Data) && !drops {
         return Err(PlanError::ColdOfNone);
     }
     let (probes, skipped_probes) = lab::probes(asked)?;
-    let whole = asked.presets.iter().fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
+    let whole = asked
+        .presets
+        .iter()
+        .fold(asked.settings.clone(), |whole, preset| whole.or(&preset.settings));
     let budget = whole.budget.unwrap_or(Plan::BUDGET);
     let (trial_time, fitted) = trial_time(asked, &whole, &cells, budget);
     let plan = Plan {
-        experiment: asked.presets.first().map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
+        experiment: asked
+            .presets
+            .first()
+            .map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
         presets: asked.presets.iter().map(|p| p.id.clone()).collect(),
         target: asked.target.clone(),
         cells,
@@ -200,6 +232,7 @@ fn refused(skipped: &[Skipped]) -> PlanError {
     let most = skipped.iter().map(|s| s.cell.span).max().unwrap_or(0);
     // Direct I/O asks for more of a block than that it fits.
     let large = skipped.iter().all(|s| s.cell.block > s.cell.span && !s.cell.direct);
-    let remedy = if large { format!("; use -s {} or less", short_bytes(most)) } else { String::new() };
+    let remedy =
+        if large { format!("; use -s {} or less", short_bytes(most)) } else { String::new() };
     PlanError::Refused { cell: cell.label(), reason: format!("{reason}{remedy}") }
 }

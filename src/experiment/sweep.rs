@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{Asked, Experiment, MOST_CELLS, PlanError};
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings, Skipped, Sync, TargetSpec, TrialTime, Writes,
-    nearest,
+    Backends, Cache, Choice, CpuCache, Info, Job, Moves, Op, Pattern, Plan, Range, Settings,
+    Skipped, Sync, TargetSpec, TrialTime, Writes, nearest,
 };
 use crate::units::{show_bytes, show_count};
 
@@ -21,7 +21,11 @@ impl Experiment for Sweep {
         "every combination of backends, block sizes, cache states, threads, depths, counts and spans"
     }
 
-    fn cells(&self, settings: &Settings, asked: &Asked) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    fn cells(
+        &self,
+        settings: &Settings,
+        asked: &Asked,
+    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
         let axes = Axes::of(settings, asked)?;
         let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         axes.each(|info, job| {
@@ -38,19 +42,21 @@ impl Experiment for Sweep {
     }
 }
 
-/// The trial time where none was said: 0.3 s, or less so that calibration and one round fit in the budget beside `starts`, the time
-/// in which peers only start.
+/// The trial time where none was said: 0.3 s, or less so that calibration and one round fit in the
+/// budget beside `starts`, the time in which peers only start.
 pub(super) fn trial_time(cells: usize, budget: Duration, starts: Duration) -> TrialTime {
     // Calibration costs about 1.5 trials, preparation about a third of one.
     let fits = (budget.saturating_sub(starts)).as_secs_f64() / (cells as f64 * FIRST_ROUND);
-    let time = Duration::from_millis((fits * 1000.0) as u64).clamp(SHORTEST, TrialTime::default().low);
+    let time =
+        Duration::from_millis((fits * 1000.0) as u64).clamp(SHORTEST, TrialTime::default().low);
     TrialTime::of(time)
 }
 
 /// No trial time that is fitted to a budget is shorter.
 pub const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Trials that one cell of the first round takes: to calibrate it, to prepare it, and to measure it once.
+/// Trials that one cell of the first round takes: to calibrate it, to prepare it, and to measure it
+/// once.
 pub const FIRST_ROUND: f64 = 3.3;
 
 /// The values of every axis.
@@ -76,12 +82,19 @@ impl Axes {
     fn of(settings: &Settings, asked: &Asked) -> Result<Axes, PlanError> {
         let (direct, size) = (settings.direct.unwrap_or(false), asked.target.size());
         let backends = backends(settings, asked.infos)?;
-        let op = settings.op.unwrap_or_else(|| usual_op(settings, backends.iter().map(|(_, info)| *info)));
-        let values = |range: &Option<Range>, default: &[u64]| range.as_ref().map_or(default.to_vec(), |r| r.values.clone());
+        let op = settings
+            .op
+            .unwrap_or_else(|| usual_op(settings, backends.iter().map(|(_, info)| *info)));
+        let values = |range: &Option<Range>, default: &[u64]| {
+            range.as_ref().map_or(default.to_vec(), |r| r.values.clone())
+        };
         let axes = Axes {
             backends,
             blocks: values(&settings.block_size, &BLOCKS),
-            counts: settings.count.as_ref().map_or(vec![None], |r| r.values.iter().copied().map(Some).collect()),
+            counts: settings
+                .count
+                .as_ref()
+                .map_or(vec![None], |r| r.values.iter().copied().map(Some).collect()),
             threads: values(&settings.threads, &[1]),
             depths: values(&settings.depth, &[1]),
             caches: settings.cache.clone().unwrap_or_else(|| default_caches(op, direct)),
@@ -91,7 +104,9 @@ impl Axes {
             direct,
             xor: settings.xor.unwrap_or(false),
             sync: settings.sync.unwrap_or(Sync::None),
-            mixes: settings.mix.as_ref().map_or(vec![None], |r| r.values.iter().map(|percent| Some((*percent).min(100) as u8)).collect()),
+            mixes: settings.mix.as_ref().map_or(vec![None], |r| {
+                r.values.iter().map(|percent| Some((*percent).min(100) as u8)).collect()
+            }),
             cpu_caches: settings.cpu_cache.clone().unwrap_or_else(|| vec![CpuCache::Keep]),
             writes: settings.writes.clone().unwrap_or_else(|| vec![Writes::Overwrite]),
         };
@@ -122,9 +137,22 @@ impl Axes {
         if self.direct && self.caches == [Cache::Warm] {
             return Err(PlanError::WarmDirect);
         }
-        let lens = [self.backends.len(), self.blocks.len(), self.counts.len(), self.threads.len(), self.depths.len()];
-        let more = [self.caches.len(), self.spans.len(), self.mixes.len(), self.cpu_caches.len(), self.writes.len()];
-        let all = lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
+        let lens = [
+            self.backends.len(),
+            self.blocks.len(),
+            self.counts.len(),
+            self.threads.len(),
+            self.depths.len(),
+        ];
+        let more = [
+            self.caches.len(),
+            self.spans.len(),
+            self.mixes.len(),
+            self.cpu_caches.len(),
+            self.writes.len(),
+        ];
+        let all =
+            lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
         if all > MOST_CELLS {
             return Err(PlanError::TooMany(all));
         }
@@ -134,15 +162,19 @@ impl Axes {
         }
     }
 
-    /// Calls `take` for every combination; block sizes run fastest, so that a table reads downwards as a curve.
+    /// Calls `take` for every combination; block sizes run fastest, so that a table reads downwards
+    /// as a curve.
     fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
         for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
             let kinds = pairs(&self.mixes, &self.writes);
-            for ((backend, info), (mix, writes)) in self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind))) {
+            for ((backend, info), (mix, writes)) in
+                self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind)))
+            {
                 for (threads, depth) in pairs(&self.threads, &self.depths) {
                     for (span, count) in pairs(&self.spans, &self.counts) {
                         for block in &self.blocks {
-                            let job = self.job(backend, cache, *block, (threads, depth), (span, count));
+                            let job =
+                                self.job(backend, cache, *block, (threads, depth), (span, count));
                             take(info, Job { mix, cpu_cache, writes, ..job });
                         }
                     }
@@ -151,7 +183,14 @@ impl Axes {
         }
     }
 
-    fn job(&self, backend: &Choice, cache: Cache, block: u64, (threads, depth): (u64, u64), (span, count): (u64, Option<u64>)) -> Job {
+    fn job(
+        &self,
+        backend: &Choice,
+        cache: Cache,
+        block: u64,
+        (threads, depth): (u64, u64),
+        (span, count): (u64, Option<u64>),
+    ) -> Job {
         Job {
             backend: backend.clone(),
             op: self.op,
@@ -180,8 +219,15 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
 pub fn spans(settings: &Settings, allowed: u64) -> Option<Vec<u64>> {
     // Whole large pages, so that every usual block fits in evenly.
     const EVEN: u64 = 2 << 20;
-    let share = |percent: &u64| (u128::from(allowed) * u128::from(*percent) / 100).min(1 << 62) as u64 / EVEN * EVEN;
-    let shares = || settings.memory_share.as_ref().map(|shares| shares.values.iter().map(share).filter(|span| *span > 0).collect());
+    let share = |percent: &u64| {
+        (u128::from(allowed) * u128::from(*percent) / 100).min(1 << 62) as u64 / EVEN * EVEN
+    };
+    let shares = || {
+        settings
+            .memory_share
+            .as_ref()
+            .map(|shares| shares.values.iter().map(share).filter(|span| *span > 0).collect())
+    };
     settings.size.as_ref().map(|sizes| sizes.values.clone()).or_else(shares)
 }
 
@@ -205,13 +251,16 @@ fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Inf
     if only_seek { Op::Seek } else { Op::Read }
 }
 
-/// These settings with what a sweep takes for the ones that are open, for a front end that shows its choices.
+/// These settings with what a sweep takes for the ones that are open, for a front end that shows
+/// its choices.
 pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     let mut all = settings.clone();
     let known = backends(settings, infos).unwrap_or_default();
     let op = *all.op.get_or_insert_with(|| usual_op(settings, known.iter().map(|(_, info)| *info)));
     let direct = *all.direct.get_or_insert(false);
-    all.backend.get_or_insert_with(|| Backends::These(known.into_iter().map(|(choice, _)| choice).collect()));
+    all.backend.get_or_insert_with(|| {
+        Backends::These(known.into_iter().map(|(choice, _)| choice).collect())
+    });
     all.block_size.get_or_insert_with(|| Range::list(&BLOCKS));
     all.pattern.get_or_insert(Pattern::Seq);
     all.threads.get_or_insert_with(|| Range::list(&[1]));
@@ -228,22 +277,32 @@ fn default_caches(op: Op, direct: bool) -> Vec<Cache> {
     if direct || op == Op::Write { vec![Cache::AsIs] } else { vec![Cache::Cold, Cache::Warm] }
 }
 
-fn backends(settings: &Settings, infos: &[&'static Info]) -> Result<Vec<(Choice, &'static Info)>, PlanError> {
+fn backends(
+    settings: &Settings,
+    infos: &[&'static Info],
+) -> Result<Vec<(Choice, &'static Info)>, PlanError> {
     let choices = match &settings.backend {
         Some(backends) => backends.choices(infos),
         None if settings.mix.is_some() => ["pread", "uring"].map(Choice::plain).to_vec(),
-        None => usual_backends(settings.op.unwrap_or_else(|| usual_op(settings, []))).iter().map(|id| Choice::plain(id)).collect(),
+        None => usual_backends(settings.op.unwrap_or_else(|| usual_op(settings, [])))
+            .iter()
+            .map(|id| Choice::plain(id))
+            .collect(),
     };
     let mut known = Vec::new();
     for choice in choices {
-        let info = infos.iter().find(|i| i.id == choice.id).ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
+        let info = infos
+            .iter()
+            .find(|i| i.id == choice.id)
+            .ok_or_else(|| nearest("backend", &choice.id, infos.iter().map(|i| i.id)))?;
         choice.check(info)?;
         known.push((choice.known(info), *info));
     }
     Ok(known)
 }
 
-/// The job with what means nothing to its backend set to its neutral value, so that it is one cell and not several.
+/// The job with what means nothing to its backend set to its neutral value, so that it is one cell
+/// and not several.
 pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
     // Beside reads a seek is the price of a call; who asked for writes did not ask for it.
     if job.op == Op::Read && info.ops == [Op::Seek] {
@@ -271,10 +330,17 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     let id = info.id;
     if job.mix.is_some() && !info.mixes {
         let able: Vec<&str> = asked.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
-        return Some(format!("{id} cannot mix reads and writes; --backend {} can", able.join(", ")));
+        return Some(format!(
+            "{id} cannot mix reads and writes; --backend {} can",
+            able.join(", ")
+        ));
     }
     if !info.ops.contains(&job.op) {
-        return Some(format!("{id} cannot {}; --backend {} can", job.op, able(asked.infos, job.op)));
+        return Some(format!(
+            "{id} cannot {}; --backend {} can",
+            job.op,
+            able(asked.infos, job.op)
+        ));
     }
     if job.depth > info.max_depth() {
         let why = if info.max_depth() == 1 {
@@ -296,17 +362,30 @@ fn refusal(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
     if job.direct && job.cache == Cache::Warm {
         return Some("direct I/O does not read the cache: warm makes no sense: leave out --direct or --cache warm".into());
     }
-    fits(job, asked).or_else(|| writes(job, asked)).or_else(|| memory(info, job, asked.memory)).or_else(|| (asked.check)(job).err())
+    fits(job, asked)
+        .or_else(|| writes(job, asked))
+        .or_else(|| memory(info, job, asked.memory))
+        .or_else(|| (asked.check)(job).err())
 }
 
 /// Why there is no XOR of what is read.
 fn folds(info: &Info, job: &Job) -> Option<String> {
     if job.mix.is_some() && job.xor {
-        return Some("an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix".into());
+        return Some(
+            "an XOR of data that is overwritten meanwhile means nothing: leave out --xor or --mix"
+                .into(),
+        );
     }
     if job.xor && info.moves != Moves::Data {
-        let why = if info.is_peer() { "is another program, whose data is not seen here" } else { "hands no data to the program" };
-        return Some(format!("{} {why}, so there is nothing to fold: leave out --xor, or use pread", info.id));
+        let why = if info.is_peer() {
+            "is another program, whose data is not seen here"
+        } else {
+            "hands no data to the program"
+        };
+        return Some(format!(
+            "{} {why}, so there is nothing to fold: leave out --xor, or use pread",
+            info.id
+        ));
     }
     None
 }
@@ -321,7 +400,11 @@ fn fits(job: &Job, asked: &Asked) -> Option<String> {
         ));
     }
     if job.block > job.span {
-        return Some(format!("a block of {} is larger than the {} that are used of the file", show_bytes(job.block), show_bytes(job.span)));
+        return Some(format!(
+            "a block of {} is larger than the {} that are used of the file",
+            show_bytes(job.block),
+            show_bytes(job.span)
+        ));
     }
     let count = job.count?;
     (count > job.blocks()).then(|| {
@@ -341,13 +424,16 @@ fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
         return None;
     }
     if !info.appends {
-        let able: Vec<&str> = asked.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
+        let able: Vec<&str> =
+            asked.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
         return Some(format!("{} cannot make a file longer; {} can", info.id, able.join(", ")));
     }
     let why = match job {
         Job { mix: Some(_), .. } => "there is nothing to read: leave out --mix",
         Job { pattern: Pattern::Seq, threads: 1, depth: 1, .. } => return None,
-        Job { pattern: Pattern::Seq, threads: 1, .. } => "one block follows the other: use --depth 1",
+        Job { pattern: Pattern::Seq, threads: 1, .. } => {
+            "one block follows the other: use --depth 1"
+        }
         Job { pattern: Pattern::Seq, .. } => "one block follows the other: use --threads 1",
         _ => "blocks come in their order: use --pattern seq",
     };
@@ -356,7 +442,9 @@ fn appends(info: &Info, job: &Job, asked: &Asked) -> Option<String> {
 
 /// The backends that really do this.
 fn able(infos: &[&'static Info], op: Op) -> String {
-    let able = infos.iter().filter(|i| !i.is_peer() && i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
+    let able = infos
+        .iter()
+        .filter(|i| !i.is_peer() && i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
     able.map(|i| i.id).collect::<Vec<_>>().join(", ")
 }
 
@@ -369,7 +457,8 @@ fn writes(job: &Job, asked: &Asked) -> Option<String> {
 fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     let buffers = match info.moves {
         Moves::Data | Moves::Elsewhere => {
-            let each = job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());
+            let each =
+                job.block.saturating_mul(job.depth.into()).saturating_mul(job.threads.into());
             // What is read and what is written lie apart.
             if job.mix.is_some() { each.saturating_mul(2) } else { each }
         }
@@ -387,7 +476,8 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
     })
 }
 
-/// What a peer takes to be loaded, to start and to end around the work of one trial: dd some milliseconds, fio 0.3 to 0.5 s.
+/// What a peer takes to be loaded, to start and to end around the work of one trial: dd some
+/// milliseconds, fio 0.3 to 0.5 s.
 pub const PEER_START: Duration = Duration::from_millis(400);
 
 /// The time in which the peers of one round only start.
@@ -404,5 +494,7 @@ pub fn estimate(plan: &Plan) -> Duration {
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
     let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);
     let starts = starts(&plan.cells).as_secs_f64() * (rounds + 1.0);
-    Duration::from_secs_f64((once * (rounds + 1.5) + probing + starts).min(plan.budget.as_secs_f64()))
+    Duration::from_secs_f64(
+        (once * (rounds + 1.5) + probing + starts).min(plan.budget.as_secs_f64()),
+    )
 }

@@ -50,7 +50,8 @@ pub(super) fn read(root: &Root) -> Vec<CacheLevel> {
     let mut caches: Vec<CacheLevel> = Vec::new();
     for cpu in kinds(root) {
         for cache in (0..MOST).map_while(|index| one(root, cpu, index)) {
-            let alike = |known: &CacheLevel| CacheLevel { shared_with: String::new(), ..known.clone() };
+            let alike =
+                |known: &CacheLevel| CacheLevel { shared_with: String::new(), ..known.clone() };
             if !caches.iter().any(|known| alike(known) == alike(&cache)) {
                 caches.push(cache);
             }
@@ -63,11 +64,15 @@ pub(super) fn read(root: &Root) -> Vec<CacheLevel> {
 /// One CPU of each kind: Intel lists its small cores, Arm gives each CPU a capacity.
 fn kinds(root: &Root) -> Vec<u32> {
     let mut kinds = vec![0];
-    kinds.extend(root.line("/sys/devices/cpu_atom/cpus").and_then(|list| cpu_list(&list).first().copied()));
+    kinds.extend(
+        root.line("/sys/devices/cpu_atom/cpus").and_then(|list| cpu_list(&list).first().copied()),
+    );
     let capacity = |cpu: u32| root.number::<u32>(&format!("{CPUS}/cpu{cpu}/cpu_capacity"));
     let mut seen: Vec<u32> = capacity(0).into_iter().collect();
     if !seen.is_empty() {
-        for cpu in root.line(&format!("{CPUS}/online")).map(|list| cpu_list(&list)).unwrap_or_default() {
+        for cpu in
+            root.line(&format!("{CPUS}/online")).map(|list| cpu_list(&list)).unwrap_or_default()
+        {
             if let Some(value) = capacity(cpu).filter(|value| !seen.contains(value)) {
                 seen.push(value);
                 kinds.push(cpu);
@@ -98,9 +103,13 @@ mod tests {
     use crate::host::root::fake::Tree;
 
     fn add(tree: &Tree, cpu: u32, index: u32, values: [&str; 6]) {
-        let names = ["level", "type", "size", "ways_of_associativity", "number_of_sets", "shared_cpu_list"];
+        let names =
+            ["level", "type", "size", "ways_of_associativity", "number_of_sets", "shared_cpu_list"];
         for (name, value) in names.iter().zip(values) {
-            tree.write(&format!("sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"), value.as_bytes());
+            tree.write(
+                &format!("sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"),
+                value.as_bytes(),
+            );
         }
     }
 
@@ -113,8 +122,10 @@ mod tests {
         add(&tree, 2, 0, ["1\n", "Data\n", "32K\n", "8", "64", "2\n"]);
         add(&tree, 2, 1, ["3\n", "Unified\n", "32M\n", "16", "32768", "0-5\n"]);
         let found = read(&tree.root());
-        let names: Vec<_> = found.iter().map(|cache| (cache.name(), cache.size, cache.sharers())).collect();
-        let want = [("L1d", 48 << 10, 2), ("L1d", 32 << 10, 1), ("L1i", 32 << 10, 2), ("L3", 32 << 20, 6)];
+        let names: Vec<_> =
+            found.iter().map(|cache| (cache.name(), cache.size, cache.sharers())).collect();
+        let want =
+            [("L1d", 48 << 10, 2), ("L1d", 32 << 10, 1), ("L1i", 32 << 10, 2), ("L3", 32 << 20, 6)];
         assert_eq!(names, want.map(|(name, size, sharers)| (name.to_string(), size, sharers)));
         assert_eq!((found[0].ways, found[0].sets, found[0].line), (Some(12), Some(64), None));
     }
@@ -123,7 +134,10 @@ mod tests {
     fn arm_clusters_by_capacity() {
         let tree = Tree::new(&[("sys/devices/system/cpu/online", "0-2")]);
         for (cpu, capacity) in [(0, "446"), (1, "446"), (2, "1024")] {
-            tree.write(&format!("sys/devices/system/cpu/cpu{cpu}/cpu_capacity"), capacity.as_bytes());
+            tree.write(
+                &format!("sys/devices/system/cpu/cpu{cpu}/cpu_capacity"),
+                capacity.as_bytes(),
+            );
         }
         assert_eq!(kinds(&tree.root()), [0, 2]);
     }

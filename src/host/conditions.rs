@@ -1,4 +1,5 @@
-//! What goes on at this moment and would disturb a measurement. Not part of what a machine *is*: two sessions differ in it.
+//! What goes on at this moment and would disturb a measurement. Not part of what a machine *is*:
+//! two sessions differ in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,9 @@ pub struct Conditions {
 impl Conditions {
     pub(super) fn read(root: &Root) -> Conditions {
         let pressure = root.text("/proc/pressure/io").unwrap_or_default();
-        let average = root.line("/proc/loadavg").and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+        let average = root
+            .line("/proc/loadavg")
+            .and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
         Conditions {
             io_pressure: average_10(&pressure),
             load: average.filter(|load: &f64| load.is_finite() && *load >= 0.0),
@@ -37,21 +40,31 @@ impl Conditions {
 /// `some avg10=0.18 avg60=...`, in percent.
 fn average_10(text: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let percent: f64 = line.split_ascii_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())?;
+    let percent: f64 =
+        line.split_ascii_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())?;
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
 /// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; guest is part of user.
 fn steal(stat: &str) -> Option<f64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks: Vec<f64> = line.split_ascii_whitespace().take(8).map_while(|word| word.parse::<u64>().ok()).map(|n| n as f64).collect();
+    let ticks: Vec<f64> = line
+        .split_ascii_whitespace()
+        .take(8)
+        .map_while(|word| word.parse::<u64>().ok())
+        .map(|n| n as f64)
+        .collect();
     let all: f64 = ticks.iter().sum();
     ticks.get(7).filter(|_| all > 0.0).map(|steal| steal / all)
 }
 
 /// `      [>....]  resync =  4.3% (45/1000) finish=9.9min speed=1K/sec`
 fn raid(mdstat: &str) -> Vec<String> {
-    let busy = |line: &&str| ["resync", "recovery", "reshape", "check"].iter().any(|word| line.contains(&format!("{word} =")));
+    let busy = |line: &&str| {
+        ["resync", "recovery", "reshape", "check"]
+            .iter()
+            .any(|word| line.contains(&format!("{word} =")))
+    };
     let text = |line: &str| clean(line.split_once(']').map_or(line, |(_, rest)| rest));
     mdstat.lines().filter(busy).map(text).take(16).collect()
 }
@@ -81,7 +94,10 @@ mod tests {
     #[test]
     fn captured_files() {
         let tree = Tree::new(&[
-            ("proc/pressure/io", "some avg10=2.50 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=9.00 avg60=0 avg300=0 total=1\n"),
+            (
+                "proc/pressure/io",
+                "some avg10=2.50 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=9.00 avg60=0 avg300=0 total=1\n",
+            ),
             ("proc/loadavg", "1.21 0.75 0.38 3/102 15242\n"),
             ("proc/stat", "cpu  50 0 30 10 0 0 0 10 5 0\ncpu0 1 2 3\n"),
             (
@@ -94,7 +110,10 @@ mod tests {
             ("sys/class/power_supply/AC/online", "0\n"),
         ]);
         let now = Conditions::read(&tree.root());
-        assert_eq!((now.io_pressure, now.load, now.steal, now.on_battery), (Some(0.025), Some(1.21), Some(0.1), Some(true)));
+        assert_eq!(
+            (now.io_pressure, now.load, now.steal, now.on_battery),
+            (Some(0.025), Some(1.21), Some(0.1), Some(true))
+        );
         assert_eq!(now.raid_busy, ["resync =  4.3% (45/1000) finish=9min"]);
         tree.write("sys/class/power_supply/AC/online", b"1\n");
         assert_eq!(Conditions::read(&tree.root()).on_battery, Some(false));
@@ -112,8 +131,23 @@ mod tests {
 
     #[test]
     fn nonsense_is_not_known() {
-        for text in ["", "some", "some avg10=x", "some avg10=-1", "some avg10=NaN", "cpu ", "cpu 1 2", "cpu  0 0 0 0 0 0 0 0", "\u{fffd}"] {
-            let tree = Tree::new(&[("proc/pressure/io", text), ("proc/stat", text), ("proc/loadavg", text), ("proc/mdstat", text)]);
+        for text in [
+            "",
+            "some",
+            "some avg10=x",
+            "some avg10=-1",
+            "some avg10=NaN",
+            "cpu ",
+            "cpu 1 2",
+            "cpu  0 0 0 0 0 0 0 0",
+            "\u{fffd}",
+        ] {
+            let tree = Tree::new(&[
+                ("proc/pressure/io", text),
+                ("proc/stat", text),
+                ("proc/loadavg", text),
+                ("proc/mdstat", text),
+            ]);
             assert_eq!(Conditions::read(&tree.root()), Conditions::default(), "{text}");
         }
     }

@@ -27,11 +27,13 @@ pub struct Cpu {
     pub smt: Option<bool>,
     /// Frequency of the first CPU when asked, MHz.
     pub mhz: Option<f64>,
-    /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power has shorter and longer ones.
+    /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power has shorter and
+    /// longer ones.
     pub cycle_nanos: Option<f64>,
     /// Where that comes from: `cpufreq maximum`, `cpuinfo MHz` ...
     pub cycle_source: String,
-    /// cpufreq governor of the first CPU; `None`: the frequency is not ours to steer (most virtual machines).
+    /// cpufreq governor of the first CPU; `None`: the frequency is not ours to steer (most virtual
+    /// machines).
     pub governor: Option<String>,
     /// Instruction sets that iotui has code for.
     pub simd: Vec<String>,
@@ -40,7 +42,13 @@ pub struct Cpu {
 }
 
 /// (name in /proc/cpuinfo, name of the instruction set)
-const SIMD: &[(&str, &str)] = &[("avx512f", "avx512f"), ("avx2", "avx2"), ("sse2", "sse2"), ("asimd", "neon"), ("neon", "neon")];
+const SIMD: &[(&str, &str)] = &[
+    ("avx512f", "avx512f"),
+    ("avx2", "avx2"),
+    ("sse2", "sse2"),
+    ("asimd", "neon"),
+    ("neon", "neon"),
+];
 const TSC: &[&str] = &["constant_tsc", "nonstop_tsc", "tsc_reliable", "tsc_known_freq"];
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -54,18 +62,26 @@ impl Cpu {
         let Cycle { nanos, source } = cycle::read(root, info);
         Cpu {
             model: model(root, info),
-            vendor: info.get("vendor_id").or_else(|| info.get("CPU implementer").map(|code| implementer(&code))).unwrap_or_default(),
+            vendor: info
+                .get("vendor_id")
+                .or_else(|| info.get("CPU implementer").map(|code| implementer(&code)))
+                .unwrap_or_default(),
             online: count,
             allowed: allowed(root).unwrap_or(count),
             quota: quota::cpus(root),
             cores,
             sockets: sockets.max(1),
-            smt: root.number::<u8>(&format!("{CPUS}/smt/active")).map(|n| n == 1).or(Some(cores < count)),
+            smt: root
+                .number::<u8>(&format!("{CPUS}/smt/active"))
+                .map(|n| n == 1)
+                .or(Some(cores < count)),
             mhz: mhz(root, info),
             cycle_nanos: nanos,
             cycle_source: source,
             governor: root.line(&format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
-            simd: known(SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name)),
+            simd: known(
+                SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name),
+            ),
             tsc: known(TSC.iter().copied().filter(|flag| flags.contains(flag))),
         }
     }
@@ -90,13 +106,24 @@ impl Info {
 
     fn parse(text: &str) -> Info {
         let processors = text.lines().filter(|line| line.starts_with("processor")).count();
-        let pair = |line: &str| line.split_once(':').map(|(name, value)| (name.trim().to_string(), value.trim().to_string()));
-        let fields = text.trim_start().lines().take_while(|line| !line.trim().is_empty()).filter_map(pair).collect();
+        let pair = |line: &str| {
+            line.split_once(':')
+                .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
+        };
+        let fields = text
+            .trim_start()
+            .lines()
+            .take_while(|line| !line.trim().is_empty())
+            .filter_map(pair)
+            .collect();
         Info { fields, processors }
     }
 
     fn raw(&self, name: &str) -> Option<&str> {
-        self.fields.iter().find(|(known, value)| known.eq_ignore_ascii_case(name) && !value.is_empty()).map(|(_, value)| value.as_str())
+        self.fields
+            .iter()
+            .find(|(known, value)| known.eq_ignore_ascii_case(name) && !value.is_empty())
+            .map(|(_, value)| value.as_str())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<String> {
@@ -109,12 +136,17 @@ impl Info {
 
     /// `flags` on x86, `Features` on Arm.
     pub(super) fn flags(&self) -> BTreeSet<&str> {
-        self.raw("flags").or_else(|| self.raw("features")).unwrap_or_default().split_ascii_whitespace().collect()
+        self.raw("flags")
+            .or_else(|| self.raw("features"))
+            .unwrap_or_default()
+            .split_ascii_whitespace()
+            .collect()
     }
 }
 
 fn online(root: &Root, info: &Info) -> Vec<u32> {
-    let listed = root.line(&format!("{CPUS}/online")).map(|list| cpu_list(&list)).unwrap_or_default();
+    let listed =
+        root.line(&format!("{CPUS}/online")).map(|list| cpu_list(&list)).unwrap_or_default();
     if listed.is_empty() { (0..info.processors.max(1) as u32).collect() } else { listed }
 }
 
@@ -137,13 +169,21 @@ fn groups(root: &Root, online: &[u32]) -> (u32, u32) {
 }
 
 fn mhz(root: &Root, info: &Info) -> Option<f64> {
-    let khz = root.number::<f64>(&format!("{CPUS}/cpu0/cpufreq/scaling_cur_freq")).filter(|khz| khz.is_finite() && *khz > 0.0);
+    let khz = root
+        .number::<f64>(&format!("{CPUS}/cpu0/cpufreq/scaling_cur_freq"))
+        .filter(|khz| khz.is_finite() && *khz > 0.0);
     khz.map(|khz| khz / 1000.0).or_else(|| info.number("cpu MHz"))
 }
 
 fn model(root: &Root, info: &Info) -> String {
-    let arm = || info.get("CPU part").map(|code| part(&info.get("CPU implementer").unwrap_or_default(), &code));
-    info.get("model name").or_else(arm).or_else(|| root.line("/proc/device-tree/model")).unwrap_or_default()
+    let arm = || {
+        info.get("CPU part")
+            .map(|code| part(&info.get("CPU implementer").unwrap_or_default(), &code))
+    };
+    info.get("model name")
+        .or_else(arm)
+        .or_else(|| root.line("/proc/device-tree/model"))
+        .unwrap_or_default()
 }
 
 /// MIDR implementer codes (Arm ARM, MIDR_EL1).

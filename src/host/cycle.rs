@@ -13,7 +13,8 @@ pub(super) struct Cycle {
 /// Frequencies outside are read wrongly: 1 MHz to 20 GHz, in kHz.
 const SANE: std::ops::RangeInclusive<f64> = 1e3..=2e7;
 
-/// cpufreq's maximum (what a busy CPU runs at), else what /proc/cpuinfo shows now, else the time-stamp counter, else the device tree.
+/// cpufreq's maximum (what a busy CPU runs at), else what /proc/cpuinfo shows now, else the
+/// time-stamp counter, else the device tree.
 pub(super) fn read(root: &Root, info: &Info) -> Cycle {
     let first = "/sys/devices/system/cpu/cpu0";
     let sources = [
@@ -23,14 +24,17 @@ pub(super) fn read(root: &Root, info: &Info) -> Cycle {
         (tsc_khz(info), "time-stamp counter (bogomips / 2)"),
         (device_tree_khz(root), "device tree"),
     ];
-    let found = sources.into_iter().find_map(|(khz, source)| khz.filter(|khz| SANE.contains(khz)).map(|khz| (khz, source)));
+    let found = sources
+        .into_iter()
+        .find_map(|(khz, source)| khz.filter(|khz| SANE.contains(khz)).map(|khz| (khz, source)));
     match found {
         Some((khz, source)) => Cycle { nanos: Some(1e6 / khz), source: source.into() },
         None => Cycle { nanos: None, source: "not known".into() },
     }
 }
 
-/// x86 delays by the time-stamp counter, so bogomips is twice its MHz; elsewhere bogomips counts something else.
+/// x86 delays by the time-stamp counter, so bogomips is twice its MHz; elsewhere bogomips counts
+/// something else.
 fn tsc_khz(info: &Info) -> Option<f64> {
     info.flags().contains("tsc").then(|| info.number("bogomips").map(|mips| mips * 500.0)).flatten()
 }
@@ -56,11 +60,17 @@ mod tests {
     fn the_best_source_wins() {
         let info = ("proc/cpuinfo", "flags : fpu tsc\ncpu MHz : 2000.0\nbogomips : 5000.0\n");
         let max = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "4000000\n");
-        assert_eq!(cycle(&[max, info]), Cycle { nanos: Some(0.25), source: "cpufreq maximum".into() });
+        assert_eq!(
+            cycle(&[max, info]),
+            Cycle { nanos: Some(0.25), source: "cpufreq maximum".into() }
+        );
         assert_eq!(cycle(&[info]), Cycle { nanos: Some(0.5), source: "cpuinfo MHz".into() });
         let only = ("proc/cpuinfo", "flags : fpu tsc\nbogomips : 5000.0\n");
         assert_eq!(cycle(&[only]).nanos, Some(0.4));
-        assert_eq!(cycle(&[("proc/cpuinfo", "bogomips : 50.00\nFeatures : fp asimd\n")]).nanos, None);
+        assert_eq!(
+            cycle(&[("proc/cpuinfo", "bogomips : 50.00\nFeatures : fp asimd\n")]).nanos,
+            None
+        );
     }
 
     #[test]

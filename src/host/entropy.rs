@@ -10,10 +10,12 @@ use crate::sys::fd;
 const BLOCKS: u64 = 64;
 const BLOCK: usize = 4096;
 
-/// Entropy of the bytes of up to 64 blocks spread over `[0, len)`, in bits per byte: 8 for random or encrypted data, 4 to 5 for text, 0 for zeros.
+/// Entropy of the bytes of up to 64 blocks spread over `[0, len)`, in bits per byte: 8 for random
+/// or encrypted data, 4 to 5 for text, 0 for zeros.
 ///
-/// The mean over blocks of each block's own byte entropy, so data that repeats at a distance looks richer than it is.
-/// It reads through the page cache and so warms up to 64 places of the file: ask before a cold preparation. `None` for an empty range.
+/// The mean over blocks of each block's own byte entropy, so data that repeats at a distance looks
+/// richer than it is. It reads through the page cache and so warms up to 64 places of the file: ask
+/// before a cold preparation. `None` for an empty range.
 ///
 /// `stop` is asked before each block: a slow file system takes a while for 64.
 ///
@@ -56,7 +58,8 @@ fn fill(file: &File, block: &mut [u8], offset: u64, stop: &dyn Fn() -> bool) -> 
     Ok(got)
 }
 
-/// Shannon's entropy with the Miller-Madow correction: a short random block would look poorer than it is.
+/// Shannon's entropy with the Miller-Madow correction: a short random block would look poorer than
+/// it is.
 fn bits_per_byte(block: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     block.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -90,7 +93,11 @@ mod tests {
         assert!(of(&data).is_some_and(|bits| bits > 7.95), "{:?}", of(&data));
         let text = "Receiving I/O requests, the elevator sorts them by sector.\n".repeat(4000);
         assert!(of(text.as_bytes()).is_some_and(|bits| (3.5..5.0).contains(&bits)));
-        let half: Vec<u8> = data.iter().enumerate().map(|(i, byte)| if i < data.len() / 2 { 0 } else { *byte }).collect();
+        let half: Vec<u8> = data
+            .iter()
+            .enumerate()
+            .map(|(i, byte)| if i < data.len() / 2 { 0 } else { *byte })
+            .collect();
         assert!(of(&half).is_some_and(|bits| (3.8..4.2).contains(&bits)), "{:?}", of(&half));
     }
 

@@ -13,16 +13,30 @@ pub struct ClockSource {
 }
 
 impl ClockSource {
-    /// One that is read without entering the kernel or the hypervisor: about 20 ns, others 0.2 to 2 µs.
+    /// One that is read without entering the kernel or the hypervisor: about 20 ns, others 0.2 to 2
+    /// µs.
     pub fn is_fast(&self) -> bool {
-        matches!(self.current.as_str(), "tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page" | "riscv_clocksource")
+        matches!(
+            self.current.as_str(),
+            "tsc"
+                | "kvm-clock"
+                | "arch_sys_counter"
+                | "hyperv_clocksource_tsc_page"
+                | "riscv_clocksource"
+        )
     }
 
     pub(super) fn read(root: &Root) -> ClockSource {
-        let at = |name: &str| root.line(&format!("/sys/devices/system/clocksource/clocksource0/{name}")).unwrap_or_default();
+        let at = |name: &str| {
+            root.line(&format!("/sys/devices/system/clocksource/clocksource0/{name}"))
+                .unwrap_or_default()
+        };
         ClockSource {
             current: at("current_clocksource"),
-            available: at("available_clocksource").split_ascii_whitespace().map(String::from).collect(),
+            available: at("available_clocksource")
+                .split_ascii_whitespace()
+                .map(String::from)
+                .collect(),
         }
     }
 }
@@ -37,7 +51,8 @@ pub struct Mitigation {
     pub state: String,
 }
 
-/// Weaknesses whose mitigation runs at each entry to the kernel or return from it, or makes its indirect calls slower.
+/// Weaknesses whose mitigation runs at each entry to the kernel or return from it, or makes its
+/// indirect calls slower.
 const AT_SYSTEM_CALLS: &[&str] = &[
     "meltdown",
     "spectre_v2",
@@ -62,7 +77,9 @@ impl Mitigation {
 /// All weaknesses but those that do not affect this CPU.
 pub(super) fn mitigations(root: &Root) -> Vec<Mitigation> {
     const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
-    let one = |name: String| Some(Mitigation { state: root.line(&format!("{FOLDER}/{name}"))?, name: clean(&name) });
+    let one = |name: String| {
+        Some(Mitigation { state: root.line(&format!("{FOLDER}/{name}"))?, name: clean(&name) })
+    };
     root.names(FOLDER).into_iter().filter_map(one).filter(|m| m.state != "Not affected").collect()
 }
 
@@ -100,14 +117,24 @@ mod tests {
         ]);
         let found = mitigations(&tree.root());
         let names: Vec<_> = found.iter().map(|m| (m.name.as_str(), m.slows_calls())).collect();
-        assert_eq!(names, [("retbleed", false), ("spec_rstack_overflow", true), ("spec_store_bypass", false), ("spectre_v2", true)]);
+        assert_eq!(
+            names,
+            [
+                ("retbleed", false),
+                ("spec_rstack_overflow", true),
+                ("spec_store_bypass", false),
+                ("spectre_v2", true)
+            ]
+        );
     }
 
     #[test]
     fn clocks() {
         let at = "sys/devices/system/clocksource/clocksource0";
-        let tree =
-            Tree::new(&[(&format!("{at}/current_clocksource"), "hpet\n"), (&format!("{at}/available_clocksource"), "hpet acpi_pm \n")]);
+        let tree = Tree::new(&[
+            (&format!("{at}/current_clocksource"), "hpet\n"),
+            (&format!("{at}/available_clocksource"), "hpet acpi_pm \n"),
+        ]);
         let clock = ClockSource::read(&tree.root());
         assert_eq!((clock.is_fast(), clock.available.len()), (false, 2));
         assert!(ClockSource { current: "tsc".into(), available: Vec::new() }.is_fast());

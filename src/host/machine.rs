@@ -4,9 +4,15 @@ use super::root::{Root, clean};
 
 /// `PRETTY_NAME` of os-release(5).
 pub(super) fn os(root: &Root) -> String {
-    let text = root.text("/etc/os-release").or_else(|| root.text("/usr/lib/os-release")).unwrap_or_default();
-    let value =
-        |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).map(|v| clean(v.trim_matches(['"', '\''])));
+    let text = root
+        .text("/etc/os-release")
+        .or_else(|| root.text("/usr/lib/os-release"))
+        .unwrap_or_default();
+    let value = |key: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+            .map(|v| clean(v.trim_matches(['"', '\''])))
+    };
     value("PRETTY_NAME").or_else(|| value("NAME")).unwrap_or_default()
 }
 
@@ -32,28 +38,46 @@ const FIRMWARE: &[(&str, &str)] = &[
 const CLOCKS: &[(&str, &str)] = &[("kvm-clock", "KVM"), ("hyperv", "Hyper-V"), ("xen", "Xen")];
 
 /// The hypervisor this machine runs under; `None` on real hardware, as far as can be told.
-pub(super) fn virtualisation(root: &Root, flags: &std::collections::BTreeSet<&str>) -> Option<String> {
+pub(super) fn virtualisation(
+    root: &Root,
+    flags: &std::collections::BTreeSet<&str>,
+) -> Option<String> {
     // Cloud firmware names the cloud on real hardware too; on x86 the CPU's own flag decides.
     if flags.contains("fpu") && !flags.contains("hypervisor") {
         return root.line("/sys/hypervisor/type");
     }
-    let firmware = ["sys_vendor", "product_name", "bios_vendor"].iter().filter_map(|name| root.line(&format!("/sys/class/dmi/id/{name}")));
+    let firmware = ["sys_vendor", "product_name", "bios_vendor"]
+        .iter()
+        .filter_map(|name| root.line(&format!("/sys/class/dmi/id/{name}")));
     let firmware = firmware.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
     if firmware.contains(".metal") {
         return None;
     }
-    let clocks = root.line("/sys/devices/system/clocksource/clocksource0/available_clocksource").unwrap_or_default();
-    let named = |table: &[(&str, &str)], text: &str| table.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| name.to_string());
+    let clocks = root
+        .line("/sys/devices/system/clocksource/clocksource0/available_clocksource")
+        .unwrap_or_default();
+    let named = |table: &[(&str, &str)], text: &str| {
+        table.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| name.to_string())
+    };
     named(FIRMWARE, &firmware)
         .or_else(|| root.line("/sys/hypervisor/type"))
         .or_else(|| named(CLOCKS, &clocks))
         .or_else(|| root.line("/proc/device-tree/hypervisor/compatible"))
-        .or_else(|| flags.contains("hypervisor").then(|| "a hypervisor that does not say its name".to_string()))
+        .or_else(|| {
+            flags
+                .contains("hypervisor")
+                .then(|| "a hypervisor that does not say its name".to_string())
+        })
 }
 
 /// (text in the control groups of the first process or of this one, container)
-const GROUPS: &[(&str, &str)] =
-    &[("kubepods", "kubernetes"), ("docker", "docker"), ("libpod", "podman"), ("lxc", "lxc"), ("containerd", "containerd")];
+const GROUPS: &[(&str, &str)] = &[
+    ("kubepods", "kubernetes"),
+    ("docker", "docker"),
+    ("libpod", "podman"),
+    ("lxc", "lxc"),
+    ("containerd", "containerd"),
+];
 
 /// What looks like a container around this process: a hint, not a proof.
 pub(super) fn container(root: &Root) -> Option<String> {
@@ -61,18 +85,23 @@ pub(super) fn container(root: &Root) -> Option<String> {
     let marked = |path: &str, name: &str| root.exists(path).then(|| name.to_string());
     root.line("/run/systemd/container")
         .or_else(|| marked("/run/.containerenv", "podman"))
-        .or_else(|| GROUPS.iter().find(|(part, _)| groups.contains(part)).map(|(_, name)| name.to_string()))
+        .or_else(|| {
+            GROUPS.iter().find(|(part, _)| groups.contains(part)).map(|(_, name)| name.to_string())
+        })
         .or_else(|| marked("/.dockerenv", "docker"))
 }
 
-/// Whether a virtual machine hands memory that it frees back to its host (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3):
-/// the first touch of such a page is 5 to 10 times slower.
+/// Whether a virtual machine hands memory that it frees back to its host
+/// (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of such a page is 5 to 10 times
+/// slower.
 pub(super) fn reports_free_pages(root: &Root) -> bool {
     const REPORTING: usize = 5;
     const DRIVER: &str = "/sys/bus/virtio/drivers/virtio_balloon";
     let features = |device: &String| root.line(&format!("{DRIVER}/{device}/features"));
     let devices = root.names(DRIVER).into_iter().filter(|name| name.starts_with("virtio"));
-    devices.filter_map(|device| features(&device)).any(|bits| bits.as_bytes().get(REPORTING) == Some(&b'1'))
+    devices
+        .filter_map(|device| features(&device))
+        .any(|bits| bits.as_bytes().get(REPORTING) == Some(&b'1'))
 }
 
 #[cfg(test)]
@@ -81,22 +110,37 @@ mod tests {
     use crate::host::root::fake::Tree;
 
     fn found(files: &[(&str, &str)], flags: &str) -> Option<String> {
-        virtualisation(&Tree::new(files).root(), &flags.split(' ').filter(|flag| !flag.is_empty()).collect())
+        virtualisation(
+            &Tree::new(files).root(),
+            &flags.split(' ').filter(|flag| !flag.is_empty()).collect(),
+        )
     }
 
     #[test]
     fn the_hypervisor_says_who_it_is() {
         let dmi = ("sys/class/dmi/id/sys_vendor", "Microsoft Corporation\n");
         let product = ("sys/class/dmi/id/product_name", "Virtual Machine\n");
-        let clock = ("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc kvm-clock \n");
+        let clock = (
+            "sys/devices/system/clocksource/clocksource0/available_clocksource",
+            "tsc kvm-clock \n",
+        );
         let cloud = ("sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
         assert_eq!(found(&[dmi, product], "fpu hypervisor").as_deref(), Some("Hyper-V"));
         assert_eq!(found(&[clock], "fpu hypervisor").as_deref(), Some("KVM"));
-        assert_eq!(found(&[], "fpu hypervisor").as_deref(), Some("a hypervisor that does not say its name"));
+        assert_eq!(
+            found(&[], "fpu hypervisor").as_deref(),
+            Some("a hypervisor that does not say its name")
+        );
         assert_eq!(found(&[cloud], "asimd").as_deref(), Some("Amazon EC2"));
-        assert_eq!(found(&[("proc/device-tree/hypervisor/compatible", "linux,kvm\0")], "asimd").as_deref(), Some("linux,kvm"));
+        assert_eq!(
+            found(&[("proc/device-tree/hypervisor/compatible", "linux,kvm\0")], "asimd").as_deref(),
+            Some("linux,kvm")
+        );
         assert_eq!(found(&[cloud], "tsc fpu"), None, "metal in a cloud");
-        assert_eq!(found(&[cloud, ("sys/class/dmi/id/product_name", "c6g.metal\n")], "asimd"), None);
+        assert_eq!(
+            found(&[cloud, ("sys/class/dmi/id/product_name", "c6g.metal\n")], "asimd"),
+            None
+        );
         assert_eq!(found(&[], ""), None);
     }
 
@@ -104,7 +148,11 @@ mod tests {
     fn containers_leave_traces() {
         let found = |files: &[(&str, &str)]| container(&Tree::new(files).root());
         assert_eq!(found(&[(".dockerenv", "")]).as_deref(), Some("docker"));
-        assert_eq!(found(&[("proc/self/cgroup", "0::/kubepods/burstable/pod1\n"), (".dockerenv", "")]).as_deref(), Some("kubernetes"));
+        assert_eq!(
+            found(&[("proc/self/cgroup", "0::/kubepods/burstable/pod1\n"), (".dockerenv", "")])
+                .as_deref(),
+            Some("kubernetes")
+        );
         assert_eq!(found(&[("run/systemd/container", "lxc\n")]).as_deref(), Some("lxc"));
         assert_eq!(found(&[("proc/self/cgroup", "0::/init.scope\n")]), None);
     }
@@ -112,14 +160,22 @@ mod tests {
     #[test]
     fn the_name_of_the_system() {
         let found = |text: &str| os(&Tree::new(&[("etc/os-release", text)]).root());
-        assert_eq!(found("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"), "Debian GNU/Linux 12 (bookworm)");
+        assert_eq!(
+            found("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"),
+            "Debian GNU/Linux 12 (bookworm)"
+        );
         assert_eq!(found("NAME='Alpine'\n"), "Alpine");
         assert_eq!(found("\u{0}\u{1}="), "");
     }
 
     #[test]
     fn free_page_reporting_is_bit_five() {
-        let found = |bits: &str| reports_free_pages(&Tree::new(&[("sys/bus/virtio/drivers/virtio_balloon/virtio0/features", bits)]).root());
+        let found = |bits: &str| {
+            reports_free_pages(
+                &Tree::new(&[("sys/bus/virtio/drivers/virtio_balloon/virtio0/features", bits)])
+                    .root(),
+            )
+        };
         assert!(found("0110010100000000\n"));
         assert!(!found("0110000100000000\n") && !found("") && !found("1"));
     }

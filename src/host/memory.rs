@@ -39,17 +39,22 @@ impl Memory {
     pub(super) fn read(root: &Root) -> Memory {
         let meminfo = root.text("/proc/meminfo").unwrap_or_default();
         let bytes = |name: &str| {
-            let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+            let line =
+                meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
             line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
         };
-        let nodes = root.line("/sys/devices/system/node/online").map_or(1, |list| cpu_list(&list).len().max(1));
+        let nodes = root
+            .line("/sys/devices/system/node/online")
+            .map_or(1, |list| cpu_list(&list).len().max(1));
         Memory {
             total: bytes("MemTotal").unwrap_or(0),
             available: bytes("MemAvailable").unwrap_or(0),
             limit: None,
             page_size: fd::page_size(),
             huge_page: bytes("Hugepagesize"),
-            huge_pages: root.line("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| bracketed(&text).map(String::from)),
+            huge_pages: root
+                .line("/sys/kernel/mm/transparent_hugepage/enabled")
+                .and_then(|text| bracketed(&text).map(String::from)),
             nodes: nodes as u32,
             swap_total: bytes("SwapTotal").unwrap_or(0),
             swap_free: bytes("SwapFree").unwrap_or(0),
@@ -62,9 +67,14 @@ impl Memory {
 /// Processes looked at; one costs about 5 µs.
 const PROCESSES: usize = 4096;
 
-/// The name of a DAMON kernel thread. Its sysfs folder is for root only, the list of processes for everyone.
+/// The name of a DAMON kernel thread. Its sysfs folder is for root only, the list of processes for
+/// everyone.
 fn kdamond(root: &Root) -> Option<String> {
-    let by_number = root.names("/proc").into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())).take(PROCESSES);
+    let by_number = root
+        .names("/proc")
+        .into_iter()
+        .filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
+        .take(PROCESSES);
     let mut names = by_number.filter_map(|pid| root.line(&format!("/proc/{pid}/comm")));
     names.find(|name| name.starts_with("kdamond"))
 }
@@ -77,15 +87,24 @@ mod tests {
     #[test]
     fn captured_files() {
         let tree = Tree::new(&[
-            ("proc/meminfo", "MemTotal:  1000 kB\nMemAvailable: 900 kB\nSwapTotal: 8 kB\nSwapFree: 4 kB\nHugepagesize:  2048 kB\n"),
+            (
+                "proc/meminfo",
+                "MemTotal:  1000 kB\nMemAvailable: 900 kB\nSwapTotal: 8 kB\nSwapFree: 4 kB\nHugepagesize:  2048 kB\n",
+            ),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
             ("sys/devices/system/node/online", "0-1\n"),
             ("proc/1/comm", "init\n"),
             ("proc/77/comm", "kdamond.0\n"),
         ]);
         let found = Memory::read(&tree.root());
-        assert_eq!((found.total, found.available, found.swap_total, found.swap_free), (1000 << 10, 900 << 10, 8192, 4096));
-        assert_eq!((found.huge_pages.as_deref(), found.huge_page, found.nodes), (Some("madvise"), Some(2 << 20), 2));
+        assert_eq!(
+            (found.total, found.available, found.swap_total, found.swap_free),
+            (1000 << 10, 900 << 10, 8192, 4096)
+        );
+        assert_eq!(
+            (found.huge_pages.as_deref(), found.huge_page, found.nodes),
+            (Some("madvise"), Some(2 << 20), 2)
+        );
         assert_eq!(found.kdamond.as_deref(), Some("kdamond.0"));
         assert_eq!(Memory { limit: Some(5), ..found.clone() }.allowed(), 5);
         assert_eq!(found.allowed(), 1000 << 10);
@@ -94,7 +113,10 @@ mod tests {
     #[test]
     fn nonsense_is_zero_or_unknown() {
         let tree = Tree::new(&[
-            ("proc/meminfo", "MemTotal:\nMemAvailable: 99999999999999999999 kB\nSwapTotal: 18446744073709551615 kB"),
+            (
+                "proc/meminfo",
+                "MemTotal:\nMemAvailable: 99999999999999999999 kB\nSwapTotal: 18446744073709551615 kB",
+            ),
             ("sys/kernel/mm/transparent_hugepage/enabled", "]["),
             ("sys/devices/system/node/online", "9-1"),
             ("proc/1/comm", "not kdamond"),

@@ -1,6 +1,7 @@
 //! What this machine and this target are, and what would disturb a measurement.
 //!
-//! [`Host`] is kept in every session; [`TargetFacts`] describes the file; [`examine`] judges both, and a plan, without touching anything.
+//! [`Host`] is kept in every session; [`TargetFacts`] describes the file; [`examine`] judges both,
+//! and a plan, without touching anything.
 
 mod cache;
 mod conditions;
@@ -54,7 +55,8 @@ pub struct Host {
     pub memory: Memory,
     pub clock: ClockSource,
     pub network: Vec<NetworkCard>,
-    /// kernel.io_uring_disabled: 0 allowed, 1 for one group only, 2 off; `None`: a kernel before 6.6 that allows it.
+    /// kernel.io_uring_disabled: 0 allowed, 1 for one group only, 2 off; `None`: a kernel before
+    /// 6.6 that allows it.
     pub io_uring_disabled: Option<u32>,
     /// Weaknesses of this CPU and what is done about them.
     pub mitigations: Vec<Mitigation>,
@@ -65,7 +67,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// This machine, in a few milliseconds: files of the kernel only, no program, no waiting. What cannot be read stays unknown.
+    /// This machine, in a few milliseconds: files of the kernel only, no program, no waiting. What
+    /// cannot be read stays unknown.
     pub fn collect() -> Host {
         let mut host = Host::read(&Root::system());
         host.memory.limit = crate::sys::allowance::cgroup_limit();

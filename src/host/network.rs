@@ -38,7 +38,10 @@ fn card(root: &Root, name: String) -> NetworkCard {
     let at = |what: &str| format!("/sys/class/net/{name}/{what}");
     NetworkCard {
         // -1 and 2^32 - 1 stand for "no link".
-        speed: root.number::<i64>(&at("speed")).and_then(|speed| u32::try_from(speed).ok()).filter(|s| *s != 0 && *s != u32::MAX),
+        speed: root
+            .number::<i64>(&at("speed"))
+            .and_then(|speed| u32::try_from(speed).ok())
+            .filter(|s| *s != 0 && *s != u32::MAX),
         duplex: root.line(&at("duplex")).filter(|duplex| duplex != "unknown"),
         mtu: root.number(&at("mtu")),
         state: root.line(&at("operstate")).unwrap_or_default(),
@@ -70,16 +73,26 @@ mod tests {
         ]);
         tree.symlink("sys/class/net/eth0/device/driver", "../../bus/pci/drivers/ixgbe");
         let cards = read(&tree.root());
-        let names: Vec<_> = cards.iter().map(|card| (card.name.as_str(), card.speed, card.is_virtual)).collect();
-        assert_eq!(names, [("eth0", Some(10000), false), ("eth1", None, false), ("lo", None, true)]);
-        assert_eq!((cards[0].driver.as_deref(), cards[0].duplex.as_deref(), cards[0].mtu), (Some("ixgbe"), Some("full"), Some(9000)));
+        let names: Vec<_> =
+            cards.iter().map(|card| (card.name.as_str(), card.speed, card.is_virtual)).collect();
+        assert_eq!(
+            names,
+            [("eth0", Some(10000), false), ("eth1", None, false), ("lo", None, true)]
+        );
+        assert_eq!(
+            (cards[0].driver.as_deref(), cards[0].duplex.as_deref(), cards[0].mtu),
+            (Some("ixgbe"), Some("full"), Some(9000))
+        );
         assert_eq!((cards[1].duplex.as_deref(), cards[2].mtu), (None, Some(65536)));
     }
 
     #[test]
     fn no_network_and_nonsense() {
         assert!(read(&Tree::new(&[]).root()).is_empty());
-        let tree = Tree::new(&[("sys/class/net/x/speed", "99999999999"), ("sys/class/net/x/mtu", "\u{0}")]);
+        let tree = Tree::new(&[
+            ("sys/class/net/x/speed", "99999999999"),
+            ("sys/class/net/x/mtu", "\u{0}"),
+        ]);
         assert_eq!((read(&tree.root())[0].speed, read(&tree.root())[0].mtu), (None, None));
     }
 }

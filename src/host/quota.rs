@@ -4,15 +4,17 @@ use std::path::Path;
 
 use super::root::Root;
 
-/// CPUs that this process may keep busy (`cpu.max`, the lowest on the way to the root); `None`: no limit to be seen.
+/// CPUs that this process may keep busy (`cpu.max`, the lowest on the way to the root); `None`: no
+/// limit to be seen.
 pub(super) fn cpus(root: &Root) -> Option<f64> {
     let groups = root.text("/proc/self/cgroup")?;
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     // Version 2 alone is mounted here; beside version 1 it holds no controllers worth asking.
-    let limits = Path::new(group.trim_start_matches('/')).ancestors().take(64).filter_map(|folder| {
-        let parts = folder.to_str().filter(|folder| !folder.contains(".."))?;
-        quota(&root.line(&format!("/sys/fs/cgroup/{parts}/cpu.max"))?)
-    });
+    let limits =
+        Path::new(group.trim_start_matches('/')).ancestors().take(64).filter_map(|folder| {
+            let parts = folder.to_str().filter(|folder| !folder.contains(".."))?;
+            quota(&root.line(&format!("/sys/fs/cgroup/{parts}/cpu.max"))?)
+        });
     limits.min_by(f64::total_cmp)
 }
 
@@ -42,7 +44,8 @@ mod tests {
     fn no_limit_and_nonsense() {
         assert_eq!(cpus(&Tree::new(&[]).root()), None);
         for text in ["max 100000", "", "1", "1 0", "0 1", "x y", "-1 5"] {
-            let tree = Tree::new(&[("proc/self/cgroup", "0::/../x\n"), ("sys/fs/cgroup/cpu.max", text)]);
+            let tree =
+                Tree::new(&[("proc/self/cgroup", "0::/../x\n"), ("sys/fs/cgroup/cpu.max", text)]);
             assert_eq!(cpus(&tree.root()), None, "{text}");
         }
     }

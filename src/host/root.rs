@@ -52,7 +52,11 @@ impl Root {
     /// The names in a folder, sorted; none where it cannot be read.
     pub(super) fn names(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.at(folder)) else { return Vec::new() };
-        let mut names: Vec<_> = entries.flatten().take(ENTRIES).filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names: Vec<_> = entries
+            .flatten()
+            .take(ENTRIES)
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
         names.sort();
         names
     }
@@ -72,10 +76,15 @@ impl Root {
     }
 }
 
-/// One line that is safe to show: no control characters (a disk may be named by an attacker), at most 300 of them.
+/// One line that is safe to show: no control characters (a disk may be named by an attacker), at
+/// most 300 of them.
 pub(super) fn clean(text: &str) -> String {
     let shown = |c: char| if steers(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c };
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\0').chars().take(LINE).map(shown).collect()
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
+        .chars()
+        .take(LINE)
+        .map(shown)
+        .collect()
 }
 
 /// The last part of a path as text.
@@ -98,7 +107,9 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',') {
         let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (Ok(low), Ok(high)) = (low.trim().parse::<u32>(), high.trim().parse::<u32>()) else { return Vec::new() };
+        let (Ok(low), Ok(high)) = (low.trim().parse::<u32>(), high.trim().parse::<u32>()) else {
+            return Vec::new();
+        };
         if high >= MOST_CPUS || low > high {
             return Vec::new();
         }
@@ -151,7 +162,12 @@ mod tests {
 
     #[test]
     fn values_are_one_clean_line() {
-        let tree = Tree::new(&[("a", "\n  two words \nmore"), ("b", "\x1b[31mred\u{7}"), ("c", ""), ("n", "42\n")]);
+        let tree = Tree::new(&[
+            ("a", "\n  two words \nmore"),
+            ("b", "\x1b[31mred\u{7}"),
+            ("c", ""),
+            ("n", "42\n"),
+        ]);
         tree.write("bin", &[0xff, 0xfe, 0, 1]);
         tree.write("huge", &vec![b'x'; 1 << 20]);
         let root = tree.root();

@@ -4,8 +4,16 @@ use super::*;
 #[test]
 fn this_machine_is_sane() {
     let host = Host::collect();
-    assert!(!host.name.is_empty() && version(&host.kernel).is_some_and(|version| version >= (4, 0)), "{host:?}");
-    assert!(host.cpu.online >= 1 && host.cpu.allowed >= 1 && host.cpu.cores >= 1 && host.cpu.cores <= host.cpu.online);
+    assert!(
+        !host.name.is_empty() && version(&host.kernel).is_some_and(|version| version >= (4, 0)),
+        "{host:?}"
+    );
+    assert!(
+        host.cpu.online >= 1
+            && host.cpu.allowed >= 1
+            && host.cpu.cores >= 1
+            && host.cpu.cores <= host.cpu.online
+    );
     assert!(host.cpu.cycle_nanos.is_none_or(|nanos| (0.05..1000.0).contains(&nanos)));
     assert!(host.memory.page_size.is_power_of_two() && host.memory.page_size >= 4096);
     assert!(host.memory.total >= host.memory.available && host.memory.total > 0);
@@ -17,7 +25,8 @@ fn this_machine_is_sane() {
 
 #[test]
 fn an_old_session_with_two_fields_loads() {
-    let host: Host = serde_json::from_str(r#"{"name":"old","kernel":"5.10.0","later":{"x":1}}"#).unwrap();
+    let host: Host =
+        serde_json::from_str(r#"{"name":"old","kernel":"5.10.0","later":{"x":1}}"#).unwrap();
     assert_eq!(host, Host { name: "old".into(), kernel: "5.10.0".into(), ..Host::default() });
 }
 
@@ -53,8 +62,17 @@ fn hostile_trees_give_a_host_of_bounded_size() {
         "sys/fs/cgroup/cpu.max",
     ];
     let huge = vec![b'9'; 2 << 20];
-    for bytes in [&b""[..], b"\n\n", b"\0\0\0", b"\xff\xfe\xfd:\xff", b"-1", b"18446744073709551616", b"\x1b[2J\x07", b"[", huge.as_slice()]
-    {
+    for bytes in [
+        &b""[..],
+        b"\n\n",
+        b"\0\0\0",
+        b"\xff\xfe\xfd:\xff",
+        b"-1",
+        b"18446744073709551616",
+        b"\x1b[2J\x07",
+        b"[",
+        huge.as_slice(),
+    ] {
         let tree = Tree::new(&[]);
         paths.iter().for_each(|path| tree.write(path, bytes));
         let host = Host::read(&tree.root());

@@ -1,11 +1,13 @@
-//! What control groups let this process move to and from a disk: io.max (version 2), blkio.throttle (version 1).
+//! What control groups let this process move to and from a disk: io.max (version 2), blkio.throttle
+//! (version 1).
 
 use std::path::Path;
 
 use super::root::Root;
 use crate::record::Throttle;
 
-/// The lowest limits on the way to the root, over these devices (major, minor); `None`: none to be seen.
+/// The lowest limits on the way to the root, over these devices (major, minor); `None`: none to be
+/// seen.
 ///
 /// io.latency and io.weight are no limits: what they take depends on what the neighbours do.
 pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
@@ -15,7 +17,8 @@ pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
         let folders = Path::new(group.trim_start_matches('/')).ancestors().take(64);
-        let folders = folders.filter_map(|folder| folder.to_str().filter(|folder| !folder.contains("..")));
+        let folders =
+            folders.filter_map(|folder| folder.to_str().filter(|folder| !folder.contains("..")));
         if controllers.is_empty() {
             folders
                 .filter_map(|folder| root.text(&format!("/sys/fs/cgroup/{folder}/io.max")))
@@ -24,7 +27,9 @@ pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
             for folder in folders {
                 for (file, slot) in VERSION_1 {
                     let text = root.text(&format!("/sys/fs/cgroup/blkio/{folder}/{file}"));
-                    text.iter().flat_map(|text| rows(text, devices)).for_each(|value| lower(&mut found, "blkio.throttle", slot, value));
+                    text.iter()
+                        .flat_map(|text| rows(text, devices))
+                        .for_each(|value| lower(&mut found, "blkio.throttle", slot, value));
                 }
             }
         }
@@ -42,8 +47,12 @@ const VERSION_1: [(&str, Slot); 4] = [
     ("blkio.throttle.write_iops_device", |t| &mut t.writes),
 ];
 
-const VERSION_2: [(&str, Slot); 4] =
-    [("rbps", |t| &mut t.read_bytes), ("wbps", |t| &mut t.write_bytes), ("riops", |t| &mut t.reads), ("wiops", |t| &mut t.writes)];
+const VERSION_2: [(&str, Slot); 4] = [
+    ("rbps", |t| &mut t.read_bytes),
+    ("wbps", |t| &mut t.write_bytes),
+    ("riops", |t| &mut t.reads),
+    ("wiops", |t| &mut t.writes),
+];
 
 /// The rest of each line of these devices: `8:0 rbps=1048576 wbps=max`.
 fn rows<'a>(text: &'a str, devices: &'a [(u64, u64)]) -> impl Iterator<Item = &'a str> {
@@ -86,10 +95,18 @@ mod tests {
     fn io_max_is_the_lowest_on_the_way_up_and_of_these_devices() {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "0::/a/b\n"),
-            ("sys/fs/cgroup/a/b/io.max", "8:0 rbps=2097152 wbps=max riops=max wiops=120\n8:16 rbps=1 wbps=1 riops=1 wiops=1\n"),
+            (
+                "sys/fs/cgroup/a/b/io.max",
+                "8:0 rbps=2097152 wbps=max riops=max wiops=120\n8:16 rbps=1 wbps=1 riops=1 wiops=1\n",
+            ),
             ("sys/fs/cgroup/a/io.max", "8:0 rbps=1048576 wbps=max riops=max wiops=max\n"),
         ]);
-        let wanted = Throttle { by: "io.max".into(), read_bytes: Some(1 << 20), writes: Some(120), ..Throttle::default() };
+        let wanted = Throttle {
+            by: "io.max".into(),
+            read_bytes: Some(1 << 20),
+            writes: Some(120),
+            ..Throttle::default()
+        };
         assert_eq!(limits(&tree.root(), DISK), Some(wanted));
         assert_eq!(limits(&tree.root(), &[(9, 9)]), None);
     }
@@ -101,15 +118,33 @@ mod tests {
             ("sys/fs/cgroup/blkio/job/blkio.throttle.write_bps_device", "8:0 500\n"),
             ("sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", "8:0 7\n8:16 3\n"),
         ]);
-        let wanted = Throttle { by: "blkio.throttle".into(), write_bytes: Some(500), reads: Some(7), ..Throttle::default() };
+        let wanted = Throttle {
+            by: "blkio.throttle".into(),
+            write_bytes: Some(500),
+            reads: Some(7),
+            ..Throttle::default()
+        };
         assert_eq!(limits(&tree.root(), DISK), Some(wanted));
     }
 
     #[test]
     fn no_limit_and_nonsense() {
         assert_eq!(limits(&Tree::new(&[]).root(), DISK), None);
-        for text in ["", "8:0", "8:0 rbps", "8:0 rbps=max", "8:0 rbps=0", "8:0 rbps=-1", "x:y rbps=1", "8:0 other=5", "\u{fffd}"] {
-            let tree = Tree::new(&[("proc/self/cgroup", "0::/../x\n::\n0::/\n"), ("sys/fs/cgroup/io.max", text)]);
+        for text in [
+            "",
+            "8:0",
+            "8:0 rbps",
+            "8:0 rbps=max",
+            "8:0 rbps=0",
+            "8:0 rbps=-1",
+            "x:y rbps=1",
+            "8:0 other=5",
+            "\u{fffd}",
+        ] {
+            let tree = Tree::new(&[
+                ("proc/self/cgroup", "0::/../x\n::\n0::/\n"),
+                ("sys/fs/cgroup/io.max", text),
+            ]);
             assert_eq!(limits(&tree.root(), DISK), None, "{text}");
         }
     }

@@ -41,9 +41,15 @@ impl Peer for Dd {
     }
 
     fn command(&self, task: &Task) -> Vec<String> {
-        let Part { offset, ops, .. } = task.parts.first().copied().unwrap_or(Part { offset: 0, len: 0, ops: 0 });
+        let Part { offset, ops, .. } =
+            task.parts.first().copied().unwrap_or(Part { offset: 0, len: 0, ops: 0 });
         let block = task.job.block.max(1);
-        let mut args = vec![format!("if={}", task.file.display()), "of=/dev/null".into(), format!("bs={block}"), format!("count={ops}")];
+        let mut args = vec![
+            format!("if={}", task.file.display()),
+            "of=/dev/null".into(),
+            format!("bs={block}"),
+            format!("count={ops}"),
+        ];
         if offset > 0 {
             args.push(format!("skip={}", offset / block));
         }
@@ -70,7 +76,8 @@ impl Peer for Dd {
     }
 }
 
-/// `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s, 533 MB/s`; a record is a system call.
+/// `16+0 records in`, `16+0 records out`, `65536 bytes (66 kB, 64 KiB) copied, 0.000123 s, 533
+/// MB/s`; a record is a system call.
 fn read(stderr: &str) -> Option<Done> {
     let records = |what: &str| {
         let line = stderr.lines().find_map(|line| line.strip_suffix(what))?;
@@ -114,8 +121,12 @@ mod tests {
     #[test]
     fn a_job_becomes_its_arguments() {
         let (plain, part) = (job("dd"), [Part { offset: 0, len: 1 << 20, ops: 256 }]);
-        assert_eq!(Dd.command(&task(&plain, &part)), ["if=/proc/7/fd/5", "of=/dev/null", "bs=4096", "count=256"]);
-        let (direct, part) = (Job { direct: true, ..plain }, [Part { offset: 8192, len: 4096, ops: 1 }]);
+        assert_eq!(
+            Dd.command(&task(&plain, &part)),
+            ["if=/proc/7/fd/5", "of=/dev/null", "bs=4096", "count=256"]
+        );
+        let (direct, part) =
+            (Job { direct: true, ..plain }, [Part { offset: 8192, len: 4096, ops: 1 }]);
         assert_eq!(Dd.command(&task(&direct, &part))[3..], ["count=1", "skip=2", "iflag=direct"]);
     }
 
@@ -127,15 +138,32 @@ mod tests {
         assert_eq!((done.nanos, done.usage), (56_341_900, None));
         let interrupted = include_str!("../../tests/golden/peer/dd-9.1-interrupted.txt");
         let done = parse(interrupted).unwrap()[0];
-        assert_eq!((done.bytes, done.ops, done.syscalls, done.nanos), (512 * 459_990, 459_990, Some(919_980), 306_906_000));
+        assert_eq!(
+            (done.bytes, done.ops, done.syscalls, done.nanos),
+            (512 * 459_990, 459_990, Some(919_980), 306_906_000)
+        );
     }
 
     #[test]
     fn a_failure_is_told_in_its_own_words() {
         let denied = "dd: failed to open '/proc/7/fd/5': Permission denied\n";
-        assert_eq!(parse(denied).unwrap_err().to_string(), "dd says: dd: failed to open '/proc/7/fd/5': Permission denied");
-        for odd in ["", "hello", "1+0 records in\n", "1+0 records in\n1+0 records out\n4096 bytes copied, -1 s, 1 B/s\n"] {
-            assert!(parse(odd).unwrap_err().to_string().starts_with("what dd printed is not understood"), "{odd}");
+        assert_eq!(
+            parse(denied).unwrap_err().to_string(),
+            "dd says: dd: failed to open '/proc/7/fd/5': Permission denied"
+        );
+        for odd in [
+            "",
+            "hello",
+            "1+0 records in\n",
+            "1+0 records in\n1+0 records out\n4096 bytes copied, -1 s, 1 B/s\n",
+        ] {
+            assert!(
+                parse(odd)
+                    .unwrap_err()
+                    .to_string()
+                    .starts_with("what dd printed is not understood"),
+                "{odd}"
+            );
         }
     }
 

@@ -15,7 +15,12 @@ struct Engine {
     call_each: bool,
 }
 
-const fn engine(name: &'static str, most_depth: u32, call_each: bool, about: &'static str) -> Engine {
+const fn engine(
+    name: &'static str,
+    most_depth: u32,
+    call_each: bool,
+    about: &'static str,
+) -> Engine {
     Engine { option: Opt { name, value: None, about }, most_depth, call_each }
 }
 
@@ -61,10 +66,16 @@ impl Peer for Fio {
         }
         let engine = chosen(job);
         if !matches!(job.pattern, Pattern::Seq | Pattern::Random) {
-            return Some(format!("fio does not visit all blocks in the order {}: use seq or random", job.pattern));
+            return Some(format!(
+                "fio does not visit all blocks in the order {}: use seq or random",
+                job.pattern
+            ));
         }
         if job.depth > engine.most_depth {
-            return Some(format!("fio+{} reads one block at a time: use --depth 1 or fio+io_uring", engine.option.name));
+            return Some(format!(
+                "fio+{} reads one block at a time: use --depth 1 or fio+io_uring",
+                engine.option.name
+            ));
         }
         (job.direct && engine.option.name == "mmap").then(|| "fio+mmap cannot do direct I/O".into())
     }
@@ -72,23 +83,50 @@ impl Peer for Fio {
     fn command(&self, task: &Task) -> Vec<String> {
         let job = task.job;
         let rw = if job.pattern == Pattern::Random { "randread" } else { "read" };
-        let (engine, file, block, depth) = (chosen(job).option.name, task.file.display(), job.block, job.depth);
+        let (engine, file, block, depth) =
+            (chosen(job).option.name, task.file.display(), job.block, job.depth);
         let direct = u8::from(job.direct);
         // 31 bits are a number for every version of it.
         let seed = task.seed >> 33;
-        let mut args: Vec<String> =
-            ["--output-format=json", "--readonly", "--thread", "--allow_file_create=0", "--disk_util=0"].map(String::from).to_vec();
-        // As iotui reads: nothing dropped, no advice, page-aligned buffers. And nothing counted that costs.
-        args.extend(["--invalidate=0", "--fadvise_hint=0", "--iomem_align=4096", "--gtod_reduce=1"].map(String::from));
-        args.extend([format!("--filename={file}"), format!("--ioengine={engine}"), format!("--rw={rw}"), format!("--bs={block}")]);
-        args.extend([format!("--direct={direct}"), format!("--iodepth={depth}"), format!("--randseed={seed}")]);
+        let mut args: Vec<String> = [
+            "--output-format=json",
+            "--readonly",
+            "--thread",
+            "--allow_file_create=0",
+            "--disk_util=0",
+        ]
+        .map(String::from)
+        .to_vec();
+        // As iotui reads: nothing dropped, no advice, page-aligned buffers. And nothing counted
+        // that costs.
+        args.extend(
+            ["--invalidate=0", "--fadvise_hint=0", "--iomem_align=4096", "--gtod_reduce=1"]
+                .map(String::from),
+        );
+        args.extend([
+            format!("--filename={file}"),
+            format!("--ioengine={engine}"),
+            format!("--rw={rw}"),
+            format!("--bs={block}"),
+        ]);
+        args.extend([
+            format!("--direct={direct}"),
+            format!("--iodepth={depth}"),
+            format!("--randseed={seed}"),
+        ]);
         if let Some(limit) = task.limit {
             args.push(format!("--runtime={}ms", limit.as_millis().max(1)));
         }
         // What stands before the first name holds for all.
         for (lane, part) in task.parts.iter().enumerate() {
-            let (offset, len, all) = (part.offset, part.len, part.ops.saturating_mul(block).saturating_mul(task.passes));
-            args.extend([format!("--name={lane}"), format!("--offset={offset}"), format!("--size={len}"), format!("--io_size={all}")]);
+            let (offset, len, all) =
+                (part.offset, part.len, part.ops.saturating_mul(block).saturating_mul(task.passes));
+            args.extend([
+                format!("--name={lane}"),
+                format!("--offset={offset}"),
+                format!("--size={len}"),
+                format!("--io_size={all}"),
+            ]);
         }
         args
     }
@@ -97,11 +135,16 @@ impl Peer for Fio {
         let strange = |why: String| PeerError::Output { program: "fio", why };
         let said = |line: String| PeerError::Said { program: "fio", line };
         // Warnings may stand before it.
-        let text = output.stdout.find('{').and_then(|at| output.stdout.get(at..)).unwrap_or_default();
+        let text =
+            output.stdout.find('{').and_then(|at| output.stdout.get(at..)).unwrap_or_default();
         let mut all = serde_json::Deserializer::from_str(text).into_iter::<Whole>();
         let whole = match all.next() {
             Some(Ok(whole)) => whole,
-            Some(Err(error)) => return Err(first_line(output.stderr).map_or_else(|| strange(error.to_string()), said)),
+            Some(Err(error)) => {
+                return Err(
+                    first_line(output.stderr).map_or_else(|| strange(error.to_string()), said)
+                );
+            }
             None => {
                 return Err(first_line(output.stderr)
                     .or_else(|| first_line(output.stdout))
@@ -113,10 +156,18 @@ impl Peer for Fio {
             return Err(said(first_line(output.stderr).unwrap_or_else(errno)));
         }
         if whole.jobs.len() != task.parts.len() {
-            return Err(strange(format!("{} jobs instead of {}", whole.jobs.len(), task.parts.len())));
+            return Err(strange(format!(
+                "{} jobs instead of {}",
+                whole.jobs.len(),
+                task.parts.len()
+            )));
         }
         let call_each = chosen(task.job).call_each;
-        whole.jobs.iter().map(|job| job.done(call_each).ok_or_else(|| strange("figures that cannot be".into()))).collect()
+        whole
+            .jobs
+            .iter()
+            .map(|job| job.done(call_each).ok_or_else(|| strange("figures that cannot be".into())))
+            .collect()
     }
 
     fn repeats(&self) -> bool {
@@ -171,11 +222,15 @@ struct Direction {
 }
 
 impl Told {
-    /// `None` where a figure is none that a thread can reach; so the sums of 1024 of them are numbers too.
+    /// `None` where a figure is none that a thread can reach; so the sums of 1024 of them are
+    /// numbers too.
     fn done(&self, call_each: bool) -> Option<Done> {
         const MILLI: u64 = 1_000_000;
         const MOST: u64 = 1 << 53;
-        if [self.read.io_bytes, self.read.total_ios, self.ctx, self.majf, self.minf].iter().any(|count| *count > MOST) {
+        if [self.read.io_bytes, self.read.total_ios, self.ctx, self.majf, self.minf]
+            .iter()
+            .any(|count| *count > MOST)
+        {
             return None;
         }
         let cpu = |percent: f64| {

@@ -1,7 +1,9 @@
-//! Other programs that do the same job, to hold iotui against: one file each, listed once in [`PEERS`].
+//! Other programs that do the same job, to hold iotui against: one file each, listed once in
+//! [`PEERS`].
 //!
-//! A peer says which jobs it can do, how it is called for one, and what its output means; all of that is pure. The engine
-//! prepares the file, runs the program in the place of lanes, and judges its trial by the same evidence.
+//! A peer says which jobs it can do, how it is called for one, and what its output means; all of
+//! that is pure. The engine prepares the file, runs the program in the place of lanes, and judges
+//! its trial by the same evidence.
 
 mod dd;
 mod fio;
@@ -123,7 +125,9 @@ pub fn refusal(peer: &dyn Peer, job: &Job) -> Option<String> {
         return Some(format!("{id} does not fold the data into an XOR: leave out --xor"));
     }
     if job.cpu_cache == CpuCache::Flush {
-        return Some(format!("{id} fills the CPU caches again while it starts: leave out --cpu-cache flush"));
+        return Some(format!(
+            "{id} fills the CPU caches again while it starts: leave out --cpu-cache flush"
+        ));
     }
     if job.block > job.span {
         return Some(format!("{id} reads whole blocks only"));
@@ -168,7 +172,10 @@ mod tests {
                 Job { pattern: Pattern::Stride(3), ..plain.clone() },
                 Job { depth: 2, ..plain },
             ] {
-                assert!(refusal(*peer, &odd).is_some_and(|why| why.contains(peer.info().id)), "{odd:?}");
+                assert!(
+                    refusal(*peer, &odd).is_some_and(|why| why.contains(peer.info().id)),
+                    "{odd:?}"
+                );
             }
             assert!(peer.info().is_peer() && !peer.info().mixes && peer.info().ops == [Op::Read]);
         }

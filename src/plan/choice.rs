@@ -58,22 +58,33 @@ impl Choice {
             if info.options.is_empty() {
                 return Err(ChoiceError::NoOption(self.id.clone(), name.clone()));
             }
-            let known = info.option(name).ok_or_else(|| nearest("option", name, info.options.iter().map(|o| o.name)))?;
+            let known = info
+                .option(name)
+                .ok_or_else(|| nearest("option", name, info.options.iter().map(|o| o.name)))?;
             if self.options[..at].iter().any(|(before, _)| before == name) {
                 return Err(ChoiceError::Twice(self.to_string(), name.clone()));
             }
             let (backend, option) = (self.id.clone(), name.clone());
             match (known.value, value) {
-                (Some(what), None) => return Err(ChoiceError::NeedsValue { backend, option, value: what }),
+                (Some(what), None) => {
+                    return Err(ChoiceError::NeedsValue { backend, option, value: what });
+                }
                 (None, Some(_)) => return Err(ChoiceError::NoValue { backend, option }),
                 (Some(_), Some(value)) => {
                     let why = match units::parse_bytes(value) {
                         Ok(size) if (1..=known.most()).contains(&size) => continue,
-                        Ok(_) if known.most() < 1 << 20 => format!("between 1 and {}", known.most()),
+                        Ok(_) if known.most() < 1 << 20 => {
+                            format!("between 1 and {}", known.most())
+                        }
                         Ok(_) => format!("between 1 and {}", units::short_bytes(known.most())),
                         Err(error) => error.to_string(),
                     };
-                    return Err(ChoiceError::BadValue { backend, option, value: value.clone(), why });
+                    return Err(ChoiceError::BadValue {
+                        backend,
+                        option,
+                        value: value.clone(),
+                        why,
+                    });
                 }
                 (None, None) => {}
             }
@@ -86,10 +97,11 @@ impl Choice {
         Choice { id: id.into(), options: Vec::new(), peer: false }
     }
 
-    /// As the registry knows it: a backend or a peer, with its options in the order of the list, so that the same
-    /// choice has one name however it was said.
+    /// As the registry knows it: a backend or a peer, with its options in the order of the list, so
+    /// that the same choice has one name however it was said.
     pub fn known(mut self, info: &Info) -> Choice {
-        self.options.sort_by_key(|(name, _)| info.options.iter().position(|option| option.name == name));
+        self.options
+            .sort_by_key(|(name, _)| info.options.iter().position(|option| option.name == name));
         Choice { peer: info.is_peer(), ..self }
     }
 
@@ -109,7 +121,11 @@ impl Backends {
     pub fn choices(&self, infos: &[&'static Info]) -> Vec<Choice> {
         match self {
             Backends::These(list) => list.clone(),
-            Backends::All => infos.iter().filter(|info| !info.is_peer()).map(|info| Choice::plain(info.id)).collect(),
+            Backends::All => infos
+                .iter()
+                .filter(|info| !info.is_peer())
+                .map(|info| Choice::plain(info.id))
+                .collect(),
         }
     }
 }
@@ -158,7 +174,10 @@ mod tests {
         cached: true,
         mixes: false,
         appends: false,
-        options: &[Opt { name: "buf", value: Some("SIZE"), about: "" }, Opt { name: "fast", value: None, about: "" }],
+        options: &[
+            Opt { name: "buf", value: Some("SIZE"), about: "" },
+            Opt { name: "fast", value: None, about: "" },
+        ],
     };
 
     fn check(text: &str) -> Result<(), String> {

@@ -1,4 +1,5 @@
-//! What a backend or peer is and can do: one record from which help, setup screen, checks and docs are made.
+//! What a backend or peer is and can do: one record from which help, setup screen, checks and docs
+//! are made.
 
 use super::Op;
 
@@ -7,9 +8,11 @@ use super::Op;
 pub enum Moves {
     /// Bytes between a file and memory.
     Data,
-    /// Bytes that the kernel moves on by itself: none reaches the program, so there is nothing to fold.
+    /// Bytes that the kernel moves on by itself: none reaches the program, so there is nothing to
+    /// fold.
     Inside,
-    /// Bytes between a file and the memory of another program, a peer: nothing of them is seen here.
+    /// Bytes between a file and the memory of another program, a peer: nothing of them is seen
+    /// here.
     Elsewhere,
     /// No bytes: only the cost of the call (or of iotui itself) is measured.
     Nothing,
@@ -33,7 +36,8 @@ pub struct Opt {
 }
 
 impl Opt {
-    /// The largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a size 1 GiB.
+    /// The largest value: of a number (`N`) what one vectored call takes (UIO_MAXIOV), of a size 1
+    /// GiB.
     pub fn most(&self) -> u64 {
         if self.value == Some("N") { 1024 } else { 1 << 30 }
     }
@@ -64,7 +68,8 @@ pub struct Info {
 }
 
 impl Info {
-    /// A call that moves nothing and takes no option: what is left to say is its name and what it does.
+    /// A call that moves nothing and takes no option: what is left to say is its name and what it
+    /// does.
     pub const MOVES_NOTHING: Info = Info {
         id: "",
         title: "",

@@ -162,11 +162,14 @@ impl FromStr for Pattern {
             "random" => Ok(Pattern::Random),
             "reverse" => Ok(Pattern::Reverse),
             other => match other.strip_prefix("stride") {
-                Some(rest) => match rest.strip_prefix(':').and_then(|n| units::parse_count(n).ok()) {
+                Some(rest) => match rest.strip_prefix(':').and_then(|n| units::parse_count(n).ok())
+                {
                     Some(n) if n >= 2 => Ok(Pattern::Stride(n)),
                     _ => Err(PatternError::Stride),
                 },
-                None => Err(nearest("pattern", other, ["seq", "random", "reverse", "stride:N"]).into()),
+                None => {
+                    Err(nearest("pattern", other, ["seq", "random", "reverse", "stride:N"]).into())
+                }
             },
         }
     }
@@ -323,7 +326,10 @@ mod tests {
 
     #[test]
     fn the_key_tells_a_peer_from_a_backend() {
-        for (choice, key) in [(Choice::plain("dd"), "backend"), (Choice { peer: true, ..Choice::plain("dd") }, "peer")] {
+        for (choice, key) in [
+            (Choice::plain("dd"), "backend"),
+            (Choice { peer: true, ..Choice::plain("dd") }, "peer"),
+        ] {
             let job = Job::plain(choice, Op::Read);
             let text = serde_json::to_string(&job).unwrap();
             assert!(text.starts_with(&format!("{{\"{key}\":\"dd\",\"op\":\"read\"")), "{text}");

@@ -1,7 +1,7 @@
 //! What to measure: pure data and the rules that make it.
 //!
-//! Settings (what the user asked for) become a [`Plan`] (cells, trials, seed, budget) through an experiment;
-//! nothing here touches a file, a clock or the kernel.
+//! Settings (what the user asked for) become a [`Plan`] (cells, trials, seed, budget) through an
+//! experiment; nothing here touches a file, a clock or the kernel.
 
 mod choice;
 mod info;

@@ -1,4 +1,5 @@
-//! A path in JSON: a string, or its bytes where it is not UTF-8, so that every target can be saved and run again.
+//! A path in JSON: a string, or its bytes where it is not UTF-8, so that every target can be saved
+//! and run again.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -34,8 +35,11 @@ mod tests {
 
     #[test]
     fn every_path_comes_back() {
-        for (bytes, shown) in [(&b"/tmp/a b"[..], "\"/tmp/a b\""), (b"/tmp/\xff", "[47,116,109,112,47,255]")] {
-            let target = TargetSpec::File { path: OsString::from_vec(bytes.to_vec()).into(), size: 1 };
+        for (bytes, shown) in
+            [(&b"/tmp/a b"[..], "\"/tmp/a b\""), (b"/tmp/\xff", "[47,116,109,112,47,255]")]
+        {
+            let target =
+                TargetSpec::File { path: OsString::from_vec(bytes.to_vec()).into(), size: 1 };
             let json = serde_json::to_string(&target).unwrap();
             assert!(json.contains(shown), "{json}");
             assert_eq!(serde_json::from_str::<TargetSpec>(&json).unwrap(), target);

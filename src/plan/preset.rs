@@ -18,7 +18,8 @@ pub struct Preset {
     pub experiment: String,
     /// Of the whole run, and what all of its sweeps share.
     pub settings: Settings,
-    /// Several sets of axes in one plan, as a read and a write: each stands over `settings`. Empty: these are all.
+    /// Several sets of axes in one plan, as a read and a write: each stands over `settings`. Empty:
+    /// these are all.
     pub sweeps: Vec<Settings>,
 }
 
@@ -63,7 +64,8 @@ pub static PRESETS: &[(&str, &str)] = presets![
 ];
 
 /// What a plan has once, however many sweeps it joins.
-const ONCE: &[&str] = &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold", "set", "remote"];
+const ONCE: &[&str] =
+    &["trials", "budget", "trial-time", "seed", "ceilings", "rated", "cold", "set", "remote"];
 
 impl PresetError {
     /// Without the name of the preset, for a list of presets.
@@ -88,7 +90,9 @@ impl Names<'_> {
     fn check(&self, backends: &Backends) -> Result<(), ChoiceError> {
         for choice in backends.choices(self.infos) {
             let info = self.infos.iter().find(|info| info.id == choice.id);
-            choice.check(info.ok_or_else(|| nearest("backend", &choice.id, self.infos.iter().map(|info| info.id)))?)?;
+            choice.check(info.ok_or_else(|| {
+                nearest("backend", &choice.id, self.infos.iter().map(|info| info.id))
+            })?)?;
         }
         Ok(())
     }
@@ -121,7 +125,8 @@ struct Written<'a> {
 }
 
 impl Preset {
-    /// Reads a preset; every key of `[settings]` and of a `[[sweep]]` is a long option of the command line.
+    /// Reads a preset; every key of `[settings]` and of a `[[sweep]]` is a long option of the
+    /// command line.
     ///
     /// # Errors
     /// What is wrong, in one line, with the line of the file.
@@ -133,31 +138,53 @@ impl Preset {
     ///
     /// # Errors
     /// As there, and a name that is not known.
-    pub fn parse_knowing(id: &str, text: &str, names: Option<Names>) -> Result<Preset, PresetError> {
-        let syntax = |line: usize, why: &dyn Display| PresetError::Syntax { id: id.into(), why: format!("line {line}: {why}") };
+    pub fn parse_knowing(
+        id: &str,
+        text: &str,
+        names: Option<Names>,
+    ) -> Result<Preset, PresetError> {
+        let syntax = |line: usize, why: &dyn Display| PresetError::Syntax {
+            id: id.into(),
+            why: format!("line {line}: {why}"),
+        };
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             syntax(line_of(text, at), &error.message().trim_end().replace('\n', " "))
         })?;
-        if let Some(names) = names.filter(|names| !names.experiments.contains(&file.experiment.as_ref().as_str())) {
-            let unknown = nearest("experiment", file.experiment.as_ref(), names.experiments.iter().copied());
+        if let Some(names) =
+            names.filter(|names| !names.experiments.contains(&file.experiment.as_ref().as_str()))
+        {
+            let unknown =
+                nearest("experiment", file.experiment.as_ref(), names.experiments.iter().copied());
             return Err(syntax(line_of(text, file.experiment.span().start), &unknown));
         }
         let settings = settings(id, text, file.settings, names)?;
         let mut sweeps = Vec::new();
         for sweep in file.sweep {
             if let Some((key, value)) = sweep.iter().find(|(key, _)| ONCE.contains(&key.as_str())) {
-                let why = format!("line {}: {key} is of the whole run: it belongs into [settings]", line(text, value));
+                let why = format!(
+                    "line {}: {key} is of the whole run: it belongs into [settings]",
+                    line(text, value)
+                );
                 return Err(PresetError::Syntax { id: id.into(), why });
             }
             sweeps.push(self::settings(id, text, sweep, names)?);
         }
-        Ok(Preset { id: id.into(), about: file.about, doc: file.doc, experiment: file.experiment.into_inner(), settings, sweeps })
+        Ok(Preset {
+            id: id.into(),
+            about: file.about,
+            doc: file.doc,
+            experiment: file.experiment.into_inner(),
+            settings,
+            sweeps,
+        })
     }
 
     /// The text of its file: parsing it gives this preset again.
     pub fn to_toml(&self) -> String {
-        let table = |settings: &Settings| settings.said().map(|(name, text)| (name.to_string(), text.into())).collect();
+        let table = |settings: &Settings| {
+            settings.said().map(|(name, text)| (name.to_string(), text.into())).collect()
+        };
         let Preset { about, doc, experiment, .. } = self;
         let (settings, sweep) = (table(&self.settings), self.sweeps.iter().map(table).collect());
         // Text and tables of text can always be written.
@@ -190,7 +217,12 @@ fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).map_or(0, |before| before.matches('\n').count()) + 1
 }
 
-fn settings(id: &str, file: &str, placed: Placed, names: Option<Names>) -> Result<Settings, PresetError> {
+fn settings(
+    id: &str,
+    file: &str,
+    placed: Placed,
+    names: Option<Names>,
+) -> Result<Settings, PresetError> {
     let mut settings = Settings::default();
     for (key, value) in placed {
         let line = line(file, &value);
@@ -199,13 +231,24 @@ fn settings(id: &str, file: &str, placed: Placed, names: Option<Names>) -> Resul
             toml::Value::Integer(n) => n.to_string(),
             toml::Value::Boolean(on) => on.to_string(),
             other => {
-                let why = format!("line {line}: {key} is a {}: write text, a whole number, true or false", other.type_str());
+                let why = format!(
+                    "line {line}: {key} is a {}: write text, a whole number, true or false",
+                    other.type_str()
+                );
                 return Err(PresetError::Syntax { id: id.into(), why });
             }
         };
-        settings.set(&key, &text).map_err(|error| PresetError::Setting { id: id.into(), line, key: key.clone(), error: error.into() })?;
+        settings.set(&key, &text).map_err(|error| PresetError::Setting {
+            id: id.into(),
+            line,
+            key: key.clone(),
+            error: error.into(),
+        })?;
         if let (Some(names), Some(backends), "backend") = (names, &settings.backend, key.as_str()) {
-            let wrong = |error| PresetError::Syntax { id: id.into(), why: format!("line {line}: backend: {error}") };
+            let wrong = |error| PresetError::Syntax {
+                id: id.into(),
+                why: format!("line {line}: backend: {error}"),
+            };
             names.check(backends).map_err(wrong)?;
         }
     }
@@ -228,7 +271,10 @@ mod tests {
     fn every_preset_is_valid_and_says_what_it_is() {
         for (id, _) in PRESETS {
             let preset = preset(id).unwrap();
-            assert!(!preset.about.is_empty() && preset.about.len() <= 80 && !preset.doc.is_empty(), "{id}");
+            assert!(
+                !preset.about.is_empty() && preset.about.len() <= 80 && !preset.doc.is_empty(),
+                "{id}"
+            );
         }
     }
 
@@ -244,7 +290,9 @@ mod tests {
     fn sweeps_stand_over_what_they_share_and_below_what_is_said() {
         let text = "about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\nblock-size='512'\nop='read'\n[[sweep]]\n[[sweep]]\nop='write'";
         let preset = Preset::parse("x", text).unwrap();
-        let lines = |preset: &Preset| preset.parts().iter().map(|part| part.argv().join(" ")).collect::<Vec<_>>();
+        let lines = |preset: &Preset| {
+            preset.parts().iter().map(|part| part.argv().join(" ")).collect::<Vec<_>>()
+        };
         assert_eq!(lines(&preset), ["-s 512 --op read", "-s 512 --op write"]);
         assert_eq!(Preset::parse("x", &preset.to_toml()).unwrap(), preset);
         let mut said = Settings::default();
@@ -256,23 +304,41 @@ mod tests {
     fn errors_name_the_preset_the_key_and_the_reason() {
         assert!(preset("quik").unwrap_err().to_string().contains("did you mean quick"));
         let bad = |settings: &str| {
-            Preset::parse("x", &format!("about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\n{settings}")).unwrap_err().to_string()
+            Preset::parse(
+                "x",
+                &format!("about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\n{settings}"),
+            )
+            .unwrap_err()
+            .to_string()
         };
         assert!(bad("block-size='8m..1k'").contains("x: line 5: block-size: the range"));
         assert!(bad("op='read'\ntrials=[1]").contains("line 6: trials is a"));
-        assert!(bad("op='read'\n[[sweep]]\nthreads=2\n[[sweep]]\nthreads=0").contains("line 9: threads: '0' is not between"));
-        assert!(bad("op='read'\n[[sweep]]\n\nbudget='9s'").contains("line 8: budget is of the whole run"));
+        assert!(
+            bad("op='read'\n[[sweep]]\nthreads=2\n[[sweep]]\nthreads=0")
+                .contains("line 9: threads: '0' is not between")
+        );
+        assert!(
+            bad("op='read'\n[[sweep]]\n\nbudget='9s'")
+                .contains("line 8: budget is of the whole run")
+        );
         assert!(Preset::parse("x", "about = ").unwrap_err().to_string().contains("line 1: "));
         let unknown = Preset::parse("x", "about='a'\nexperiment='sweep'\nfoo=1").unwrap_err().why();
-        assert!(unknown.starts_with("line 3: unknown field `foo`") && !unknown.contains('|'), "{unknown}");
+        assert!(
+            unknown.starts_with("line 3: unknown field `foo`") && !unknown.contains('|'),
+            "{unknown}"
+        );
     }
 
     #[test]
     fn a_paragraph_is_not_asked_for_but_names_that_are_known_are() {
         let names = Names { experiments: &["sweep"], infos: &[] };
-        let read = |text: &str| Preset::parse_knowing("x", text, Some(names)).map_err(|error| error.why());
+        let read =
+            |text: &str| Preset::parse_knowing("x", text, Some(names)).map_err(|error| error.why());
         assert_eq!(read("about='a'\nexperiment='sweep'").unwrap().doc, "");
-        assert_eq!(read("about='a'\nexperiment='swep'").unwrap_err(), "line 2: unknown experiment 'swep'; did you mean sweep?");
+        assert_eq!(
+            read("about='a'\nexperiment='swep'").unwrap_err(),
+            "line 2: unknown experiment 'swep'; did you mean sweep?"
+        );
         let error = read("about='a'\nexperiment='sweep'\n[settings]\nbackend='rread'").unwrap_err();
         assert!(error.starts_with("line 4: backend: unknown backend 'rread'"), "{error}");
     }

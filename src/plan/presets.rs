@@ -25,20 +25,27 @@ impl Presets {
     /// Those that come with iotui.
     pub fn built_in() -> Presets {
         // A test parses every one of them.
-        Presets { known: PRESETS.iter().filter_map(|(id, _)| preset(id).ok()).collect(), broken: Vec::new() }
+        Presets {
+            known: PRESETS.iter().filter_map(|(id, _)| preset(id).ok()).collect(),
+            broken: Vec::new(),
+        }
     }
 
     pub fn is_built_in(id: &str) -> bool {
         PRESETS.iter().any(|(known, _)| *known == id)
     }
 
-    /// Takes in a file of the user's by its name without `.toml`: a preset in place of one of that name, or the reason
-    /// why it is none. The built-in ones keep their names.
+    /// Takes in a file of the user's by its name without `.toml`: a preset in place of one of that
+    /// name, or the reason why it is none. The built-in ones keep their names.
     pub fn add(&mut self, id: &str, preset: Result<Preset, String>) {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         let preset = match preset {
-            Ok(_) if Self::is_built_in(id) => Err("a preset of iotui has this name: give the file another".into()),
-            Ok(_) if id.is_empty() || !id.chars().all(plain) => Err("its name may hold letters, digits, '-', '_' and '.' only".into()),
+            Ok(_) if Self::is_built_in(id) => {
+                Err("a preset of iotui has this name: give the file another".into())
+            }
+            Ok(_) if id.is_empty() || !id.chars().all(plain) => {
+                Err("its name may hold letters, digits, '-', '_' and '.' only".into())
+            }
             other => other,
         };
         self.broken.retain(|broken| broken.id != id);
@@ -66,7 +73,9 @@ impl Presets {
             return Ok(preset);
         }
         match self.broken.iter().find(|b| b.id == id) {
-            Some(Broken { id, why }) => Err(PresetError::Syntax { id: id.clone(), why: why.clone() }),
+            Some(Broken { id, why }) => {
+                Err(PresetError::Syntax { id: id.clone(), why: why.clone() })
+            }
             None => Err(nearest("preset", id, self.iter().map(|p| p.id.as_str())).into()),
         }
     }
@@ -100,17 +109,29 @@ mod tests {
         presets.add("quick", Ok(own("quick")));
         presets.add("a,b", Ok(own("a,b")));
         presets.add("bad", Err("line 1: what is this".into()));
-        assert_eq!(presets.iter().map(|p| p.id.as_str()).skip(built_in.len()).collect::<Vec<_>>(), ["mine"]);
-        assert_eq!(presets.broken().iter().map(|b| b.id.as_str()).collect::<Vec<_>>(), ["quick", "a,b", "bad"]);
+        assert_eq!(
+            presets.iter().map(|p| p.id.as_str()).skip(built_in.len()).collect::<Vec<_>>(),
+            ["mine"]
+        );
+        assert_eq!(
+            presets.broken().iter().map(|b| b.id.as_str()).collect::<Vec<_>>(),
+            ["quick", "a,b", "bad"]
+        );
         assert_ne!(presets.get("quick").unwrap().about, "mine");
         assert!(presets.get("bad").unwrap_err().to_string().contains("preset bad: line 1"));
         assert!(presets.get("mien").unwrap_err().to_string().contains("did you mean mine"));
         assert_eq!(presets.chosen(&[], false).unwrap(), [preset("quick").unwrap()]);
-        assert_eq!(presets.chosen(&["raw".into(), "mine".into()], true).unwrap(), [preset("raw").unwrap(), own("mine")]);
+        assert_eq!(
+            presets.chosen(&["raw".into(), "mine".into()], true).unwrap(),
+            [preset("raw").unwrap(), own("mine")]
+        );
         // Written anew, it takes its own place.
         presets.add("bad", Ok(own("bad")));
         presets.add("mine", Ok(Preset { about: "new".into(), ..own("mine") }));
-        assert_eq!((presets.broken().len(), presets.get("mine").unwrap().about.as_str()), (2, "new"));
+        assert_eq!(
+            (presets.broken().len(), presets.get("mine").unwrap().about.as_str()),
+            (2, "new")
+        );
         assert_eq!(presets.iter().count(), built_in.len() + 2);
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// One probe with its parameters; in JSON they stand beside its name: `{"probe":"call","arguments":3}`.
+/// One probe with its parameters; in JSON they stand beside its name:
+/// `{"probe":"call","arguments":3}`.
 ///
 /// Cells with the same id and parameters are the same measurement, in every session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,20 +56,27 @@ impl fmt::Display for Param {
     }
 }
 
-/// What a cell without the parameter means, where others of its probe have it: its line says it too. Part of no identity.
-const UNSAID: &[(&str, &str, u64)] = &[("net-bandwidth", "bytes", 1 << 20), ("pipe", "bytes", 64 << 10)];
+/// What a cell without the parameter means, where others of its probe have it: its line says it
+/// too. Part of no identity.
+const UNSAID: &[(&str, &str, u64)] =
+    &[("net-bandwidth", "bytes", 1 << 20), ("pipe", "bytes", 64 << 10)];
 
 impl ProbeCell {
     pub fn new(probe: &str, params: impl IntoIterator<Item = (&'static str, Param)>) -> ProbeCell {
-        ProbeCell { probe: probe.into(), params: params.into_iter().map(|(name, value)| (name.into(), value)).collect() }
+        ProbeCell {
+            probe: probe.into(),
+            params: params.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+        }
     }
 
-    /// The parameters for one line: `arguments 3, path libc`, a size by itself; empty where there are none.
+    /// The parameters for one line: `arguments 3, path libc`, a size by itself; empty where there
+    /// are none.
     pub fn parameters(&self) -> String {
         self.written(|name, value| format!("{name} {value}"))
     }
 
-    /// The same where there is little room: `arguments 3, libc`. A word says by itself what it is, but for that of the CPUs.
+    /// The same where there is little room: `arguments 3, libc`. A word says by itself what it is,
+    /// but for that of the CPUs.
     pub fn short_parameters(&self) -> String {
         self.written(|name, value| match value {
             Param::Flag(true) => name.into(),
@@ -89,7 +97,8 @@ impl ProbeCell {
         params.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// The parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not pinned`; empty where there are none.
+    /// The parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not pinned`;
+    /// empty where there are none.
     pub fn words(&self) -> Vec<String> {
         let word = |(name, value): (&String, &Param)| match value {
             Param::Text(text) => text.clone(),
@@ -121,18 +130,37 @@ mod tests {
 
     #[test]
     fn parameters_stand_beside_the_name_and_come_back() {
-        let cell = ProbeCell::new("rtt", [("to", "remote".into()), ("bytes", 56.into()), ("pinned", true.into())]);
+        let cell = ProbeCell::new(
+            "rtt",
+            [("to", "remote".into()), ("bytes", 56.into()), ("pinned", true.into())],
+        );
         let text = serde_json::to_string(&cell).unwrap();
         assert_eq!(text, r#"{"probe":"rtt","bytes":56,"pinned":true,"to":"remote"}"#);
         assert_eq!(serde_json::from_str::<ProbeCell>(&text).unwrap(), cell);
-        assert_eq!((cell.label(), ProbeCell::new("clock", []).label()), ("rtt, 56 B, pinned yes, to remote".into(), "clock".into()));
+        assert_eq!(
+            (cell.label(), ProbeCell::new("clock", []).label()),
+            ("rtt, 56 B, pinned yes, to remote".into(), "clock".into())
+        );
         assert_eq!(cell.short_parameters(), "56 B, pinned, remote");
-        let pipe = ProbeCell::new("pipe", [("kind", "unix".into()), ("cpus", "same".into()), ("huge", false.into())]);
+        let pipe = ProbeCell::new(
+            "pipe",
+            [("kind", "unix".into()), ("cpus", "same".into()), ("huge", false.into())],
+        );
         assert_eq!(pipe.short_parameters(), "64 KiB, cpus same, huge no, unix");
-        let bandwidth = |params: &[(&'static str, Param)]| ProbeCell::new("net-bandwidth", params.iter().cloned()).label();
+        let bandwidth = |params: &[(&'static str, Param)]| {
+            ProbeCell::new("net-bandwidth", params.iter().cloned()).label()
+        };
         assert_eq!(bandwidth(&[("to", "loopback".into())]), "net-bandwidth, 1 MiB, to loopback");
-        assert_eq!(bandwidth(&[("bytes", 1024.into()), ("to", "loopback".into())]), "net-bandwidth, 1 KiB, to loopback");
-        for bad in [r#"{"bytes":1}"#, r#"{"probe":"x","a":1.5}"#, r#"{"probe":"x","a":[1]}"#, r#"{"probe":"x","a":null}"#] {
+        assert_eq!(
+            bandwidth(&[("bytes", 1024.into()), ("to", "loopback".into())]),
+            "net-bandwidth, 1 KiB, to loopback"
+        );
+        for bad in [
+            r#"{"bytes":1}"#,
+            r#"{"probe":"x","a":1.5}"#,
+            r#"{"probe":"x","a":[1]}"#,
+            r#"{"probe":"x","a":null}"#,
+        ] {
             assert!(serde_json::from_str::<ProbeCell>(bad).is_err(), "{bad}");
         }
     }

@@ -38,11 +38,20 @@ pub struct ProbeInfo {
 ///
 /// # Errors
 /// A word that names none of them.
-pub fn named<'a>(asked: &[String], known: &'a [&'static ProbeInfo]) -> Result<Vec<&'a &'static ProbeInfo>, Unknown> {
-    let names = |word: &str, info: &ProbeInfo| word == "all" || word == info.id || word == info.group.name();
+pub fn named<'a>(
+    asked: &[String],
+    known: &'a [&'static ProbeInfo],
+) -> Result<Vec<&'a &'static ProbeInfo>, Unknown> {
+    let names = |word: &str, info: &ProbeInfo| {
+        word == "all" || word == info.id || word == info.group.name()
+    };
     for word in asked {
         if !known.iter().any(|info| names(word, info)) {
-            let all = known.iter().map(|info| info.id).chain(Group::ALL.iter().map(|group| group.name())).chain(["all"]);
+            let all = known
+                .iter()
+                .map(|info| info.id)
+                .chain(Group::ALL.iter().map(|group| group.name()))
+                .chain(["all"]);
             return Err(nearest("probe", word, all));
         }
     }
@@ -53,7 +62,15 @@ pub fn named<'a>(asked: &[String], known: &'a [&'static ProbeInfo]) -> Result<Ve
 mod tests {
     use super::*;
 
-    const CALL: ProbeInfo = ProbeInfo { id: "call", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false, params: &[] };
+    const CALL: ProbeInfo = ProbeInfo {
+        id: "call",
+        group: Group::Cpu,
+        title: "",
+        about: "",
+        doc: "",
+        makes_files: false,
+        params: &[],
+    };
     const RTT: ProbeInfo = ProbeInfo { id: "rtt", group: Group::Network, ..CALL };
 
     #[test]
@@ -61,7 +78,9 @@ mod tests {
         let known = [&CALL, &RTT];
         let ids = |asked: &[&str]| {
             let asked: Vec<String> = asked.iter().map(|word| word.to_string()).collect();
-            named(&asked, &known).map(|found| found.iter().map(|info| info.id).collect::<Vec<_>>()).map_err(|error| error.to_string())
+            named(&asked, &known)
+                .map(|found| found.iter().map(|info| info.id).collect::<Vec<_>>())
+                .map_err(|error| error.to_string())
         };
         assert_eq!(ids(&["rtt", "cpu", "call"]), Ok(vec!["call", "rtt"]));
         assert_eq!(ids(&["all"]), Ok(vec!["call", "rtt"]));

@@ -1,4 +1,5 @@
-//! Parameters of probes whose values can be chosen, and what `--set` says of them: `processes=1..10`, `latency.stride=64,128`.
+//! Parameters of probes whose values can be chosen, and what `--set` says of them:
+//! `processes=1..10`, `latency.stride=64,128`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,7 +30,11 @@ impl ProbeParam {
 
     /// The values that it may have: `1 to 32`, `4k to 1g in steps of 4k`.
     pub fn range(&self) -> String {
-        let step = if self.step > 1 { format!(" in steps of {}", self.shown(self.step)) } else { String::new() };
+        let step = if self.step > 1 {
+            format!(" in steps of {}", self.shown(self.step))
+        } else {
+            String::new()
+        };
         format!("{} to {}{step}", self.shown(self.least), self.shown(self.most))
     }
 
@@ -67,9 +72,15 @@ impl FromStr for ProbeSet {
     type Err = SettingError;
 
     fn from_str(text: &str) -> Result<ProbeSet, SettingError> {
-        let bad = || SettingError::Value(format!("'{text}' is not NAME=VALUES, as in processes=1..10 or latency.stride=64,128"));
+        let bad = || {
+            SettingError::Value(format!(
+                "'{text}' is not NAME=VALUES, as in processes=1..10 or latency.stride=64,128"
+            ))
+        };
         let (key, values) = text.split_once('=').ok_or_else(bad)?;
-        let (probe, name) = key.split_once('.').map_or((None, key), |(probe, name)| (Some(probe.to_string()), name));
+        let (probe, name) = key
+            .split_once('.')
+            .map_or((None, key), |(probe, name)| (Some(probe.to_string()), name));
         if name.is_empty() || probe.as_ref().is_some_and(String::is_empty) {
             return Err(bad());
         }
@@ -104,7 +115,9 @@ pub fn put(sets: &mut Vec<ProbeSet>, set: ProbeSet) {
 
 /// What is said of a parameter of a probe; of this probe alone goes before of all.
 pub fn set_of<'a>(sets: &'a [ProbeSet], id: &str, name: &str) -> Option<&'a ProbeSet> {
-    sets.iter().filter(|set| set.name == name && set.is_of(id)).min_by_key(|set| set.probe.is_none())
+    sets.iter()
+        .filter(|set| set.name == name && set.is_of(id))
+        .min_by_key(|set| set.probe.is_none())
 }
 
 /// The values for a parameter of a probe, as [`set_of`] finds them.
@@ -112,13 +125,16 @@ pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
     set_of(sets, id, name).map(|set| set.values.values.clone())
 }
 
-/// The values of a plan's own cells, as if each had been said of its probe: a plan that is run again knows nothing else of them.
+/// The values of a plan's own cells, as if each had been said of its probe: a plan that is run
+/// again knows nothing else of them.
 pub fn sets_of(cells: &[ProbeCell]) -> Vec<ProbeSet> {
     let mut sets: Vec<ProbeSet> = Vec::new();
     for cell in cells {
         for (name, value) in &cell.params {
             let Param::Number(value) = value else { continue };
-            let own = sets.iter_mut().find(|set| set.name == *name && set.probe.as_deref() == Some(&cell.probe));
+            let own = sets
+                .iter_mut()
+                .find(|set| set.name == *name && set.probe.as_deref() == Some(&cell.probe));
             match own {
                 Some(set) if set.values.values.contains(value) => {}
                 Some(set) => {
@@ -142,23 +158,42 @@ pub fn sets_of(cells: &[ProbeCell]) -> Vec<ProbeSet> {
 /// No chosen probe has the parameter, or a value is none of it.
 pub fn check_sets(sets: &[ProbeSet], chosen: &[&ProbeInfo]) -> Result<(), SettingError> {
     for set in sets {
-        if let Some(probe) = set.probe.as_ref().filter(|probe| !chosen.iter().any(|info| info.id == **probe)) {
-            return Err(nearest("probe among those that are chosen", probe, chosen.iter().map(|info| info.id)).into());
+        if let Some(probe) =
+            set.probe.as_ref().filter(|probe| !chosen.iter().any(|info| info.id == **probe))
+        {
+            return Err(nearest(
+                "probe among those that are chosen",
+                probe,
+                chosen.iter().map(|info| info.id),
+            )
+            .into());
         }
-        let of = || chosen.iter().filter(|info| set.is_of(info.id)).flat_map(|info| info.params.iter().map(move |param| (info.id, param)));
+        let of = || {
+            chosen
+                .iter()
+                .filter(|info| set.is_of(info.id))
+                .flat_map(|info| info.params.iter().map(move |param| (info.id, param)))
+        };
         if !of().any(|(_, param)| param.name == set.name) {
             let mut names: Vec<&str> = of().map(|(_, param)| param.name).collect();
             names.sort_unstable();
             names.dedup();
             return Err(match names.is_empty() {
-                true => SettingError::Value(format!("no probe that is chosen has {set} to set: see --list probes")),
-                false => nearest("parameter of the probes that are chosen", &set.name, names).into(),
+                true => SettingError::Value(format!(
+                    "no probe that is chosen has {set} to set: see --list probes"
+                )),
+                false => {
+                    nearest("parameter of the probes that are chosen", &set.name, names).into()
+                }
             });
         }
         for (id, param) in of().filter(|(_, param)| param.name == set.name) {
             if let Some(value) = set.values.values.iter().find(|value| !param.takes(**value)) {
                 let (value, range) = (param.shown(*value), param.range());
-                return Err(SettingError::Value(format!("{id} takes {} from {range}, not {value}", set.name)));
+                return Err(SettingError::Value(format!(
+                    "{id} takes {} from {range}, not {value}",
+                    set.name
+                )));
             }
         }
     }
@@ -170,18 +205,47 @@ mod tests {
     use super::*;
     use crate::plan::Group;
 
-    const COUNT: ProbeParam = ProbeParam { name: "processes", about: "", of: RangeOf::Count, least: 1, most: 32, step: 1, usual: "1,2,4" };
-    const BYTES: ProbeParam =
-        ProbeParam { name: "bytes", about: "", of: RangeOf::Bytes, least: 4096, most: 1 << 30, step: 4096, usual: "4k" };
-    const INFO: ProbeInfo = ProbeInfo { id: "clock", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false, params: &[] };
+    const COUNT: ProbeParam = ProbeParam {
+        name: "processes",
+        about: "",
+        of: RangeOf::Count,
+        least: 1,
+        most: 32,
+        step: 1,
+        usual: "1,2,4",
+    };
+    const BYTES: ProbeParam = ProbeParam {
+        name: "bytes",
+        about: "",
+        of: RangeOf::Bytes,
+        least: 4096,
+        most: 1 << 30,
+        step: 4096,
+        usual: "4k",
+    };
+    const INFO: ProbeInfo = ProbeInfo {
+        id: "clock",
+        group: Group::Cpu,
+        title: "",
+        about: "",
+        doc: "",
+        makes_files: false,
+        params: &[],
+    };
     const CONTENTION: ProbeInfo = ProbeInfo { id: "contention", params: &[COUNT], ..INFO };
     const LATENCY: ProbeInfo = ProbeInfo { id: "latency", params: &[BYTES], ..INFO };
 
     #[test]
     fn values_are_ranges_and_lists_of_one_probe_or_of_all() {
         let sets = parse_sets("processes=1..10+1 bytes=64k,1m latency.bytes=4k bytes=8k").unwrap();
-        assert_eq!(sets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["processes=1..10+1", "latency.bytes=4k", "bytes=8k"]);
-        assert_eq!(set_values(&sets, "contention", "processes").map(|values| values.len()), Some(10));
+        assert_eq!(
+            sets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["processes=1..10+1", "latency.bytes=4k", "bytes=8k"]
+        );
+        assert_eq!(
+            set_values(&sets, "contention", "processes").map(|values| values.len()),
+            Some(10)
+        );
         assert_eq!(set_values(&sets, "latency", "bytes"), Some(vec![4096]));
         assert_eq!(set_values(&sets, "pipe", "bytes"), Some(vec![8192]));
         assert_eq!(set_values(&sets, "latency", "stride"), None);
@@ -190,9 +254,14 @@ mod tests {
     #[test]
     fn the_values_of_a_plan_are_those_of_its_cells() {
         let cells = [("latency", 8192u64), ("pipe", 4096), ("latency", 4096), ("latency", 8192)]
-            .map(|(probe, bytes)| ProbeCell::new(probe, [("bytes", bytes.into()), ("pinned", true.into())]));
+            .map(|(probe, bytes)| {
+                ProbeCell::new(probe, [("bytes", bytes.into()), ("pinned", true.into())])
+            });
         let sets = sets_of(&cells);
-        assert_eq!(sets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["latency.bytes=8192,4096", "pipe.bytes=4096"]);
+        assert_eq!(
+            sets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["latency.bytes=8192,4096", "pipe.bytes=4096"]
+        );
         assert_eq!(set_values(&sets, "latency", "bytes"), Some(vec![8192, 4096]));
     }
 
@@ -200,7 +269,10 @@ mod tests {
     fn what_is_wrong_is_told_in_one_line_with_what_is_right() {
         let told = |text: &str| {
             let sets = parse_sets(text).map_err(|error| error.to_string());
-            sets.and_then(|sets| check_sets(&sets, &[&INFO, &CONTENTION, &LATENCY]).map_err(|error| error.to_string()))
+            sets.and_then(|sets| {
+                check_sets(&sets, &[&INFO, &CONTENTION, &LATENCY])
+                    .map_err(|error| error.to_string())
+            })
         };
         assert_eq!(told("processes=1..10 latency.bytes=4k"), Ok(()));
         for (text, wanted) in [
@@ -218,6 +290,11 @@ mod tests {
             let why = told(text).unwrap_err();
             assert!(why.contains(wanted) && !why.contains('\n'), "{text}: {why}");
         }
-        assert!(check_sets(&parse_sets("bytes=4k").unwrap(), &[&INFO]).unwrap_err().to_string().contains("--list probes"));
+        assert!(
+            check_sets(&parse_sets("bytes=4k").unwrap(), &[&INFO])
+                .unwrap_err()
+                .to_string()
+                .contains("--list probes")
+        );
     }
 }

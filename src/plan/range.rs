@@ -86,7 +86,13 @@ fn push(values: &mut Vec<u64>, value: u64) {
     }
 }
 
-fn span(values: &mut Vec<u64>, item: &str, low: u64, rest: &str, one: impl Fn(&str) -> Result<u64, UnitError>) -> Result<(), RangeError> {
+fn span(
+    values: &mut Vec<u64>,
+    item: &str,
+    low: u64,
+    rest: &str,
+    one: impl Fn(&str) -> Result<u64, UnitError>,
+) -> Result<(), RangeError> {
     let (high, step) = if let Some((high, factor)) = rest.split_once('*') {
         (one(high)?, Step::Times(units::parse_count(factor)?))
     } else if let Some((high, add)) = rest.split_once('+') {
@@ -97,7 +103,9 @@ fn span(values: &mut Vec<u64>, item: &str, low: u64, rest: &str, one: impl Fn(&s
     if low > high {
         return Err(RangeError::Backwards(item.into()));
     }
-    if matches!(step, Step::Plus(0) | Step::Times(0 | 1)) || (low == 0 && matches!(step, Step::Times(_)) && high > 0) {
+    if matches!(step, Step::Plus(0) | Step::Times(0 | 1))
+        || (low == 0 && matches!(step, Step::Times(_)) && high > 0)
+    {
         return Err(RangeError::Endless(item.into()));
     }
     let mut value = low;

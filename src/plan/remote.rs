@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::SettingError;
 
-/// Where `iotui serve` listens on another machine. Only its name: what it is there is found out when it is reached.
+/// Where `iotui serve` listens on another machine. Only its name: what it is there is found out
+/// when it is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Remote {
@@ -29,13 +30,23 @@ impl FromStr for Remote {
 
     fn from_str(text: &str) -> Result<Remote, SettingError> {
         let bad = || {
-            SettingError::Value(format!("'{text}' is not HOST or HOST:PORT, as in lab-7, 192.0.2.7:{0} or [2001:db8::7]:{0}", Remote::PORT))
+            SettingError::Value(format!(
+                "'{text}' is not HOST or HOST:PORT, as in lab-7, 192.0.2.7:{0} or [2001:db8::7]:{0}",
+                Remote::PORT
+            ))
         };
         let text = text.trim();
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
                 let (host, rest) = rest.split_once(']').ok_or_else(bad)?;
-                (host, if rest.is_empty() { None } else { Some(rest.strip_prefix(':').ok_or_else(bad)?) })
+                (
+                    host,
+                    if rest.is_empty() {
+                        None
+                    } else {
+                        Some(rest.strip_prefix(':').ok_or_else(bad)?)
+                    },
+                )
             }
             // An address of IPv6 without brackets has no port.
             None if text.matches(':').count() > 1 => (text, None),
@@ -46,8 +57,12 @@ impl FromStr for Remote {
         // What has colons is an address of IPv6, perhaps with a zone.
         let address = host.split_once('%').map_or(host, |(address, _)| address);
         let sound = !host.contains(':') || address.parse::<Ipv6Addr>().is_ok();
-        let sound =
-            sound && !host.is_empty() && host.len() <= Remote::LONGEST && host.chars().all(known) && !host.starts_with('-') && port > 0;
+        let sound = sound
+            && !host.is_empty()
+            && host.len() <= Remote::LONGEST
+            && host.chars().all(known)
+            && !host.starts_with('-')
+            && port > 0;
         if sound { Ok(Remote { host: host.into(), port }) } else { Err(bad()) }
     }
 }
@@ -93,9 +108,23 @@ mod tests {
         assert_eq!(read("::1"), of("::1", Remote::PORT));
         assert_eq!(read("[fe80::1%eth0]:81"), of("fe80::1%eth0", 81));
         assert_eq!(read("[::1]"), of("::1", Remote::PORT));
-        for bad in
-            ["", ":80", "[:]", "1:2:3", "a:0", "a:65536", "a:x", "[::1", "[::1]80", "-f", "a b", "a/b", "a;b", "a\u{1b}", &"a".repeat(254)]
-        {
+        for bad in [
+            "",
+            ":80",
+            "[:]",
+            "1:2:3",
+            "a:0",
+            "a:65536",
+            "a:x",
+            "[::1",
+            "[::1]80",
+            "-f",
+            "a b",
+            "a/b",
+            "a;b",
+            "a\u{1b}",
+            &"a".repeat(254),
+        ] {
             assert_eq!(read(bad), None, "{bad}");
         }
         assert!("a b".parse::<Remote>().unwrap_err().to_string().contains("HOST:PORT"));

@@ -29,7 +29,9 @@ pub(super) fn block_sizes(text: &str) -> Result<Option<Range>, SettingError> {
     if text.trim() == "auto" { Ok(None) } else { Ok(Some(Range::parse(text, RangeOf::Bytes)?)) }
 }
 
-pub(super) fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(text: &str) -> Result<Vec<T>, SettingError> {
+pub(super) fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(
+    text: &str,
+) -> Result<Vec<T>, SettingError> {
     let mut names: Vec<T> = Vec::new();
     for item in text.split(',') {
         let name = item.parse()?;
@@ -50,7 +52,11 @@ pub(super) fn shares(text: &str) -> Result<Range, SettingError> {
     percentages(text, 1..=1000, "a percentage of the memory from 1 to 1000")
 }
 
-fn percentages(text: &str, within: std::ops::RangeInclusive<u64>, wanted: &str) -> Result<Range, SettingError> {
+fn percentages(
+    text: &str,
+    within: std::ops::RangeInclusive<u64>,
+    wanted: &str,
+) -> Result<Range, SettingError> {
     let plain: String = text.chars().filter(|c| *c != '%').collect();
     match Range::parse(&plain, RangeOf::Count) {
         Ok(range) if range.values.iter().all(|value| within.contains(value)) => Ok(range),

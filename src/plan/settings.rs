@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::job::PatternError;
 use super::probe_param::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, percents, positive, seed, shares, some_names, some_of, switch, trial_time, trials, words,
+    backends, block_sizes, percents, positive, seed, shares, some_names, some_of, switch,
+    trial_time, trials, words,
 };
 use super::{
-    Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeError, RangeOf, Remote, Sync, Unknown,
-    Writes, nearest,
+    Cache, Choice, ChoiceError, Cold, CpuCache, MeasureCeilings, Op, Pattern, ProbeSet, Range,
+    RangeError, RangeOf, Remote, Sync, Unknown, Writes, nearest,
 };
 use crate::units::{self, UnitError};
 
@@ -181,7 +182,12 @@ impl Settings {
                 parse_sets(text)?.into_iter().for_each(|set| put(sets, set));
                 Ok(())
             },
-            get: |settings| settings.sets.as_ref().map(|sets| sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+            get: |settings| {
+                settings
+                    .sets
+                    .as_ref()
+                    .map(|sets| sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            },
             take: |settings, from| {
                 // Those of the same parameter give way, and others stay.
                 let Some(from) = &from.sets else { return };
@@ -227,7 +233,15 @@ impl Settings {
             Range::to_string,
             "Operations per trial; 0 = one pass to the end [default: calibrated to --trial-time]"
         ),
-        setting!("op", None, Some("read|write|seek"), op, |t: &str| t.parse::<Op>(), |v| v.to_string(), "Operation [default: read]"),
+        setting!(
+            "op",
+            None,
+            Some("read|write|seek"),
+            op,
+            |t: &str| t.parse::<Op>(),
+            |v| v.to_string(),
+            "Operation [default: read]"
+        ),
         setting!(
             "pattern",
             None,
@@ -264,7 +278,15 @@ impl Settings {
             |v| join(v),
             "Page cache before a trial [default: cold,warm; asis with --direct and for writes]"
         ),
-        setting!("direct", None, None, direct, switch, |v| v.to_string(), "Ask for direct I/O (O_DIRECT); =no where a preset asks for it"),
+        setting!(
+            "direct",
+            None,
+            None,
+            direct,
+            switch,
+            |v| v.to_string(),
+            "Ask for direct I/O (O_DIRECT); =no where a preset asks for it"
+        ),
         setting!(
             "xor",
             None,
@@ -405,7 +427,8 @@ impl Settings {
         }
     }
 
-    /// The name and text of every setting that was said: [`Settings::set`] of each gives these settings again.
+    /// The name and text of every setting that was said: [`Settings::set`] of each gives these
+    /// settings again.
     pub fn said(&self) -> impl Iterator<Item = (&'static str, String)> {
         Self::ALL.iter().filter_map(|setting| Some((setting.name, (setting.get)(self)?)))
     }
@@ -441,9 +464,14 @@ impl Settings {
                 (Some(text), None) if text == "true" => argv.push(format!("--{}", setting.name)),
                 (Some(_), None) => argv.push(format!("--{}=no", setting.name)),
                 (Some(text), Some(_)) if setting.many => {
-                    argv.extend(text.split(' ').flat_map(|one| [format!("--{}", setting.name), one.into()]));
+                    argv.extend(
+                        text.split(' ').flat_map(|one| [format!("--{}", setting.name), one.into()]),
+                    );
                 }
-                (Some(text), Some(_)) => argv.extend([setting.short.map_or(format!("--{}", setting.name), |c| format!("-{c}")), text]),
+                (Some(text), Some(_)) => argv.extend([
+                    setting.short.map_or(format!("--{}", setting.name), |c| format!("-{c}")),
+                    text,
+                ]),
             }
         }
         argv

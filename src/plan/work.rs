@@ -1,4 +1,5 @@
-//! The plan: target, cells, trials, seed and budget as pure data. It goes into the session and can be run again.
+//! The plan: target, cells, trials, seed and budget as pure data. It goes into the session and can
+//! be run again.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,7 +39,9 @@ pub enum TargetSpec {
 impl TargetSpec {
     pub fn size(&self) -> u64 {
         match self {
-            TargetSpec::Scratch { size, .. } | TargetSpec::File { size, .. } | TargetSpec::New { size, .. } => *size,
+            TargetSpec::Scratch { size, .. }
+            | TargetSpec::File { size, .. }
+            | TargetSpec::New { size, .. } => *size,
             TargetSpec::None => 0,
         }
     }
@@ -64,23 +67,28 @@ pub struct Plan {
     #[serde(with = "or_null")]
     pub target: TargetSpec,
     pub cells: Vec<Job>,
-    /// Cells of probes; left out of JSON where there are none, as are those below that were skipped.
+    /// Cells of probes; left out of JSON where there are none, as are those below that were
+    /// skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<ProbeCell>,
-    /// Exactly this many rounds; `None` = until every interval is narrower than `goal` or the budget ends.
+    /// Exactly this many rounds; `None` = until every interval is narrower than `goal` or the
+    /// budget ends.
     pub trials: Option<u32>,
     /// Relative half width of the 95 % interval that ends a run.
     pub goal: f64,
     pub trial_time: TrialTime,
-    /// The trial time was chosen to fit the budget, so a run may shorten it; left out of JSON where it was asked for.
+    /// The trial time was chosen to fit the budget, so a run may shorten it; left out of JSON where
+    /// it was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fitted: bool,
     #[serde(with = "nanos")]
     pub budget: Duration,
-    /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps it.
+    /// Draws the order of cells and the random offsets; below 2^53 so that every JSON reader keeps
+    /// it.
     pub seed: u64,
     pub skipped: Vec<Skipped>,
-    /// The cells are ways to do the same: each is tried for a moment, and only the fastest runs; left out of JSON where they are not.
+    /// The cells are ways to do the same: each is tried for a moment, and only the fastest runs;
+    /// left out of JSON where they are not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pick: bool,
     /// Measure what this machine can reach, before the first cell.
@@ -108,7 +116,8 @@ impl Plan {
     pub const BUDGET: Duration = Duration::from_secs(50);
     /// Rounds wanted before the goal may end a run.
     pub const ROUNDS: u32 = 5;
-    /// Trials after which a run without `--trials` ends, goal or not: memory stays bounded however long the budget.
+    /// Trials after which a run without `--trials` ends, goal or not: memory stays bounded however
+    /// long the budget.
     const MOST_TRIALS: usize = 8192;
 
     /// Batches of every probe's cell where no number of trials is said.
@@ -119,7 +128,8 @@ impl Plan {
         self.target.is_ours() && !self.cells.is_empty() && self.cells.iter().all(Job::appends)
     }
 
-    /// The most bytes that files of iotui's take: where some cells overwrite or read one and others make one, there are two.
+    /// The most bytes that files of iotui's take: where some cells overwrite or read one and others
+    /// make one, there are two.
     pub fn stored(&self) -> u64 {
         let two = !self.only_appends() && self.cells.iter().any(Job::appends);
         let size = if self.target.is_ours() { self.target.size() } else { 0 };
@@ -160,12 +170,16 @@ impl Plan {
         if self.remote.is_none() || self.probes.iter().any(ProbeCell::is_far) {
             return None;
         }
-        self.skipped_probes.iter().find(|skipped| skipped.cell.is_far()).map(|skipped| skipped.reason.as_str())
+        self.skipped_probes
+            .iter()
+            .find(|skipped| skipped.cell.is_far())
+            .map(|skipped| skipped.reason.as_str())
     }
 
     /// Rounds that this plan runs at most.
     pub fn most_rounds(&self) -> u32 {
-        let fits = u32::try_from(Self::MOST_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);
+        let fits =
+            u32::try_from(Self::MOST_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);
         self.trials.unwrap_or(fits.max(Self::ROUNDS))
     }
 }

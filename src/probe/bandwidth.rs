@@ -38,9 +38,24 @@ enum Op {
 
 /// Bytes per second of one thread.
 const OPS: &[Known<Op>] = &[
-    Known { name: "read", what: Op::Read, range: (5e9, 40e9), why: "10-20 lines of 64 bytes under way at 60-100 ns each" },
-    Known { name: "write", what: Op::Write, range: (4e9, 40e9), why: "as read, and each line is often read before it is written" },
-    Known { name: "copy", what: Op::Copy, range: (3e9, 20e9), why: "each byte is read and written: about half" },
+    Known {
+        name: "read",
+        what: Op::Read,
+        range: (5e9, 40e9),
+        why: "10-20 lines of 64 bytes under way at 60-100 ns each",
+    },
+    Known {
+        name: "write",
+        what: Op::Write,
+        range: (4e9, 40e9),
+        why: "as read, and each line is often read before it is written",
+    },
+    Known {
+        name: "copy",
+        what: Op::Copy,
+        range: (3e9, 20e9),
+        why: "each byte is read and written: about half",
+    },
 ];
 
 /// More would not be slower.
@@ -49,7 +64,9 @@ const MOST: u64 = 256 << 20;
 fn parts(cell: &ProbeCell) -> Option<(&'static Known<Op>, usize)> {
     let op = Known::of(OPS, cell, "op")?;
     match number(cell, "threads") {
-        Some(threads @ 2..=1024) if has_only(cell, &["op", "threads"]) => Some((op, threads as usize)),
+        Some(threads @ 2..=1024) if has_only(cell, &["op", "threads"]) => {
+            Some((op, threads as usize))
+        }
         None if has_only(cell, &["op"]) => Some((op, 1)),
         _ => None,
     }
@@ -63,8 +80,9 @@ impl Probe for Bandwidth {
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
         let one = OPS.iter().map(|op| ProbeCell::new(INFO.id, [("op", op.name.into())]));
         let threads = site.cpus.len() as u64;
-        let all =
-            OPS.iter().filter(|_| threads > 1).map(|op| ProbeCell::new(INFO.id, [("op", op.name.into()), ("threads", threads.into())]));
+        let all = OPS.iter().filter(|_| threads > 1).map(|op| {
+            ProbeCell::new(INFO.id, [("op", op.name.into()), ("threads", threads.into())])
+        });
         one.chain(all).collect()
     }
 
@@ -74,7 +92,9 @@ impl Probe for Bandwidth {
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
         match parts(cell) {
-            Some((_, threads)) if threads > site.cpus.len().max(1) => Err(format!("this process may use {} CPUs", site.cpus.len())),
+            Some((_, threads)) if threads > site.cpus.len().max(1) => {
+                Err(format!("this process may use {} CPUs", site.cpus.len()))
+            }
             Some(_) => site.has_memory(beyond_caches(site)),
             None => Ok(()),
         }
@@ -95,7 +115,8 @@ impl Probe for Bandwidth {
         let (op, threads) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
         let each = (beyond_caches(site) as usize / threads).next_multiple_of(1 << 16);
-        let parts = (0..threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
+        let parts =
+            (0..threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
         let cpus = if threads > 1 { site.cpus.clone() } else { Vec::new() };
         // By those who use it: memory lies at the node of the CPU that touched it first.
         match parts.as_slice() {
@@ -123,7 +144,9 @@ impl Gauge for Passes {
     fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
         let bytes: usize = self.parts.iter().map(|part| worked(self.op, part.len())).sum();
         let amount = bytes as f64 * count as f64;
-        let work = |part: &Map| (0..count).take_while(|_| !self.site.stopping()).for_each(|_| pass(self.op, part));
+        let work = |part: &Map| {
+            (0..count).take_while(|_| !self.site.stopping()).for_each(|_| pass(self.op, part))
+        };
         let took = match self.parts.as_slice() {
             [part] => Took::whole(amount, || work(part)),
             parts => Took { nanos: together(parts, &self.cpus, &work)?, amount, ..Took::default() },
@@ -137,7 +160,11 @@ impl Gauge for Passes {
 }
 
 /// Nanoseconds from the first start to the last end, of a thread for each part.
-fn together(parts: &[Map], cpus: &[usize], work: &(impl Fn(&Map) + Sync)) -> Result<u64, ProbeError> {
+fn together(
+    parts: &[Map],
+    cpus: &[usize],
+    work: &(impl Fn(&Map) + Sync),
+) -> Result<u64, ProbeError> {
     let gate = RwLock::new(());
     let one = |part: &Map, cpu: Option<&usize>| {
         let pinned = cpu.map_or(Ok(()), |cpu| Affinity::only(*cpu).apply());
@@ -156,10 +183,14 @@ fn together(parts: &[Map], cpus: &[usize], work: &(impl Fn(&Map) + Sync)) -> Res
         };
         let threads: Vec<_> = parts.iter().enumerate().map(spawn).collect();
         drop(closed);
-        threads.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread?.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())))
+            .collect()
     });
     let times = times.map_err(ProbeError::of("a thread on each CPU"))?;
-    let (begin, end) = (times.iter().map(|(begin, _)| *begin).min(), times.iter().map(|(_, end)| *end).max());
+    let (begin, end) =
+        (times.iter().map(|(begin, _)| *begin).min(), times.iter().map(|(_, end)| *end).max());
     Ok(end.unwrap_or(0).saturating_sub(begin.unwrap_or(0)))
 }
 
@@ -170,10 +201,13 @@ fn worked(op: Op, len: usize) -> usize {
 
 fn pass(op: Op, part: &Map) {
     let (start, len) = (part.at(0), part.len());
-    // SAFETY: all within the mapping, which is this thread's alone; the halves of a copy do not overlap.
+    // SAFETY: all within the mapping, which is this thread's alone; the halves of a copy do not
+    // overlap.
     unsafe {
         match op {
-            Op::Read => drop(black_box(sum(std::slice::from_raw_parts(start.cast::<u64>(), len / 8)))),
+            Op::Read => {
+                black_box(sum(std::slice::from_raw_parts(start.cast::<u64>(), len / 8)));
+            }
             Op::Write => std::ptr::write_bytes(start, black_box(0x5a), len),
             Op::Copy => std::ptr::copy_nonoverlapping(start, start.add(len / 2), len / 2),
         }

@@ -65,16 +65,24 @@ impl Probe for Call {
     }
 
     fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        (0..=MOST).map(|arguments| ProbeCell::new(INFO.id, [("arguments", arguments.into())])).collect()
+        (0..=MOST)
+            .map(|arguments| ProbeCell::new(INFO.id, [("arguments", arguments.into())]))
+            .collect()
     }
 
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
         let arguments = arguments(cell)? as f64;
-        site.cycles(2.0, 5.0 + arguments, "a call and a return that are guessed right, at most one cycle more for each argument")
+        site.cycles(
+            2.0,
+            5.0 + arguments,
+            "a call and a return that are guessed right, at most one cycle more for each argument",
+        )
     }
 
     fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let run = arguments(cell).and_then(|count| RUNS.get(usize::try_from(count).ok()?)).ok_or_else(|| ProbeError::unknown(cell))?;
+        let run = arguments(cell)
+            .and_then(|count| RUNS.get(usize::try_from(count).ok()?))
+            .ok_or_else(|| ProbeError::unknown(cell))?;
         Ok(Box::new(Calls(*run)))
     }
 }

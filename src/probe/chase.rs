@@ -12,8 +12,9 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The places at `offsets` (whole words, within the mapping), each visited once per turn, in the order given. Walked once, so
-    /// that the first load which counts meets the caches as any other does.
+    /// The places at `offsets` (whole words, within the mapping), each visited once per turn, in
+    /// the order given. Walked once, so that the first load which counts meets the caches as any
+    /// other does.
     pub fn through(map: Map, offsets: impl Iterator<Item = usize>) -> Ring {
         let (mut first, mut before, mut places) = (None, None, 0);
         let link = |from: usize, to: usize| {
@@ -36,7 +37,8 @@ impl Ring {
         ring
     }
 
-    /// `count` loads, rounded up to whole turns; the loop around them hides behind the loads, as it waits for none of them.
+    /// `count` loads, rounded up to whole turns; the loop around them hides behind the loads, as it
+    /// waits for none of them.
     pub fn run(&mut self, count: u64) -> Took {
         let (mut at, turns) = (self.next, count.div_ceil(TOGETHER));
         let took = Took::whole((turns * TOGETHER) as f64, || {
@@ -54,7 +56,8 @@ impl Ring {
     }
 }
 
-/// Of a ring so large that its first places have left every cache when its last are reached, no more is walked: 32 MiB of lines.
+/// Of a ring so large that its first places have left every cache when its last are reached, no
+/// more is walked: 32 MiB of lines.
 const WARM: u64 = 1 << 19;
 
 /// Loads in one turn of the loop.
@@ -64,15 +67,28 @@ const TOGETHER: u64 = 16;
 /// `at` must be a place of a ring.
 #[inline(always)]
 unsafe fn loads(at: &mut usize) {
-    // SAFETY: the caller vouches that `at` is a place of the ring; each holds the address of another; nothing is written.
+    // SAFETY: the caller vouches that `at` is a place of the ring; each holds the address of
+    // another; nothing is written.
     #[cfg(target_arch = "x86_64")]
     unsafe {
-        std::arch::asm!(".rept 16", "mov {at}, [{at}]", ".endr", at = inout(reg) * at, options(nostack, readonly, preserves_flags));
+        std::arch::asm!(
+            ".rept 16",
+            "mov {at}, [{at}]",
+            ".endr",
+            at = inout(reg) * at,
+            options(nostack, readonly, preserves_flags)
+        );
     }
     // SAFETY: each load is from a place of the ring, and gives the next one; nothing is written.
     #[cfg(target_arch = "aarch64")]
     unsafe {
-        std::arch::asm!(".rept 16", "ldr {at}, [{at}]", ".endr", at = inout(reg) * at, options(nostack, readonly, preserves_flags));
+        std::arch::asm!(
+            ".rept 16",
+            "ldr {at}, [{at}]",
+            ".endr",
+            at = inout(reg) * at,
+            options(nostack, readonly, preserves_flags)
+        );
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     for _ in 0..TOGETHER {

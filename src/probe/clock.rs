@@ -6,7 +6,9 @@ use super::known::{Known, has_only, text};
 use super::{Gauge, Probe, ProbeError, Site, Took};
 use crate::plan::{Group, ProbeCell, ProbeInfo};
 use crate::record::Estimate;
-use crate::sys::clock::{counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of};
+use crate::sys::clock::{
+    counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of,
+};
 
 pub(super) struct Clocks;
 
@@ -26,7 +28,12 @@ static INFO: ProbeInfo = ProbeInfo {
 
 /// Cycles of one reading.
 const SOURCES: &[Known<Source>] = &[
-    Known { name: "counter", what: Source::Counter, range: (18.0, 40.0), why: "one instruction that is made of many inside" },
+    Known {
+        name: "counter",
+        what: Source::Counter,
+        range: (18.0, 40.0),
+        why: "one instruction that is made of many inside",
+    },
     Known {
         name: "counter-ordered",
         what: Source::Ordered,
@@ -74,15 +81,20 @@ impl Probe for Clocks {
     }
 
     fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let cost = SOURCES.iter().map(|known| ProbeCell::new(INFO.id, [("source", known.name.into())]));
-        let part = |name: &'static str| ProbeCell::new(INFO.id, [("source", name.into()), ("part", "resolution".into())]);
+        let cost =
+            SOURCES.iter().map(|known| ProbeCell::new(INFO.id, [("source", known.name.into())]));
+        let part = |name: &'static str| {
+            ProbeCell::new(INFO.id, [("source", name.into()), ("part", "resolution".into())])
+        };
         cost.chain(SOURCES.iter().map(|known| part(known.name))).collect()
     }
 
     fn check(&self, cell: &ProbeCell, _: &Site) -> Result<(), String> {
         match source(cell).map(|known| known.what) {
             Some(Source::Ordered) if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
-            Some(Source::Counter | Source::Ordered) if is_resolution(cell) && counter_picos(1).is_none() => {
+            Some(Source::Counter | Source::Ordered)
+                if is_resolution(cell) && counter_picos(1).is_none() =>
+            {
                 Err("the CPU's counter is no sound clock here".into())
             }
             _ => Ok(()),
@@ -94,7 +106,8 @@ impl Probe for Clocks {
         if !is_resolution(cell) {
             return known.in_cycles(site);
         }
-        let estimate = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
+        let estimate =
+            |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
         match known.what {
             Source::Kernel(libc::CLOCK_MONOTONIC_COARSE) => {
                 estimate(1e6, 10e6, "one tick of the kernel's timer: 1000, 250 or 100 a second")
@@ -102,7 +115,11 @@ impl Probe for Clocks {
             Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => {
                 estimate(1.0, 1500.0, "it counts nanoseconds; two readings are a system call apart")
             }
-            _ => estimate(1.0, 40.0, "a counter at its own rate, or at that of the hypervisor; two readings are some cycles apart"),
+            _ => estimate(
+                1.0,
+                40.0,
+                "a counter at its own rate, or at that of the hypervisor; two readings are some cycles apart",
+            ),
         }
     }
 
@@ -165,10 +182,13 @@ impl Gauge for Step {
         let least = match self.0 {
             Source::Counter => least_step(count, counter).and_then(counter_picos),
             Source::Ordered => least_step(count, counter_ordered).and_then(counter_picos),
-            Source::Kernel(clock) => least_step(count, || nanos_of(clock)).map(|nanos| nanos * 1000),
+            Source::Kernel(clock) => {
+                least_step(count, || nanos_of(clock)).map(|nanos| nanos * 1000)
+            }
         };
         // A step may be less than a nanosecond: it is told as a thousand of them.
-        let nanos = least.ok_or_else(|| ProbeError::Missing("the clock stood still for 50 ms".into()))?;
+        let nanos =
+            least.ok_or_else(|| ProbeError::Missing("the clock stood still for 50 ms".into()))?;
         Ok(Took { nanos, amount: 1000.0, ..Took::default() })
     }
 

@@ -39,7 +39,8 @@ const BYTES: u64 = 16 << 20;
 const MOST: u64 = 32;
 
 fn processes(cell: &ProbeCell) -> Option<u64> {
-    number(cell, "processes").filter(|count| has_only(cell, &["processes"]) && (1..=MOST).contains(count))
+    number(cell, "processes")
+        .filter(|count| has_only(cell, &["processes"]) && (1..=MOST).contains(count))
 }
 
 impl Probe for Contention {
@@ -50,9 +51,13 @@ impl Probe for Contention {
     /// Unless chosen by doubling up to twice the CPUs, at least 4.
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
         let most = (site.cpus.len() as u64 * 2).clamp(4, MOST);
-        let doubled = || (0..6).map(|power| 1u64 << power).take_while(|count| *count <= most).collect();
+        let doubled =
+            || (0..6).map(|power| 1u64 << power).take_while(|count| *count <= most).collect();
         let counts = site.chosen(&INFO, "processes").unwrap_or_else(doubled);
-        counts.into_iter().map(|count| ProbeCell::new(INFO.id, [("processes", count.into())])).collect()
+        counts
+            .into_iter()
+            .map(|count| ProbeCell::new(INFO.id, [("processes", count.into())]))
+            .collect()
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
@@ -66,15 +71,22 @@ impl Probe for Contention {
         // Alone it has the CPU and the device; at worst each waits for all others.
         let low = 300.0 + BLOCK as f64 * device.byte.0;
         let high = (2500.0 + BLOCK as f64 * device.byte.1) * count;
-        let reason = format!("a system call, a copy and 4 KiB at the speed of the device, shared by {count}: {}", device.why);
+        let reason = format!(
+            "a system call, a copy and 4 KiB at the speed of the device, shared by {count}: {}",
+            device.why
+        );
         Some(Estimate { low, high, reason })
     }
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let count = processes(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
-        let files = (0..count).map(|seed| filled(site, BYTES, seed)).collect::<Result<Vec<_>, _>>()?;
-        let readers = files.iter().map(|file| Reader::fork(file.file(), BLOCK, None, site)).collect::<Result<Vec<_>, _>>()?;
+        let files =
+            (0..count).map(|seed| filled(site, BYTES, seed)).collect::<Result<Vec<_>, _>>()?;
+        let readers = files
+            .iter()
+            .map(|file| Reader::fork(file.file(), BLOCK, None, site))
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(Box::new(Together { readers, files, all: Part::default(), site: site.clone() }))
     }
 }

@@ -13,7 +13,8 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Measures both in about 2 ms: the least of several batches, as everything else only adds to it.
+    /// Measures both in about 2 ms: the least of several batches, as everything else only adds to
+    /// it.
     pub fn measure() -> Costs {
         let clock = Clock::best();
         let batch = |count: u64, work: &dyn Fn()| {
@@ -21,7 +22,9 @@ impl Costs {
             work();
             clock.nanos(begin, clock.now()) as f64 / count as f64
         };
-        let least = |count, work: &dyn Fn()| (0..9).map(|_| batch(count, work)).min_by(f64::total_cmp).unwrap_or(0.0);
+        let least = |count, work: &dyn Fn()| {
+            (0..9).map(|_| batch(count, work)).min_by(f64::total_cmp).unwrap_or(0.0)
+        };
         const READINGS: u64 = 5_000;
         const TURNS: u64 = 200_000;
         Costs {
@@ -42,6 +45,11 @@ mod tests {
     #[test]
     fn a_loop_costs_less_than_a_reading() {
         let costs = Costs::measure();
-        assert!(costs.loop_nanos > 0.0 && costs.loop_nanos < costs.clock_nanos && costs.clock_nanos < 1e5, "{costs:?}");
+        assert!(
+            costs.loop_nanos > 0.0
+                && costs.loop_nanos < costs.clock_nanos
+                && costs.clock_nanos < 1e5,
+            "{costs:?}"
+        );
     }
 }

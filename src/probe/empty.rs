@@ -30,7 +30,8 @@ pub(super) fn turns(count: u64) {
 /// A point that the compiler moves nothing across and cannot leave out.
 #[inline(always)]
 pub(super) fn nothing() {
-    // SAFETY: the template is empty: it reads and writes no memory, register or flag, as the options say.
+    // SAFETY: the template is empty: it reads and writes no memory, register or flag, as the
+    // options say.
     unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
 }
 

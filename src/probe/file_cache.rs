@@ -54,12 +54,20 @@ const REQUEST: u64 = 128 << 10;
 /// Nanoseconds of 4 KiB that are cached, read by long requests.
 const CACHED: (f64, f64) = (100.0, 1500.0);
 
-/// The control group's memory where there can be one, and the size of the file. Where a size beyond all groups was chosen, that is it.
+/// The control group's memory where there can be one, and the size of the file. Where a size beyond
+/// all groups was chosen, that is it.
 fn bounds(site: &Site, group: bool) -> (Option<u64>, u64) {
     let page = page_size();
-    let chosen = site.chosen(&INFO, "bytes").into_iter().flatten().max().filter(|bytes| *bytes > GROUPED);
-    let limit = group.then_some(GROUP).filter(|limit| chosen.is_none() && limit / 4 * 5 <= site.memory);
-    (limit, chosen.unwrap_or_else(|| limit.map_or(BOUND.min(site.memory), |limit| limit / 4 * 5)) / page * page)
+    let chosen =
+        site.chosen(&INFO, "bytes").into_iter().flatten().max().filter(|bytes| *bytes > GROUPED);
+    let limit =
+        group.then_some(GROUP).filter(|limit| chosen.is_none() && limit / 4 * 5 <= site.memory);
+    (
+        limit,
+        chosen.unwrap_or_else(|| limit.map_or(BOUND.min(site.memory), |limit| limit / 4 * 5))
+            / page
+            * page,
+    )
 }
 
 /// The control group's memory for a file of that size.
@@ -74,7 +82,8 @@ impl Probe for FileCache {
 
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
         let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
-        let sized = sizes.into_iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", bytes.into())]));
+        let sized =
+            sizes.into_iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", bytes.into())]));
         std::iter::once(ProbeCell::new(INFO.id, [])).chain(sized).collect()
     }
 
@@ -90,10 +99,16 @@ impl Probe for FileCache {
             Some(None) => bounds(site, false).1,
         };
         if bytes < LEAST {
-            return Err(format!("a quarter of what is free is {} of memory only", show_bytes(site.memory)));
+            return Err(format!(
+                "a quarter of what is free is {} of memory only",
+                show_bytes(site.memory)
+            ));
         }
-        // Reading takes no memory from programs, but the cache from other files: more than a little is read where that was asked for.
-        let beyond = |why| format!("{why}; --set file-cache.bytes={} reads it all the same", short_bytes(bytes));
+        // Reading takes no memory from programs, but the cache from other files: more than a little
+        // is read where that was asked for.
+        let beyond = |why| {
+            format!("{why}; --set file-cache.bytes={} reads it all the same", short_bytes(bytes))
+        };
         let asked = site.chosen(&INFO, "bytes").is_some();
         let fits = if asked { Ok(()) } else { site.has_memory(bytes).map_err(beyond) };
         fits.and_then(|()| has_room(site, bytes))
@@ -112,17 +127,26 @@ impl Probe for FileCache {
         self.check(cell, site).map_err(ProbeError::Missing)?;
         let value = if asked.is_some() { Value::Again } else { Value::Cached };
         let bytes = |group| asked.unwrap_or(bounds(site, group).1);
-        let why = if bytes(false) > GROUPED { "it is larger than 1 GiB" } else { "there is too little memory for one" };
+        let why = if bytes(false) > GROUPED {
+            "it is larger than 1 GiB"
+        } else {
+            "there is too little memory for one"
+        };
         let limit = limit(site, true, bytes(true)).ok_or(why);
         Ok(Box::new(Twice::open(value, limit, bytes, site)?))
     }
 }
 
-/// The size of the file that is read a second time, or none where the cache's own size is asked for; `None`: no cell of this probe.
+/// The size of the file that is read a second time, or none where the cache's own size is asked
+/// for; `None`: no cell of this probe.
 fn what(cell: &ProbeCell) -> Option<Option<u64>> {
     match (cell.params.len(), number(cell, "bytes")) {
         (0, _) => Some(None),
-        (1, Some(bytes)) if (LEAST..=MOST).contains(&bytes) && bytes.is_multiple_of(page_size()) => Some(Some(bytes)),
+        (1, Some(bytes))
+            if (LEAST..=MOST).contains(&bytes) && bytes.is_multiple_of(page_size()) =>
+        {
+            Some(Some(bytes))
+        }
         _ => None,
     }
 }
@@ -132,9 +156,17 @@ fn size(site: &Site, group: bool) -> Estimate {
     let (limit, bytes) = bounds(site, group);
     let free = site.memory.saturating_mul(4);
     let (low, high, reason) = match limit {
-        Some(limit) => (limit / 2, limit, format!("all that a control group of {} leaves for files", show_bytes(limit))),
+        Some(limit) => (
+            limit / 2,
+            limit,
+            format!("all that a control group of {} leaves for files", show_bytes(limit)),
+        ),
         None => {
-            let reason = format!("all free memory may hold files, {}; {} are tried", show_bytes(free), show_bytes(bytes));
+            let reason = format!(
+                "all free memory may hold files, {}; {} are tried",
+                show_bytes(free),
+                show_bytes(bytes)
+            );
             (bytes.min(free / 4 * 3), free.min(bytes), reason)
         }
     };
@@ -144,16 +176,34 @@ fn size(site: &Site, group: bool) -> Estimate {
 /// 4 KiB of a file that was read before.
 fn again(bytes: u64, limit: Option<u64>, site: &Site) -> Estimate {
     let (device, file) = (device(site), show_bytes(bytes));
-    let device_page = (device.byte.0 * PAGE as f64, device.byte.1 * PAGE as f64 + device.request.1 * PAGE as f64 / REQUEST as f64);
+    let device_page = (
+        device.byte.0 * PAGE as f64,
+        device.byte.1 * PAGE as f64 + device.request.1 * PAGE as f64 / REQUEST as f64,
+    );
     let (holds, whose) = match limit {
         Some(limit) => (limit, format!("a control group of {}", show_bytes(limit))),
-        None => (site.memory.saturating_mul(4), format!("free memory of {}", show_bytes(site.memory.saturating_mul(4)))),
+        None => (
+            site.memory.saturating_mul(4),
+            format!("free memory of {}", show_bytes(site.memory.saturating_mul(4))),
+        ),
     };
     let (low, high, reason) = match bytes {
-        _ if bytes > holds => (device_page.0, device_page.1, format!("{whose} cannot hold {file}: from the device, {}", device.why)),
+        _ if bytes > holds => (
+            device_page.0,
+            device_page.1,
+            format!("{whose} cannot hold {file}: from the device, {}", device.why),
+        ),
         // The kernel keeps some of the memory for itself.
-        _ if bytes > holds / 4 * 3 => (CACHED.0, device_page.1, format!("{file} are at the edge of {whose}")),
-        _ => (CACHED.0, CACHED.1, format!("{file} stay cached: 4 KiB copied out of the page cache, and their share of a system call")),
+        _ if bytes > holds / 4 * 3 => {
+            (CACHED.0, device_page.1, format!("{file} are at the edge of {whose}"))
+        }
+        _ => (
+            CACHED.0,
+            CACHED.1,
+            format!(
+                "{file} stay cached: 4 KiB copied out of the page cache, and their share of a system call"
+            ),
+        ),
     };
     Estimate { low, high: high.max(low), reason }
 }
@@ -176,7 +226,12 @@ mod tests {
         // A group must not be given more than a quarter of what is free either.
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
-        assert!(FileCache.check(&ProbeCell::new("file-cache", []), &with(LEAST - 1)).unwrap_err().contains("a quarter"));
+        assert!(
+            FileCache
+                .check(&ProbeCell::new("file-cache", []), &with(LEAST - 1))
+                .unwrap_err()
+                .contains("a quarter")
+        );
         let large = ProbeCell::new("file-cache", [("bytes", GROUPED.into())]);
         let refused = FileCache.check(&large, &with(GROUPED - 1)).unwrap_err();
         assert!(refused.contains("--set file-cache.bytes=1g"), "{refused}");
@@ -188,8 +243,13 @@ mod tests {
     fn sizes_beyond_all_groups_look_for_the_edge_of_the_machine() {
         let site = with(2 << 30).choosing(Some(&["file-cache.bytes=64m,4g,32g".parse().unwrap()]));
         assert_eq!(bounds(&site, true), (None, 32 << 30));
-        let [within, edge, beyond] = [4u64 << 30, 7 << 30, 32 << 30].map(|bytes| again(bytes, limit(&site, true, bytes), &site));
-        assert!(within.reason.contains("stay cached") && edge.reason.contains("at the edge of free memory of 8"), "{within:?} {edge:?}");
+        let [within, edge, beyond] = [4u64 << 30, 7 << 30, 32 << 30]
+            .map(|bytes| again(bytes, limit(&site, true, bytes), &site));
+        assert!(
+            within.reason.contains("stay cached")
+                && edge.reason.contains("at the edge of free memory of 8"),
+            "{within:?} {edge:?}"
+        );
         assert!(beyond.reason.contains("free memory of 8 GiB cannot hold 32 GiB"), "{beyond:?}");
         assert_eq!(size(&site, false).high, (8u64 << 30) as f64);
     }
@@ -197,10 +257,22 @@ mod tests {
     #[test]
     fn what_a_group_cannot_hold_is_expected_from_the_device() {
         let site = with(1 << 40);
-        let [holds, edge, beyond] = [64u64 << 20, 128 << 20, 192 << 20].map(|bytes| again(bytes, Some(GROUP), &site));
-        assert!(holds.reason.contains("stay cached") && (holds.low, holds.high) == CACHED, "{holds:?}");
-        assert!(edge.reason.contains("at the edge") && edge.low == holds.low && edge.high == beyond.high, "{edge:?}");
-        assert!(beyond.reason.contains("cannot hold 192 MiB") && beyond.high > holds.high, "{beyond:?}");
+        let [holds, edge, beyond] =
+            [64u64 << 20, 128 << 20, 192 << 20].map(|bytes| again(bytes, Some(GROUP), &site));
+        assert!(
+            holds.reason.contains("stay cached") && (holds.low, holds.high) == CACHED,
+            "{holds:?}"
+        );
+        assert!(
+            edge.reason.contains("at the edge")
+                && edge.low == holds.low
+                && edge.high == beyond.high,
+            "{edge:?}"
+        );
+        assert!(
+            beyond.reason.contains("cannot hold 192 MiB") && beyond.high > holds.high,
+            "{beyond:?}"
+        );
         // No group bounds it: all of it stays.
         assert_eq!(again(192 << 20, None, &site).high, holds.high);
     }

@@ -38,7 +38,8 @@ static INFO: ProbeInfo = ProbeInfo {
     }],
 };
 
-/// Up to here a file has a name, as opening one without costs more, which shows in the time of a small file.
+/// Up to here a file has a name, as opening one without costs more, which shows in the time of a
+/// small file.
 const NAMED: u64 = 1 << 20;
 
 impl Probe for FileRead {
@@ -63,7 +64,11 @@ impl Probe for FileRead {
         }
         let blocks = what.blocks() as f64;
         let (low, high) = (OPENED.0 + blocks * what.block.0, OPENED.1 + blocks * what.block.1);
-        Some(Estimate { low, high, reason: format!("opening, and for each of {} blocks {}", what.blocks(), what.why) })
+        Some(Estimate {
+            low,
+            high,
+            reason: format!("opening, and for each of {} blocks {}", what.blocks(), what.why),
+        })
     }
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
@@ -74,21 +79,43 @@ impl Probe for FileRead {
     }
 }
 
-/// In order the device moves long requests, in random order one for each block, of which read-ahead may save some.
+/// In order the device moves long requests, in random order one for each block, of which read-ahead
+/// may save some.
 fn from_device(cell: &ProbeCell, what: &What, device: &Device) -> Estimate {
     let (bytes, blocks) = (what.bytes as f64, what.blocks() as f64);
     let low = OPENED.0 + device.request.0 + bytes * device.byte.0;
-    let high = OPENED.1 + if what.random { blocks * device.request.1 } else { device.request.1 * 2.0 + bytes * device.byte.1 };
-    Estimate { low, high: high.max(low), reason: format!("{} blocks {} from the device: {}", what.blocks(), in_order(cell), device.why) }
+    let high = OPENED.1
+        + if what.random {
+            blocks * device.request.1
+        } else {
+            device.request.1 * 2.0 + bytes * device.byte.1
+        };
+    Estimate {
+        low,
+        high: high.max(low),
+        reason: format!(
+            "{} blocks {} from the device: {}",
+            what.blocks(),
+            in_order(cell),
+            device.why
+        ),
+    }
 }
 
 fn source(what: &What, site: &Site) -> Result<Source, ProbeError> {
     if what.bytes > NAMED {
         let scratch = filled(site, what.bytes, what.bytes)?;
         let file = scratch.file().try_clone().map_err(ProbeError::of("a file on the disk"))?;
-        return Ok(Source { path: fd::own_path(&file), ground: ground(&file), file, far: false, _own: Some(Box::new(scratch)) });
+        return Ok(Source {
+            path: fd::own_path(&file),
+            ground: ground(&file),
+            file,
+            far: false,
+            _own: Some(Box::new(scratch)),
+        });
     }
-    let own = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?).map_err(ProbeError::of("a folder on the disk"))?;
+    let own = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?)
+        .map_err(ProbeError::of("a folder on the disk"))?;
     let path = own.path().join("f0");
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
     let made = openat(own.folder(), "f0", flags, Mode::S_IRUSR | Mode::S_IWUSR);

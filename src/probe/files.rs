@@ -1,4 +1,5 @@
-//! Files of a probe's own: where they lie, how they are filled and proved to be cold, what their device should do.
+//! Files of a probe's own: where they lie, how they are filled and proved to be cold, what their
+//! device should do.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,14 +20,16 @@ pub(super) fn folder(site: &Site) -> Result<&Path, String> {
     site.dir.as_deref().ok_or_else(|| "no folder on a disk for a file: name one with --dir".into())
 }
 
-/// Gives this thread a descriptor table of its own, before anything is opened: a call that takes a descriptor then does not count its
-/// users, as in a program with one thread. Refused, the value is 20-40 ns per call higher.
+/// Gives this thread a descriptor table of its own, before anything is opened: a call that takes a
+/// descriptor then does not count its users, as in a program with one thread. Refused, the value is
+/// 20-40 ns per call higher.
 pub(super) fn alone() {
     let _ = unshare_files();
 }
 
-/// Lets this thread run on all CPUs of the process again. Where kernel threads do part of the work, one that may not leave its CPU
-/// can wait for them for a whole tick of the clock (seen with fsync: 4 ms instead of 0.2 on one of two CPUs).
+/// Lets this thread run on all CPUs of the process again. Where kernel threads do part of the work,
+/// one that may not leave its CPU can wait for them for a whole tick of the clock (seen with fsync:
+/// 4 ms instead of 0.2 on one of two CPUs).
 pub(super) fn unpin(site: &Site) {
     // It was allowed when the process began; refused, the evidence names the CPU.
     let _ = Affinity::of(&site.cpus).apply();
@@ -37,7 +40,11 @@ pub(super) fn has_room(site: &Site, bytes: u64) -> Result<(), String> {
     let dir = folder(site)?;
     let free = File::open(dir).and_then(|dir| mounts::space(&dir)).map(|space| space.available);
     match free {
-        Ok(free) if free / 2 < bytes => Err(format!("{} of disk: more than half of what is free, {}", show_bytes(bytes), show_bytes(free))),
+        Ok(free) if free / 2 < bytes => Err(format!(
+            "{} of disk: more than half of what is free, {}",
+            show_bytes(bytes),
+            show_bytes(free)
+        )),
         _ => Ok(()),
     }
 }
@@ -66,8 +73,13 @@ pub(super) fn cold(file: &File, bytes: u64) -> Result<(), ProbeError> {
     let done = make_cold(file, bytes).map_err(ProbeError::of("making the file cold"))?;
     match done.left {
         Some(left) if left.is_cold() => Ok(()),
-        Some(left) => Err(ProbeError::Missing(format!("the file cannot be made cold here: {:.0} % stays cached", left.share() * 100.0))),
-        None => Err(ProbeError::Missing("nothing tells here whether the file is cached, so cold cannot be proved".into())),
+        Some(left) => Err(ProbeError::Missing(format!(
+            "the file cannot be made cold here: {:.0} % stays cached",
+            left.share() * 100.0
+        ))),
+        None => Err(ProbeError::Missing(
+            "nothing tells here whether the file is cached, so cold cannot be proved".into(),
+        )),
     }
 }
 
@@ -75,7 +87,10 @@ pub(super) fn cold(file: &File, bytes: u64) -> Result<(), ProbeError> {
 pub(super) fn ground(file: &File) -> Option<String> {
     let mount = mounts::of(file).ok()?;
     let far = (mount.is_network() || mount.is_fuse()).then_some(mount.source).flatten();
-    Some(far.map_or_else(|| format!("on {}", mount.fs), |source| format!("on {} from {source}", mount.fs)))
+    Some(far.map_or_else(
+        || format!("on {}", mount.fs),
+        |source| format!("on {} from {source}", mount.fs),
+    ))
 }
 
 /// What a device should do, least and most.
@@ -108,13 +123,29 @@ const VIRTUAL: Device = Device {
     flush: (20e3, 30e6),
     why: "a virtual disk, whose word that it turns means nothing: 50-500 µs for a request that an SSD or the memory of its host serves",
 };
-const UNKNOWN: Device =
-    Device { request: (10e3, 25e6), byte: (0.1, 40.0), flush: (5e3, 50e6), why: "nothing tells what sort of device it is" };
+const UNKNOWN: Device = Device {
+    request: (10e3, 25e6),
+    byte: (0.1, 40.0),
+    flush: (5e3, 50e6),
+    why: "nothing tells what sort of device it is",
+};
 
 /// That of the folder for files, by what the kernel says of it.
 pub(super) fn device(site: &Site) -> Device {
-    let below = |dir: &Path| File::open(dir).ok().and_then(|dir| disk::device_of(&dir)).map(|(major, minor)| block::stack(major, minor));
-    let turns: Vec<bool> = site.dir.as_deref().and_then(below).into_iter().flatten().filter_map(|device| device.rotational).collect();
+    let below = |dir: &Path| {
+        File::open(dir)
+            .ok()
+            .and_then(|dir| disk::device_of(&dir))
+            .map(|(major, minor)| block::stack(major, minor))
+    };
+    let turns: Vec<bool> = site
+        .dir
+        .as_deref()
+        .and_then(below)
+        .into_iter()
+        .flatten()
+        .filter_map(|device| device.rotational)
+        .collect();
     sort(&turns, site.host.virtualisation.is_some())
 }
 

@@ -42,14 +42,24 @@ const WAYS: &[Known<Way>] = &[
         range: (50e3, 600e3),
         why: "tables of a few MiB copied, a task made, two switches, faults for each page that is written",
     },
-    Known { name: "vfork", what: Way::Vfork, range: (15e3, 150e3), why: "a task made without its memory, and two switches" },
+    Known {
+        name: "vfork",
+        what: Way::Vfork,
+        range: (15e3, 150e3),
+        why: "a task made without its memory, and two switches",
+    },
     Known {
         name: "spawn",
         what: Way::Spawn,
         range: (200e3, 2e6),
         why: "that, a program mapped, its C library linked: some hundred page faults",
     },
-    Known { name: "exec", what: Way::Exec, range: (250e3, 2.5e6), why: "as spawn, and the tables copied only to be thrown away" },
+    Known {
+        name: "exec",
+        what: Way::Exec,
+        range: (250e3, 2.5e6),
+        why: "as spawn, and the tables copied only to be thrown away",
+    },
 ];
 
 const PROGRAMS: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
@@ -74,7 +84,9 @@ impl Probe for Fork {
 
     fn check(&self, cell: &ProbeCell, _: &Site) -> Result<(), String> {
         match way(cell).map(|way| way.what) {
-            Some(Way::Spawn | Way::Exec) if program().is_none() => Err("there is no /bin/true to run".into()),
+            Some(Way::Spawn | Way::Exec) if program().is_none() => {
+                Err("there is no /bin/true to run".into())
+            }
             _ => Ok(()),
         }
     }
@@ -110,30 +122,53 @@ impl Children {
         let arguments: [*mut c_char; 2] = [self.program.as_ptr().cast_mut(), ptr::null_mut()];
         let environment: [*mut c_char; 1] = [ptr::null_mut()];
         match self.way {
-            // SAFETY: the child may make async-signal-safe calls only, since other threads may have held locks; it makes one, _exit(2).
+            // SAFETY: the child may make async-signal-safe calls only, since other threads may have
+            // held locks; it makes one, _exit(2).
             Way::Fork => match unsafe { libc::fork() } {
-                // SAFETY: _exit(2) takes a number, touches no memory and runs nothing that was registered for the exit.
+                // SAFETY: _exit(2) takes a number, touches no memory and runs nothing that was
+                // registered for the exit.
                 0 => unsafe { libc::_exit(0) },
                 child => child,
             },
             Way::Vfork => {
                 let top = self.stack.as_mut_ptr_range().end;
-                // SAFETY: the child runs on a stack of its own and ends at once; this thread sleeps until then.
-                unsafe { libc::clone(end_at_once, top.cast(), libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD, ptr::null_mut()) }
+                // SAFETY: the child runs on a stack of its own and ends at once; this thread sleeps
+                // until then.
+                unsafe {
+                    libc::clone(
+                        end_at_once,
+                        top.cast(),
+                        libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+                        ptr::null_mut(),
+                    )
+                }
             }
             Way::Spawn => {
                 let (mut child, none) = (0, ptr::null());
                 // SAFETY: all texts end with a zero, both lists with a null.
                 let error = unsafe {
-                    libc::posix_spawn(&mut child, self.program.as_ptr(), none, ptr::null(), arguments.as_ptr(), environment.as_ptr())
+                    libc::posix_spawn(
+                        &mut child,
+                        self.program.as_ptr(),
+                        none,
+                        ptr::null(),
+                        arguments.as_ptr(),
+                        environment.as_ptr(),
+                    )
                 };
                 if error == 0 { child } else { -1 }
             }
-            // SAFETY: the child may make async-signal-safe calls only, since other threads may have held locks: execve(2) and _exit(2).
+            // SAFETY: the child may make async-signal-safe calls only, since other threads may have
+            // held locks: execve(2) and _exit(2).
             Way::Exec => match unsafe { libc::fork() } {
-                // SAFETY: the path ends with a zero, both lists end with a null, and all were made before the fork.
+                // SAFETY: the path ends with a zero, both lists end with a null, and all were made
+                // before the fork.
                 0 => unsafe {
-                    libc::execve(self.program.as_ptr(), arguments.as_ptr().cast(), environment.as_ptr().cast());
+                    libc::execve(
+                        self.program.as_ptr(),
+                        arguments.as_ptr().cast(),
+                        environment.as_ptr().cast(),
+                    );
                     libc::_exit(127)
                 },
                 child => child,
@@ -152,7 +187,9 @@ impl Gauge for Children {
                     -1 => Some(ProbeError::last("making a process")),
                     child => match wait(child) {
                         Ok(0) => None,
-                        Ok(status) => Some(ProbeError::Missing(format!("the child ended with status {status}"))),
+                        Ok(status) => Some(ProbeError::Missing(format!(
+                            "the child ended with status {status}"
+                        ))),
                         Err(error) => Some(ProbeError::of("waitpid")(error)),
                     },
                 };
@@ -164,9 +201,19 @@ impl Gauge for Children {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let resident = text::read("/proc/self/statm").ok().and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+        let resident = text::read("/proc/self/statm")
+            .ok()
+            .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
         // 4 KiB pages where the kernel does not say.
-        let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten().map_or(4096, |size| size as u64);
-        resident.map(|pages| format!("the parent has {} in memory", crate::units::show_bytes(pages * page))).into_iter().collect()
+        let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
+            .ok()
+            .flatten()
+            .map_or(4096, |size| size as u64);
+        resident
+            .map(|pages| {
+                format!("the parent has {} in memory", crate::units::show_bytes(pages * page))
+            })
+            .into_iter()
+            .collect()
     }
 }

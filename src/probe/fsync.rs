@@ -40,7 +40,12 @@ static INFO: ProbeInfo = ProbeInfo {
 
 /// Whether only the data is waited for.
 const CALLS: &[Known<bool>] = &[
-    Known { name: "fsync", what: false, range: (1.0, 3.0), why: "data, then a commit of the journal, each with its flush" },
+    Known {
+        name: "fsync",
+        what: false,
+        range: (1.0, 3.0),
+        why: "data, then a commit of the journal, each with its flush",
+    },
     Known { name: "fdatasync", what: true, range: (1.0, 2.0), why: "data and one flush" },
 ];
 const SIZES: [u64; 3] = [0, 4096, 1 << 20];
@@ -59,8 +64,13 @@ impl Probe for Fsync {
 
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
         let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
-        let cell = |bytes: u64, call: &'static str| ProbeCell::new(INFO.id, [("call", call.into()), ("bytes", bytes.into())]);
-        sizes.into_iter().flat_map(|bytes| CALLS.iter().map(move |call| cell(bytes, call.name))).collect()
+        let cell = |bytes: u64, call: &'static str| {
+            ProbeCell::new(INFO.id, [("call", call.into()), ("bytes", bytes.into())])
+        };
+        sizes
+            .into_iter()
+            .flat_map(|bytes| CALLS.iter().map(move |call| cell(bytes, call.name)))
+            .collect()
     }
 
     fn check(&self, _: &ProbeCell, site: &Site) -> Result<(), String> {
@@ -77,7 +87,10 @@ impl Probe for Fsync {
                 reason: "a system call that finds nothing to write; some file systems flush all the same".into(),
             });
         }
-        let (low, high) = (flush.0 * call.range.0 + bytes as f64 * byte.0, flush.1 * call.range.1 + bytes as f64 * byte.1);
+        let (low, high) = (
+            flush.0 * call.range.0 + bytes as f64 * byte.0,
+            flush.1 * call.range.1 + bytes as f64 * byte.1,
+        );
         Some(Estimate { low, high, reason: format!("{}; {why}", call.why) })
     }
 
@@ -85,8 +98,17 @@ impl Probe for Fsync {
         let (call, bytes) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         unpin(site);
         let file = filled(site, FILE, bytes)?;
-        let data = Aligned::filled(bytes as usize, 0xa5).map_err(ProbeError::of("memory for the data"))?;
-        Ok(Box::new(Syncs { only_data: call.what, data, at: 0, file, done: 0, device_bytes: Some(0), site: site.clone() }))
+        let data =
+            Aligned::filled(bytes as usize, 0xa5).map_err(ProbeError::of("memory for the data"))?;
+        Ok(Box::new(Syncs {
+            only_data: call.what,
+            data,
+            at: 0,
+            file,
+            done: 0,
+            device_bytes: Some(0),
+            site: site.clone(),
+        }))
     }
 }
 
@@ -113,7 +135,11 @@ impl Syncs {
             file.write_all_at(&self.data, self.at).map_err(ProbeError::of("write"))?;
             self.at += len;
         }
-        if self.only_data { fdatasync(file).map_err(ProbeError::of("fdatasync")) } else { fsync(file).map_err(ProbeError::of("fsync")) }
+        if self.only_data {
+            fdatasync(file).map_err(ProbeError::of("fdatasync"))
+        } else {
+            fsync(file).map_err(ProbeError::of("fsync"))
+        }
     }
 
     fn written(&self) -> Option<u64> {
@@ -134,10 +160,12 @@ impl Gauge for Syncs {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let each = self
-            .device_bytes
-            .filter(|_| self.done > 0)
-            .map(|bytes| format!("the device wrote {} for each call meanwhile, what others wrote included", show_bytes(bytes / self.done)));
+        let each = self.device_bytes.filter(|_| self.done > 0).map(|bytes| {
+            format!(
+                "the device wrote {} for each call meanwhile, what others wrote included",
+                show_bytes(bytes / self.done)
+            )
+        });
         ground(self.file.file()).into_iter().chain(each).collect()
     }
 

@@ -1,4 +1,5 @@
-//! `latency`: the time of one load by the size of the memory that is used, from the first cache to memory.
+//! `latency`: the time of one load by the size of the memory that is used, from the first cache to
+//! memory.
 
 use super::chase::{Ring, shuffled};
 use super::known::{has_only, number};
@@ -22,7 +23,15 @@ static INFO: ProbeInfo = ProbeInfo {
           load also waits for a page walk: the probe tlb has that part alone.",
     makes_files: false,
     params: &[
-        ProbeParam { name: "bytes", about: "memory that is used", of: RangeOf::Bytes, least: 512, most: 1 << 40, step: 8, usual: "4k..1g" },
+        ProbeParam {
+            name: "bytes",
+            about: "memory that is used",
+            of: RangeOf::Bytes,
+            least: 512,
+            most: 1 << 40,
+            step: 8,
+            usual: "4k..1g",
+        },
         ProbeParam {
             name: "stride",
             about: "distance of the places, 0 for the random order of lines",
@@ -44,9 +53,15 @@ const SIZES: std::ops::RangeInclusive<u32> = 12..=30;
 fn parts(cell: &ProbeCell) -> Option<(usize, Option<usize>)> {
     let bytes = number(cell, "bytes").filter(|bytes| (1 << 9..=1 << 40).contains(bytes))?;
     let stride = number(cell, "stride");
-    let known = if stride.is_some() { has_only(cell, &["bytes", "stride"]) } else { has_only(cell, &["bytes"]) };
-    let sound = stride.is_none_or(|stride| stride >= 8 && stride.is_multiple_of(8) && stride <= bytes);
-    Some((usize::try_from(bytes).ok()?, stride.map(|stride| stride as usize))).filter(|_| known && sound)
+    let known = if stride.is_some() {
+        has_only(cell, &["bytes", "stride"])
+    } else {
+        has_only(cell, &["bytes"])
+    };
+    let sound =
+        stride.is_none_or(|stride| stride >= 8 && stride.is_multiple_of(8) && stride <= bytes);
+    Some((usize::try_from(bytes).ok()?, stride.map(|stride| stride as usize)))
+        .filter(|_| known && sound)
 }
 
 impl Probe for Latency {
@@ -56,11 +71,18 @@ impl Probe for Latency {
 
     /// No more than one place is no ring: strides beyond the size are left out.
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let sizes = site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.map(|power| 1 << power).collect());
+        let sizes =
+            site.chosen(&INFO, "bytes").unwrap_or_else(|| SIZES.map(|power| 1 << power).collect());
         let strides = site.chosen(&INFO, "stride").unwrap_or_else(|| STRIDES.into());
-        let pairs = strides.into_iter().flat_map(|stride| sizes.iter().map(move |size| (*size, stride)));
+        let pairs =
+            strides.into_iter().flat_map(|stride| sizes.iter().map(move |size| (*size, stride)));
         let cell = |(size, stride): (u64, u64)| {
-            ProbeCell::new(INFO.id, [("bytes", size.into())].into_iter().chain((stride > 0).then_some(("stride", stride.into()))))
+            ProbeCell::new(
+                INFO.id,
+                [("bytes", size.into())]
+                    .into_iter()
+                    .chain((stride > 0).then_some(("stride", stride.into()))),
+            )
         };
         pairs.filter(|(size, stride)| stride <= size).map(cell).collect()
     }
@@ -74,10 +96,21 @@ impl Probe for Latency {
 
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
         let (bytes, stride) = parts(cell)?;
-        let mut caches: Vec<_> = site.host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
+        let mut caches: Vec<_> =
+            site.host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
         caches.sort_by_key(|cache| cache.size);
-        let (low, high) = match caches.iter().find(|cache| cache.size >= bytes as u64).map(|cache| (cache.level, cache.size)) {
-            Some((1, size)) => return site.cycles(3.0, 6.0, &format!("the L1 cache of {} holds it", show_bytes(size))),
+        let (low, high) = match caches
+            .iter()
+            .find(|cache| cache.size >= bytes as u64)
+            .map(|cache| (cache.level, cache.size))
+        {
+            Some((1, size)) => {
+                return site.cycles(
+                    3.0,
+                    6.0,
+                    &format!("the L1 cache of {} holds it", show_bytes(size)),
+                );
+            }
             Some((2, size)) => {
                 return site.cycles(
                     if stride.is_some() { 3.0 } else { 11.0 },
@@ -87,13 +120,22 @@ impl Probe for Latency {
             }
             Some((level, size)) => {
                 let low = if stride.is_some() { 3.0 } else { 30.0 };
-                return site.cycles(low, 90.0, &format!("the L{level} cache of {} holds it; page walks come on top", show_bytes(size)));
+                return site.cycles(
+                    low,
+                    90.0,
+                    &format!(
+                        "the L{level} cache of {} holds it; page walks come on top",
+                        show_bytes(size)
+                    ),
+                );
             }
             None if stride.is_some() => (1.0, 150.0),
             None => (60.0, 200.0),
         };
         let why = match stride {
-            Some(_) => "no cache holds it; a prefetcher that sees the stride hides much of memory's time",
+            Some(_) => {
+                "no cache holds it; a prefetcher that sees the stride hides much of memory's time"
+            }
             None => "no cache holds it: 60-150 ns of memory, and a page walk",
         };
         Some(Estimate { low, high, reason: why.into() })
@@ -106,8 +148,13 @@ impl Probe for Latency {
         map.touch();
         site.go_on()?;
         Ok(Box::new(match stride {
-            Some(stride) => Loads(Ring::through(map, (0..bytes / stride).map(|place| place * stride))),
-            None => Loads(Ring::through(map, shuffled(bytes / LINE, bytes as u64).into_iter().map(|place| place as usize * LINE))),
+            Some(stride) => {
+                Loads(Ring::through(map, (0..bytes / stride).map(|place| place * stride)))
+            }
+            None => Loads(Ring::through(
+                map,
+                shuffled(bytes / LINE, bytes as u64).into_iter().map(|place| place as usize * LINE),
+            )),
         }))
     }
 }
@@ -120,6 +167,10 @@ impl Gauge for Loads {
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![format!("{} of pages of {}", show_bytes(self.0.bytes() as u64), show_bytes(super::map::page() as u64))]
+        vec![format!(
+            "{} of pages of {}",
+            show_bytes(self.0.bytes() as u64),
+            show_bytes(super::map::page() as u64)
+        )]
     }
 }

@@ -58,9 +58,24 @@ const OPS: &[Known<Op>] = &[
         range: (4e3, 1.5e6),
         why: "an inode, an entry, their part of the journal; most where many were just freed",
     },
-    Known { name: "stat", what: Op::Stat, range: (250.0, 4e3), why: "a system call and a name that is found in the cache of names" },
-    Known { name: "rename", what: Op::Rename, range: (3e3, 100e3), why: "two entries of a folder and their part of the journal" },
-    Known { name: "delete", what: Op::Delete, range: (3e3, 150e3), why: "an entry and an inode given back, and their part of the journal" },
+    Known {
+        name: "stat",
+        what: Op::Stat,
+        range: (250.0, 4e3),
+        why: "a system call and a name that is found in the cache of names",
+    },
+    Known {
+        name: "rename",
+        what: Op::Rename,
+        range: (3e3, 100e3),
+        why: "two entries of a folder and their part of the journal",
+    },
+    Known {
+        name: "delete",
+        what: Op::Delete,
+        range: (3e3, 150e3),
+        why: "an entry and an inode given back, and their part of the journal",
+    },
 ];
 
 /// Files at a time.
@@ -92,10 +107,15 @@ impl Probe for Metadata {
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let op = op(cell).ok_or_else(|| ProbeError::unknown(cell))?.what;
         alone();
-        let dir = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?).map_err(ProbeError::of("a folder on the disk"))?;
-        let names = |letter: char| (0..MOST).filter_map(|number| CString::new(format!("{letter}{number}")).ok()).collect();
-        let mut files = Files { op, dir, names: names('f'), others: names('g'), done: 0, site: site.clone() };
-        // The first entries of a folder take its blocks, and inodes of a group that nobody looked at yet.
+        let dir = ScratchDir::create(folder(site).map_err(ProbeError::Missing)?)
+            .map_err(ProbeError::of("a folder on the disk"))?;
+        let names = |letter: char| {
+            (0..MOST).filter_map(|number| CString::new(format!("{letter}{number}")).ok()).collect()
+        };
+        let mut files =
+            Files { op, dir, names: names('f'), others: names('g'), done: 0, site: site.clone() };
+        // The first entries of a folder take its blocks, and inodes of a group that nobody looked
+        // at yet.
         files.run(FIRST)?;
         files.done = 0;
         Ok(Box::new(files))
@@ -124,7 +144,8 @@ impl Files {
                     let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_WRONLY | OFlag::O_CLOEXEC;
                     openat(folder, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(drop)
                 }
-                Op::Stat => fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW).map(|stat| _ = std::hint::black_box(stat)),
+                Op::Stat => fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)
+                    .map(|stat| _ = std::hint::black_box(stat)),
                 Op::Rename => renameat(folder, name, folder, other.as_c_str()),
                 Op::Delete => unlinkat(folder, name, UnlinkatFlags::NoRemoveDir),
             };

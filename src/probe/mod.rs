@@ -1,8 +1,9 @@
-//! Measurements of the operating system itself, from a clock reading to a file read over the network: one file each,
-//! listed once in [`PROBES`].
+//! Measurements of the operating system itself, from a clock reading to a file read over the
+//! network: one file each, listed once in [`PROBES`].
 //!
-//! A probe says what it can measure here ([`Probe::cells`]), what it expects ([`Probe::estimate`]) and opens a [`Gauge`];
-//! the engine decides how much one batch is, repeats it, and takes the cost of clock and loop out.
+//! A probe says what it can measure here ([`Probe::cells`]), what it expects ([`Probe::estimate`])
+//! and opens a [`Gauge`]; the engine decides how much one batch is, repeats it, and takes the cost
+//! of clock and loop out.
 
 mod bandwidth;
 mod call;
@@ -60,7 +61,8 @@ pub trait Probe: Sync {
         Unit::Nanos
     }
 
-    /// Whether a cell can be had here, quickly asked: a CPU too few, a program or a peer that is missing.
+    /// Whether a cell can be had here, quickly asked: a CPU too few, a program or a peer that is
+    /// missing.
     ///
     /// # Errors
     /// The reason, for people.
@@ -68,16 +70,18 @@ pub trait Probe: Sync {
         Ok(())
     }
 
-    /// The other machine that a cell is measured to, by its own word; `None` where it is this one alone.
+    /// The other machine that a cell is measured to, by its own word; `None` where it is this one
+    /// alone.
     fn far(&self, _: &ProbeCell, _: &Site) -> Option<HostSummary> {
         None
     }
 
-    /// What the value should be, from facts about this machine, with the reasoning; never from a measurement of the cell itself.
+    /// What the value should be, from facts about this machine, with the reasoning; never from a
+    /// measurement of the cell itself.
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate>;
 
-    /// Makes a cell ready, on the thread that will measure it. That thread is pinned to one CPU where that is allowed,
-    /// and ends afterwards, so that nothing has to be restored.
+    /// Makes a cell ready, on the thread that will measure it. That thread is pinned to one CPU
+    /// where that is allowed, and ends afterwards, so that nothing has to be restored.
     ///
     /// # Errors
     /// What is refused or missing here, and an unknown cell.
@@ -86,7 +90,8 @@ pub trait Probe: Sync {
 
 /// A cell that is ready to be measured.
 pub trait Gauge {
-    /// Does `count` operations, or as many as there are, and says how long they took. Long work asks `site.stopping()`.
+    /// Does `count` operations, or as many as there are, and says how long they took. Long work
+    /// asks `site.stopping()`.
     ///
     /// # Errors
     /// An operation that failed.

@@ -31,7 +31,8 @@ static INFO: ProbeInfo = ProbeInfo {
 const PAGES: [u64; 2] = [1, 256];
 
 fn pages(cell: &ProbeCell) -> Option<usize> {
-    let pages = number(cell, "pages").filter(|pages| (1..=1 << 20).contains(pages) && has_only(cell, &["pages"]))?;
+    let pages = number(cell, "pages")
+        .filter(|pages| (1..=1 << 20).contains(pages) && has_only(cell, &["pages"]))?;
     usize::try_from(pages).ok()
 }
 
@@ -58,7 +59,8 @@ impl Probe for Mprotect {
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let pages = pages(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         self.check(cell, site).map_err(ProbeError::Missing)?;
-        // Room on both sides: what lies beside is never changed, so the kernel neither joins nor splits other mappings.
+        // Room on both sides: what lies beside is never changed, so the kernel neither joins nor
+        // splits other mappings.
         let map = Map::anonymous(pages * page(), false)?;
         map.touch();
         Ok(Box::new(Toggle { map, writable: true }))

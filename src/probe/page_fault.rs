@@ -48,8 +48,18 @@ const KINDS: &[Known<Kind>] = &[
         range: (250.0, 2500.0),
         why: "an exception, a page taken and cleared; more where the hypervisor has to back it",
     },
-    Known { name: "zero", what: Kind::Zero, range: (150.0, 1500.0), why: "an exception and one entry: nothing is cleared" },
-    Known { name: "huge", what: Kind::Huge, range: (50e3, 600e3), why: "an exception and 2 MiB cleared, at 5-30 GB/s" },
+    Known {
+        name: "zero",
+        what: Kind::Zero,
+        range: (150.0, 1500.0),
+        why: "an exception and one entry: nothing is cleared",
+    },
+    Known {
+        name: "huge",
+        what: Kind::Huge,
+        range: (50e3, 600e3),
+        why: "an exception and 2 MiB cleared, at 5-30 GB/s",
+    },
     Known {
         name: "file",
         what: Kind::File,
@@ -68,7 +78,12 @@ const KINDS: &[Known<Kind>] = &[
         range: (20e3, 2e6),
         why: "one read of the device: 20-200 µs of an SSD, milliseconds of a disk that turns",
     },
-    Known { name: "cow", what: Kind::Cow, range: (350.0, 3000.0), why: "an exception, a page taken and 4 KiB copied" },
+    Known {
+        name: "cow",
+        what: Kind::Cow,
+        range: (350.0, 3000.0),
+        why: "an exception, a page taken and 4 KiB copied",
+    },
 ];
 
 fn kind(cell: &ProbeCell) -> Option<&'static Known<Kind>> {
@@ -77,7 +92,8 @@ fn kind(cell: &ProbeCell) -> Option<&'static Known<Kind>> {
 
 /// Memory that one batch goes through at most.
 const MOST: u64 = 64 << 20;
-/// The file that is read from the device; every other page of 64 KiB, so that no fault brings the next one's data.
+/// The file that is read from the device; every other page of 64 KiB, so that no fault brings the
+/// next one's data.
 const COLD: usize = 8 << 20;
 const AROUND: usize = 64 << 10;
 
@@ -161,7 +177,12 @@ impl Faults {
     /// A mapping with so many places that were not touched.
     fn fresh(&self, places: usize) -> Result<Map, ProbeError> {
         let len = places * self.step();
-        let file = || self.file.as_ref().map(Backing::file).ok_or_else(|| ProbeError::Missing("there is no file".into()));
+        let file = || {
+            self.file
+                .as_ref()
+                .map(Backing::file)
+                .ok_or_else(|| ProbeError::Missing("there is no file".into()))
+        };
         match self.kind {
             Kind::Anonymous | Kind::Zero => Map::anonymous(len, false),
             Kind::Huge => Map::anonymous(len, true),
@@ -211,9 +232,13 @@ impl Gauge for Faults {
             self.site.go_on()?;
             let places = left.min(self.room() as u64);
             let (nanos, faults) = self.touch(places as usize)?;
-            // Far fewer: what was to be measured did not happen. Far more: a huge page was not to be had.
+            // Far fewer: what was to be measured did not happen. Far more: a huge page was not to
+            // be had.
             if faults * 2 < places || (self.kind == Kind::Huge && faults > places * 8) {
-                return Err(ProbeError::Missing(format!("{faults} faults where {places} places were touched: {}", self.why())));
+                return Err(ProbeError::Missing(format!(
+                    "{faults} faults where {places} places were touched: {}",
+                    self.why()
+                )));
             }
             took = Took {
                 nanos: took.nanos + nanos,
@@ -227,7 +252,10 @@ impl Gauge for Faults {
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![format!("{} faults counted by the kernel for {} places touched", self.faults, self.touched)]
+        vec![format!(
+            "{} faults counted by the kernel for {} places touched",
+            self.faults, self.touched
+        )]
     }
 
     fn most(&self) -> u64 {
@@ -238,7 +266,9 @@ impl Gauge for Faults {
 impl Faults {
     fn why(&self) -> &'static str {
         match self.kind {
-            Kind::Huge => "no huge pages are given out here (/sys/kernel/mm/transparent_hugepage/enabled, or memory is in pieces)",
+            Kind::Huge => {
+                "no huge pages are given out here (/sys/kernel/mm/transparent_hugepage/enabled, or memory is in pieces)"
+            }
             Kind::Major => "the file cannot be made cold here",
             _ => "the kernel maps more than one page per fault here",
         }

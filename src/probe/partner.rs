@@ -35,13 +35,15 @@ impl Place {
         }
         // Unbound, the two run where the scheduler likes, and the figure would be neither place's.
         match Affinity::current().and_then(|own| own.apply()) {
-            Err(error) if site.cpus.len() != 1 => Err(format!("nothing can be bound to a CPU here: sched_setaffinity: {error}")),
+            Err(error) if site.cpus.len() != 1 => {
+                Err(format!("nothing can be bound to a CPU here: sched_setaffinity: {error}"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// The CPU of the partner; `None`: that of the caller, which it inherits. It is tried here, so that a partner is never
-    /// waited for that could not go there.
+    /// The CPU of the partner; `None`: that of the caller, which it inherits. It is tried here, so
+    /// that a partner is never waited for that could not go there.
     fn affinity(self, site: &Site) -> Result<Option<Affinity>, ProbeError> {
         let Some(cpu) = site.other_cpu().filter(|_| self == Place::Across) else { return Ok(None) };
         let (own, other) = (Affinity::current(), Affinity::only(cpu));
@@ -59,22 +61,30 @@ impl Process {
     /// Forks. The kernel kills the child when the calling thread ends, whatever ends it.
     ///
     /// # Safety
-    /// After a fork of a process with threads only async-signal-safe calls are sound: `body` must not allocate, lock or panic.
+    /// After a fork of a process with threads only async-signal-safe calls are sound: `body` must
+    /// not allocate, lock or panic.
     ///
     /// # Errors
     /// The errno of fork(2).
-    pub unsafe fn fork(place: Place, site: &Site, body: impl FnOnce()) -> Result<Process, ProbeError> {
+    pub unsafe fn fork(
+        place: Place,
+        site: &Site,
+        body: impl FnOnce(),
+    ) -> Result<Process, ProbeError> {
         let affinity = place.affinity(site)?;
         let parent = std::process::id();
-        // SAFETY: the child makes async-signal-safe calls only: prctl(2), getppid(2), sched_setaffinity(2), what `body` promises, _exit(2).
+        // SAFETY: the child makes async-signal-safe calls only: prctl(2), getppid(2),
+        // sched_setaffinity(2), what `body` promises, _exit(2).
         match unsafe { libc::fork() } {
             -1 => Err(ProbeError::last("fork")),
             0 => {
-                // SAFETY: prctl(2) and _exit(2) take numbers and touch no memory; the child ends here and runs nothing of the parent's.
+                // SAFETY: prctl(2) and _exit(2) take numbers and touch no memory; the child ends
+                // here and runs nothing of the parent's.
                 unsafe {
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                     // The parent may have ended before.
-                    let placed = std::os::unix::process::parent_id() == parent && affinity.is_none_or(|affinity| affinity.apply().is_ok());
+                    let placed = std::os::unix::process::parent_id() == parent
+                        && affinity.is_none_or(|affinity| affinity.apply().is_ok());
                     if placed {
                         body();
                     }
@@ -115,7 +125,11 @@ pub(super) struct Thread(Option<JoinHandle<()>>);
 impl Thread {
     /// # Errors
     /// There can be no further thread.
-    pub fn spawn(place: Place, site: &Site, body: impl FnOnce() + Send + 'static) -> Result<Thread, ProbeError> {
+    pub fn spawn(
+        place: Place,
+        site: &Site,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Result<Thread, ProbeError> {
         let affinity = place.affinity(site)?;
         let run = move || {
             // It was tried just before.

@@ -41,7 +41,12 @@ enum Kind {
 
 /// Bytes per second.
 const KINDS: &[Known<Kind>] = &[
-    Known { name: "pipe", what: Kind::Pipe, range: (0.5e9, 8e9), why: "two copies of each byte and two switches for 64 KiB" },
+    Known {
+        name: "pipe",
+        what: Kind::Pipe,
+        range: (0.5e9, 8e9),
+        why: "two copies of each byte and two switches for 64 KiB",
+    },
     Known {
         name: "unix",
         what: Kind::Unix,
@@ -58,9 +63,13 @@ const MOST: u64 = 1 << 20;
 fn parts(cell: &ProbeCell) -> Option<(&'static Known<Kind>, Place, usize)> {
     let (bytes, known): (_, &[&str]) = match cell.params.get("bytes") {
         None => (BLOCK, &["kind", "cpus"]),
-        Some(_) => (number(cell, "bytes").filter(|bytes| (1..=MOST).contains(bytes))? as usize, &["kind", "cpus", "bytes"]),
+        Some(_) => (
+            number(cell, "bytes").filter(|bytes| (1..=MOST).contains(bytes))? as usize,
+            &["kind", "cpus", "bytes"],
+        ),
     };
-    Some((Known::of(KINDS, cell, "kind")?, Place::of(cell)?, bytes)).filter(|_| has_only(cell, known))
+    Some((Known::of(KINDS, cell, "kind")?, Place::of(cell)?, bytes))
+        .filter(|_| has_only(cell, known))
 }
 
 impl Probe for Pipe {
@@ -73,9 +82,16 @@ impl Probe for Pipe {
         let cell = |kind: &'static str, cpus: &'static str, bytes: u64| {
             // The cells without a size have the usual one, in sessions of before too.
             let said = (bytes != BLOCK as u64).then_some(("bytes", bytes.into()));
-            ProbeCell::new(INFO.id, [("kind", kind.into()), ("cpus", cpus.into())].into_iter().chain(said))
+            ProbeCell::new(
+                INFO.id,
+                [("kind", kind.into()), ("cpus", cpus.into())].into_iter().chain(said),
+            )
         };
-        let places = |bytes: u64| KINDS.iter().flat_map(move |kind| Place::ALL.map(|(cpus, _)| cell(kind.name, cpus, bytes)));
+        let places = |bytes: u64| {
+            KINDS
+                .iter()
+                .flat_map(move |kind| Place::ALL.map(|(cpus, _)| cell(kind.name, cpus, bytes)))
+        };
         sizes.into_iter().flat_map(places).collect()
     }
 
@@ -93,21 +109,25 @@ impl Probe for Pipe {
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let (kind, place, block) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        let pipe = || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
+        let pipe =
+            || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
         let (from, to) = match kind.what {
             Kind::Pipe => pipe()?,
             Kind::Unix => {
-                let (one, two) = std::os::unix::net::UnixStream::pair().map_err(ProbeError::of("socketpair"))?;
+                let (one, two) =
+                    std::os::unix::net::UnixStream::pair().map_err(ProbeError::of("socketpair"))?;
                 (one.into(), two.into())
             }
         };
         let (back, answer) = pipe()?;
-        let memory = |value| Aligned::filled(block, value).map_err(ProbeError::of("memory for a message"));
+        let memory =
+            |value| Aligned::filled(block, value).map_err(ProbeError::of("memory for a message"));
         let (mut buffer, data) = (memory(0)?, memory(0x5a)?);
         let (reads, writes) = (from.as_raw_fd(), answer.as_raw_fd());
         let (not_mine, nor_mine) = (to.as_raw_fd(), back.as_raw_fd());
         let body = || {
-            // SAFETY: after the fork these are this process' own; without them it sees the end when the other side is gone.
+            // SAFETY: after the fork these are this process' own; without them it sees the end when
+            // the other side is gone.
             unsafe {
                 libc::close(not_mine);
                 libc::close(nor_mine);
@@ -122,7 +142,8 @@ impl Probe for Pipe {
     }
 }
 
-/// The partner: reads how many bytes come, then these, then says so; until the other side is gone. System calls only.
+/// The partner: reads how many bytes come, then these, then says so; until the other side is gone.
+/// System calls only.
 fn drain(from: RawFd, to: RawFd, buffer: &mut [u8]) {
     let mut length = [0u8; 8];
     while all_read(from, &mut length) {
@@ -194,7 +215,8 @@ impl Gauge for Stream {
         let bytes = count * self.data.len() as u64;
         let (to, mut good) = (self.to.as_raw_fd(), true);
         let took = Took::whole(bytes as f64, || {
-            good = all_written(to, &bytes.to_ne_bytes()) && (0..count).all(|_| all_written(to, &self.data) && !self.site.stopping());
+            good = all_written(to, &bytes.to_ne_bytes())
+                && (0..count).all(|_| all_written(to, &self.data) && !self.site.stopping());
             good = good && all_read(self.back.as_raw_fd(), &mut [0]);
         });
         self.site.go_on()?;

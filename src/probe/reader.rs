@@ -37,18 +37,25 @@ pub(super) struct Part {
 const WORDS: usize = 4;
 
 impl Reader {
-    /// Forks. It may run on all CPUs of this process, whatever its parent is pinned to. `group` is the list of processes of a
-    /// control group that it joins first.
-    pub fn fork(file: &File, block: usize, group: Option<RawFd>, site: &Site) -> Result<Reader, ProbeError> {
+    /// Forks. It may run on all CPUs of this process, whatever its parent is pinned to. `group` is
+    /// the list of processes of a control group that it joins first.
+    pub fn fork(
+        file: &File,
+        block: usize,
+        group: Option<RawFd>,
+        site: &Site,
+    ) -> Result<Reader, ProbeError> {
         let (channel, far) = UnixStream::pair().map_err(ProbeError::of("socketpair"))?;
         channel.set_read_timeout(Some(TICK)).map_err(ProbeError::of("setsockopt"))?;
         let everywhere = Affinity::of(&site.cpus);
-        let mut buffer = Aligned::filled(block, 0).map_err(ProbeError::of("memory to read into"))?;
+        let mut buffer =
+            Aligned::filled(block, 0).map_err(ProbeError::of("memory to read into"))?;
         let (file, words, not_mine) = (file.as_raw_fd(), far.as_raw_fd(), channel.as_raw_fd());
         let body = || {
             // A refusal leaves it where its parent is.
             let _ = everywhere.apply();
-            // SAFETY: after the fork this is the process' own; without it, it sees the end when its parent is gone.
+            // SAFETY: after the fork this is the process' own; without it, it sees the end when its
+            // parent is gone.
             unsafe { libc::close(not_mine) };
             // "0" is the process that writes.
             if group.is_none_or(|group| all_written(group, b"0")) {
@@ -77,7 +84,11 @@ impl Reader {
             match self.channel.read(&mut words[done..]) {
                 Ok(0) => return Err(gone()),
                 Ok(got) => done += got,
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                    ) => {}
                 Err(_) => return Err(gone()),
             }
         }
@@ -86,13 +97,18 @@ impl Reader {
         let (part, error) = (Part { nanos: next(), bytes: next(), device_bytes: next() }, next());
         match i32::try_from(error).unwrap_or(libc::EIO) {
             0 => Ok(part),
-            errno => Err(ProbeError::of("reading the file")(std::io::Error::from_raw_os_error(errno))),
+            errno => {
+                Err(ProbeError::of("reading the file")(std::io::Error::from_raw_os_error(errno)))
+            }
         }
     }
 }
 
 fn gone() -> ProbeError {
-    ProbeError::Missing("the process that reads is gone: it was killed, or has no right to join its control group".into())
+    ProbeError::Missing(
+        "the process that reads is gone: it was killed, or has no right to join its control group"
+            .into(),
+    )
 }
 
 /// The child, until its parent is gone. System calls only.
@@ -105,7 +121,12 @@ fn serve(channel: RawFd, file: RawFd, buffer: &mut [u8]) {
         let (bytes, errno) = read_all(file, from, to, buffer);
         let nanos = monotonic_nanos().saturating_sub(begin);
         let mut answer = [0u8; 8 * WORDS];
-        for (to, word) in answer.as_chunks_mut::<8>().0.iter_mut().zip([nanos, bytes, device_bytes().saturating_sub(before), errno]) {
+        for (to, word) in answer.as_chunks_mut::<8>().0.iter_mut().zip([
+            nanos,
+            bytes,
+            device_bytes().saturating_sub(before),
+            errno,
+        ]) {
             *to = word.to_ne_bytes();
         }
         if !all_written(channel, &answer) {
@@ -123,7 +144,12 @@ fn read_all(file: RawFd, from: u64, to: u64, buffer: &mut [u8]) -> (u64, u64) {
         match unsafe { libc::pread(file, buffer.as_mut_ptr().cast(), want, at as libc::off_t) } {
             0 => break,
             -1 if interrupted() => {}
-            -1 => return (at - from, std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) as u64),
+            -1 => {
+                return (
+                    at - from,
+                    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) as u64,
+                );
+            }
             got => at += got as u64,
         }
     }
@@ -132,7 +158,8 @@ fn read_all(file: RawFd, from: u64, to: u64, buffer: &mut [u8]) -> (u64, u64) {
 
 /// Of the calling process, from devices; the kernel counts in units of 512 bytes (getrusage(2)).
 fn device_bytes() -> u64 {
-    // SAFETY: a rusage holds integers only, for which zero is a value; the kernel writes one rusage, into this one.
+    // SAFETY: a rusage holds integers only, for which zero is a value; the kernel writes one
+    // rusage, into this one.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);
@@ -151,7 +178,9 @@ mod tests {
         file.set_len(100_000).unwrap();
         let site = site();
         let mut reader = Reader::fork(&file, 4096, None, &site).unwrap();
-        for (from, to, bytes) in [(0, 4096, 4096), (5, 70_000, 69_995), (90_000, 200_000, 10_000), (7, 7, 0)] {
+        for (from, to, bytes) in
+            [(0, 4096, 4096), (5, 70_000, 69_995), (90_000, 200_000, 10_000), (7, 7, 0)]
+        {
             reader.ask(from, to).unwrap();
             assert_eq!(reader.answer(&site).unwrap().bytes, bytes);
         }

@@ -1,4 +1,5 @@
-//! A whole file opened, read block by block in order or not, and closed: of `file-read` and `remote-read`.
+//! A whole file opened, read block by block in order or not, and closed: of `file-read` and
+//! `remote-read`.
 #![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
@@ -33,7 +34,12 @@ pub(super) const MOST: u64 = 1 << 30;
 
 /// Nanoseconds of a block that is cached; both read the same blocks by the same calls.
 const PATTERNS: &[Known<bool>] = &[
-    Known { name: "seq", what: false, range: (250.0, 2500.0), why: "a system call and 4 KiB copied out of the page cache" },
+    Known {
+        name: "seq",
+        what: false,
+        range: (250.0, 2500.0),
+        why: "a system call and 4 KiB copied out of the page cache",
+    },
     Known {
         name: "random",
         what: true,
@@ -61,10 +67,13 @@ impl What {
         let (pattern, bytes) = (Known::of(PATTERNS, cell, "pattern")?, number(cell, "bytes")?);
         let cold = match cell.params.get("cold") {
             None => has_only(cell, &["pattern", "bytes"]).then_some(false),
-            Some(Param::Flag(true)) => has_only(cell, &["pattern", "bytes", "cold"]).then_some(true),
+            Some(Param::Flag(true)) => {
+                has_only(cell, &["pattern", "bytes", "cold"]).then_some(true)
+            }
             Some(_) => None,
         }?;
-        let what = What { random: pattern.what, bytes, cold, block: pattern.range, why: pattern.why };
+        let what =
+            What { random: pattern.what, bytes, cold, block: pattern.range, why: pattern.why };
         (1..=MOST).contains(&bytes).then_some(what)
     }
 
@@ -73,20 +82,26 @@ impl What {
     }
 }
 
-/// Every pattern of every size up to `most`, cached and then cold; all of the file where it is smaller than all of these. Sizes
-/// that were `chosen` take their place, whether there are so many bytes or not.
+/// Every pattern of every size up to `most`, cached and then cold; all of the file where it is
+/// smaller than all of these. Sizes that were `chosen` take their place, whether there are so many
+/// bytes or not.
 pub(super) fn cells(probe: &'static str, most: u64, chosen: Option<&[u64]>) -> Vec<ProbeCell> {
-    let within = |sizes: &[u64]| sizes.iter().copied().filter(|size| *size <= most).collect::<Vec<u64>>();
+    let within =
+        |sizes: &[u64]| sizes.iter().copied().filter(|size| *size <= most).collect::<Vec<u64>>();
     let warm = chosen.map_or_else(|| within(WARM_SIZES), <[u64]>::to_vec);
     let warm = if warm.is_empty() { vec![most] } else { warm };
     let cold = chosen.map_or_else(|| within(COLD_SIZES), <[u64]>::to_vec);
-    let sizes = warm.into_iter().map(|size| (size, false)).chain(cold.into_iter().map(|size| (size, true)));
+    let sizes =
+        warm.into_iter().map(|size| (size, false)).chain(cold.into_iter().map(|size| (size, true)));
     let cell = |pattern: &Known<bool>, bytes: u64, cold: bool| {
-        let cell = ProbeCell::new(probe, [("pattern", pattern.name.into()), ("bytes", bytes.into())]);
+        let cell =
+            ProbeCell::new(probe, [("pattern", pattern.name.into()), ("bytes", bytes.into())]);
         let params = cell.params.into_iter().chain(cold.then(|| ("cold".to_string(), true.into())));
         ProbeCell { params: params.collect(), probe: cell.probe }
     };
-    sizes.flat_map(|(size, cold)| PATTERNS.iter().map(move |pattern| cell(pattern, size, cold))).collect()
+    sizes
+        .flat_map(|(size, cold)| PATTERNS.iter().map(move |pattern| cell(pattern, size, cold)))
+        .collect()
 }
 
 /// What is read, and by which name.
@@ -121,10 +136,22 @@ impl Reading {
     /// Warms the file where it is to be warm.
     pub fn open(what: What, source: Source, site: &Site) -> Result<Reading, ProbeError> {
         let blocks = usize::try_from(what.blocks()).unwrap_or(usize::MAX);
-        let order = if what.random { shuffled(blocks, what.bytes) } else { (0..blocks as u32).collect() };
+        let order =
+            if what.random { shuffled(blocks, what.bytes) } else { (0..blocks as u32).collect() };
         let (block, site) = (Buffer::new(BLOCK).map_err(ProbeError::of("a buffer"))?, site.clone());
-        let options = fd::named_options(&source.path).map_err(ProbeError::of("opening the file"))?;
-        let mut reading = Reading { what, source, options, order, block, passes: 0, device_bytes: Some(0), kept: None, site };
+        let options =
+            fd::named_options(&source.path).map_err(ProbeError::of("opening the file"))?;
+        let mut reading = Reading {
+            what,
+            source,
+            options,
+            order,
+            block,
+            passes: 0,
+            device_bytes: Some(0),
+            kept: None,
+            site,
+        };
         if !what.cold {
             reading.warm()?;
             reading.kept = if reading.source.far { reading.kept() } else { None };
@@ -135,7 +162,8 @@ impl Reading {
     fn warm(&self) -> Result<(), ProbeError> {
         let left = make_warm_unless(&self.source.file, self.what.bytes, &|| self.site.stopping());
         self.site.go_on()?;
-        stays(left.map_err(ProbeError::of("reading the file"))?, self.source.far).map_err(ProbeError::Missing)
+        stays(left.map_err(ProbeError::of("reading the file"))?, self.source.far)
+            .map_err(ProbeError::Missing)
     }
 
     fn kept(&self) -> Option<f64> {
@@ -145,12 +173,14 @@ impl Reading {
 
     /// Files that are idle may be thrown out, and anybody may empty the cache of all files.
     fn is_warm(&self) -> bool {
-        residency_if_known(&self.source.file, self.what.bytes, None).is_ok_and(|left| left.is_none_or(|left| left.share() >= WARM))
+        residency_if_known(&self.source.file, self.what.bytes, None)
+            .is_ok_and(|left| left.is_none_or(|left| left.share() >= WARM))
     }
 
     /// Once from open to close.
     fn pass(&self) -> Result<(), ProbeError> {
-        let file = self.options.open(&self.source.path).map_err(ProbeError::of("opening the file"))?;
+        let file =
+            self.options.open(&self.source.path).map_err(ProbeError::of("opening the file"))?;
         with_fill!(FILL => self.blocks::<FILL>(&file))
     }
 
@@ -173,15 +203,19 @@ impl Reading {
     #[cold]
     fn rest(&self, file: &File, at: u64, want: usize, got: isize) -> Result<(), ProbeError> {
         if got < 0 && got != -(libc::EINTR as isize) {
-            return Err(ProbeError::of("reading the file")(io::Error::from_raw_os_error(-got as i32)));
+            return Err(ProbeError::of("reading the file")(io::Error::from_raw_os_error(
+                -got as i32,
+            )));
         }
         let got = usize::try_from(got).unwrap_or(0);
-        file.read_exact_at(&mut vec![0; want - got], at + got as u64).map_err(ProbeError::of("reading the file"))
+        file.read_exact_at(&mut vec![0; want - got], at + got as u64)
+            .map_err(ProbeError::of("reading the file"))
     }
 
     /// `count` passes, each from an empty cache.
     fn cold_passes(&mut self, count: u64) -> Result<Took, ProbeError> {
-        let (clock, mut took) = (Clock::best(), Took { amount: count as f64, readings: count, ..Took::default() });
+        let (clock, mut took) =
+            (Clock::best(), Took { amount: count as f64, readings: count, ..Took::default() });
         for _ in 0..count {
             cold(&self.source.file, self.what.bytes)?;
             let before = ProcessIo::thread().ok();
@@ -193,7 +227,8 @@ impl Reading {
         Ok(took)
     }
 
-    /// `count` passes through what is cached, and stays so; a remote file system may fetch it again all the same.
+    /// `count` passes through what is cached, and stays so; a remote file system may fetch it again
+    /// all the same.
     fn warm_passes(&mut self, count: u64) -> Result<Took, ProbeError> {
         for _ in 0..TRIES {
             // What is gone as soon as it is opened need not be fetched before.
@@ -201,15 +236,19 @@ impl Reading {
                 self.warm()?;
             }
             let (before, mut done) = (ProcessIo::thread().ok(), Ok(()));
-            let took = Took::whole(count as f64, || done = (0..count).try_for_each(|_| self.pass()));
+            let took =
+                Took::whole(count as f64, || done = (0..count).try_for_each(|_| self.pass()));
             done?;
             let moved = moved_since(before);
-            if self.source.far || moved.is_none_or(|moved| moved <= self.what.bytes * count / 1000) {
+            if self.source.far || moved.is_none_or(|moved| moved <= self.what.bytes * count / 1000)
+            {
                 self.charge(moved);
                 return Ok(took);
             }
         }
-        Err(ProbeError::Missing("the file was thrown out of the page cache again and again while it was read".into()))
+        Err(ProbeError::Missing(
+            "the file was thrown out of the page cache again and again while it was read".into(),
+        ))
     }
 
     fn charge(&mut self, moved: Option<u64>) {
@@ -217,8 +256,8 @@ impl Reading {
     }
 }
 
-/// Whether a file that was read is as cached as it must be: one on another machine as far as its file system keeps it, for what it
-/// takes without that is the network's price too.
+/// Whether a file that was read is as cached as it must be: one on another machine as far as its
+/// file system keeps it, for what it takes without that is the network's price too.
 fn stays(left: Option<Residency>, far: bool) -> Result<(), String> {
     match left {
         Some(left) if left.share() < WARM && left.pages > 0 && !far => {
@@ -245,9 +284,15 @@ impl Gauge for Reading {
             let state = match (self.what.cold, self.kept) {
                 (true, _) => "proved cold before each".into(),
                 (false, None) => "cached".into(),
-                (false, Some(share)) => format!("read before; opening it again leaves {:.0} % of it cached", share * 100.0),
+                (false, Some(share)) => format!(
+                    "read before; opening it again leaves {:.0} % of it cached",
+                    share * 100.0
+                ),
             };
-            format!("{state}; the kernel charged {} of the device for each file read", show_bytes(bytes / self.passes))
+            format!(
+                "{state}; the kernel charged {} of the device for each file read",
+                show_bytes(bytes / self.passes)
+            )
         });
         self.source.ground.clone().into_iter().chain(device).collect()
     }
@@ -266,8 +311,20 @@ mod tests {
     /// 9p and FUSE without a cache keep nothing: all that was not cold failed there.
     #[test]
     fn only_a_local_file_must_stay_cached() {
-        let left = |cached| Some(Residency { pages: 100, cached, dirty: None, writeback: None, evicted: None, method: Method::Mincore });
+        let left = |cached| {
+            Some(Residency {
+                pages: 100,
+                cached,
+                dirty: None,
+                writeback: None,
+                evicted: None,
+                method: Method::Mincore,
+            })
+        };
         assert!(stays(left(0), false).is_err_and(|why| why.contains("0 %")));
-        assert_eq!((stays(left(0), true), stays(left(100), false), stays(None, false)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(
+            (stays(left(0), true), stays(left(100), false), stays(None, false)),
+            (Ok(()), Ok(()), Ok(()))
+        );
     }
 }

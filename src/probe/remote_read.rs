@@ -47,7 +47,9 @@ fn remote(site: &Site) -> Result<(&Path, File, u64), String> {
     let path = site.file.as_deref().ok_or(NONE)?;
     let file = fd::open_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mount = mounts::of(&file).map_err(|error| format!("{}: {error}", path.display()))?;
-    far(&mount).map_err(|fs| format!("{} is local, on {fs}: name a file on a network or FUSE mount", path.display()))?;
+    far(&mount).map_err(|fs| {
+        format!("{} is local, on {fs}: name a file on a network or FUSE mount", path.display())
+    })?;
     match file.metadata() {
         Ok(meta) if meta.is_file() && meta.len() > 0 => Ok((path, file, meta.len())),
         _ => Err(format!("{} is no regular file with data", path.display())),
@@ -67,13 +69,19 @@ impl Probe for RemoteRead {
 
     /// Without a remote file one of each pattern, to say so.
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        reading::cells(INFO.id, remote(site).map_or(1890, |(_, _, size)| size), site.chosen(&INFO, "bytes").as_deref())
+        reading::cells(
+            INFO.id,
+            remote(site).map_or(1890, |(_, _, size)| size),
+            site.chosen(&INFO, "bytes").as_deref(),
+        )
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
         let (_, _, size) = remote(site)?;
         match What::of(cell) {
-            Some(what) if what.bytes > size => Err(format!("the remote file has {size} bytes only")),
+            Some(what) if what.bytes > size => {
+                Err(format!("the remote file has {size} bytes only"))
+            }
             Some(what) => site.has_memory(what.bytes),
             None => Ok(()),
         }
@@ -83,8 +91,11 @@ impl Probe for RemoteRead {
         let what = What::of(cell)?;
         let (bytes, blocks) = (what.bytes as f64, what.blocks() as f64);
         // Cached, but some file systems ask the server for every block all the same.
-        let low = OPENED.0 + if what.cold { ROUND_TRIP.0 + bytes * BYTE.0 } else { blocks * what.block.0 };
-        let high = OPENED.1 + ROUND_TRIP.1 * if what.random || !what.cold { 2.0 + blocks } else { 4.0 } + bytes * BYTE.1;
+        let low = OPENED.0
+            + if what.cold { ROUND_TRIP.0 + bytes * BYTE.0 } else { blocks * what.block.0 };
+        let high = OPENED.1
+            + ROUND_TRIP.1 * if what.random || !what.cold { 2.0 + blocks } else { 4.0 }
+            + bytes * BYTE.1;
         let asked = if what.cold {
             "a question to the server for every block or for many at once"
         } else {
@@ -93,7 +104,11 @@ impl Probe for RemoteRead {
         Some(Estimate {
             low,
             high,
-            reason: format!("{} blocks {}: {asked}, 20 µs to 20 ms by its distance", what.blocks(), in_order(cell)),
+            reason: format!(
+                "{} blocks {}: {asked}, 20 µs to 20 ms by its distance",
+                what.blocks(),
+                in_order(cell)
+            ),
         })
     }
 
@@ -102,7 +117,8 @@ impl Probe for RemoteRead {
         self.check(cell, site).map_err(ProbeError::Missing)?;
         alone();
         let (path, file, _) = remote(site).map_err(ProbeError::Missing)?;
-        let source = Source { path: path.into(), ground: ground(&file), file, far: true, _own: None };
+        let source =
+            Source { path: path.into(), ground: ground(&file), file, far: true, _own: None };
         Ok(Box::new(Reading::open(what, source, site)?))
     }
 }

@@ -1,4 +1,5 @@
-//! A file read twice by another process, inside a control group where there is one: what stayed cached, what came from the device again.
+//! A file read twice by another process, inside a control group where there is one: what stayed
+//! cached, what came from the device again.
 
 use std::os::fd::AsRawFd;
 
@@ -60,7 +61,12 @@ struct Seen {
 impl Twice {
     /// Makes the file, so large as `bytes` says of a group that there is or is not.
     /// `limit`: memory of the group, or why there is to be none.
-    pub fn open(value: Value, limit: Result<u64, &str>, bytes: impl Fn(bool) -> u64, site: &Site) -> Result<Twice, ProbeError> {
+    pub fn open(
+        value: Value,
+        limit: Result<u64, &str>,
+        bytes: impl Fn(bool) -> u64,
+        site: &Site,
+    ) -> Result<Twice, ProbeError> {
         let group = limit.map_err(String::from).and_then(MemoryGroup::create);
         let limit = limit.ok();
         let bytes = bytes(group.is_ok());
@@ -68,7 +74,17 @@ impl Twice {
         let file = filled(site, bytes, 1)?;
         let joined = group.as_ref().ok().map(|group| group.processes.as_raw_fd());
         let reader = Reader::fork(file.file(), READ, joined, site)?;
-        Ok(Twice { reader, group, limit, file, bytes, value, beyond, seen: None, site: site.clone() })
+        Ok(Twice {
+            reader,
+            group,
+            limit,
+            file,
+            bytes,
+            value,
+            beyond,
+            seen: None,
+            site: site.clone(),
+        })
     }
 
     /// The file up to `bytes`, piece by piece; ends where memory gets scarce, and says so.
@@ -98,9 +114,15 @@ impl Twice {
     fn once(&mut self) -> Result<Seen, ProbeError> {
         cold(self.file.file(), self.bytes)?;
         let (first, scarce) = self.read(self.bytes)?;
-        let left = residency(self.file.file(), 0, self.bytes).map_err(ProbeError::of("asking what is cached"))?;
+        let left = residency(self.file.file(), 0, self.bytes)
+            .map_err(ProbeError::of("asking what is cached"))?;
         let (second, again) = self.read(first.bytes)?;
-        Ok(Seen { first, second, cached: (left.cached * page_size()).min(self.bytes), scarce: scarce || again })
+        Ok(Seen {
+            first,
+            second,
+            cached: (left.cached * page_size()).min(self.bytes),
+            scarce: scarce || again,
+        })
     }
 }
 
@@ -119,17 +141,25 @@ impl Guard {
     }
 
     fn is_scarce(&self) -> bool {
-        let pressed = self.pressure.zip(memory_pressure()).is_some_and(|(before, now)| now.saturating_sub(before) > PRESSURE);
+        let pressed = self
+            .pressure
+            .zip(memory_pressure())
+            .is_some_and(|(before, now)| now.saturating_sub(before) > PRESSURE);
         pressed || Memory::now().is_ok_and(|memory| memory.available < self.floor)
     }
 }
 
 impl Gauge for Twice {
-    /// One at a time, whatever is asked; again where others emptied the cache meanwhile, as nothing else does within these bounds.
+    /// One at a time, whatever is asked; again where others emptied the cache meanwhile, as nothing
+    /// else does within these bounds.
     fn run(&mut self, _: u64) -> Result<Took, ProbeError> {
         let mut best = self.once()?;
         for _ in 1..TRIES {
-            if self.group.is_ok() || self.beyond.is_some() || best.scarce || (best.cached == self.bytes && best.second.device_bytes == 0) {
+            if self.group.is_ok()
+                || self.beyond.is_some()
+                || best.scarce
+                || (best.cached == self.bytes && best.second.device_bytes == 0)
+            {
                 break;
             }
             let next = self.once()?;
@@ -140,8 +170,16 @@ impl Gauge for Twice {
         }
         self.seen = Some(best);
         Ok(match self.value {
-            Value::Cached => Took { nanos: best.first.nanos + best.second.nanos, amount: best.cached as f64, ..Took::default() },
-            Value::Again => Took { nanos: best.second.nanos, amount: best.second.bytes as f64 / PAGE as f64, ..Took::default() },
+            Value::Cached => Took {
+                nanos: best.first.nanos + best.second.nanos,
+                amount: best.cached as f64,
+                ..Took::default()
+            },
+            Value::Again => Took {
+                nanos: best.second.nanos,
+                amount: best.second.bytes as f64 / PAGE as f64,
+                ..Took::default()
+            },
         })
     }
 
@@ -150,11 +188,17 @@ impl Gauge for Twice {
         let bounds = match (&self.group, self.limit, self.beyond) {
             (_, _, Some(free)) => format!("more than {} of free memory can hold", show_bytes(free)),
             (Ok(_), Some(limit), _) => format!("inside a control group of {}", show_bytes(limit)),
-            (Err(why), ..) if self.value == Value::Again => format!("bounded by no control group ({why}): all free memory may hold it"),
-            (Err(why), ..) => format!("at least, as no control group bounds it ({why}) and only {} were tried", show_bytes(self.bytes)),
+            (Err(why), ..) if self.value == Value::Again => {
+                format!("bounded by no control group ({why}): all free memory may hold it")
+            }
+            (Err(why), ..) => format!(
+                "at least, as no control group bounds it ({why}) and only {} were tried",
+                show_bytes(self.bytes)
+            ),
             _ => "in bounds".into(),
         };
-        let each = |part: Part| show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / PAGE as f64));
+        let each =
+            |part: Part| show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / PAGE as f64));
         let (first, second) = (seen.first, seen.second);
         let read = format!(
             "{} read, {} of them from the device, {} for 4 KiB; then {} were cached; read again, {} came from the device, {} for 4 KiB",
@@ -170,13 +214,20 @@ impl Gauge for Twice {
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        let scarce = self.seen.filter(|seen| seen.scarce).map(|_| "memory got scarce before the file ended".to_string());
-        let tried = |why: &String| format!("{} were tried, and no control group bounds it: {why}", show_bytes(self.bytes));
+        let scarce = self
+            .seen
+            .filter(|seen| seen.scarce)
+            .map(|_| "memory got scarce before the file ended".to_string());
+        let tried = |why: &String| {
+            format!("{} were tried, and no control group bounds it: {why}", show_bytes(self.bytes))
+        };
         // Where not all of it stayed, the edge was reached.
         let whole = self.seen.is_some_and(|seen| seen.cached >= self.bytes);
-        let bounded = self.group.as_ref().err().filter(|_| self.value == Value::Cached && whole).map(tried);
+        let bounded =
+            self.group.as_ref().err().filter(|_| self.value == Value::Cached && whole).map(tried);
         let evidence = scarce.or(bounded);
-        let warning = |evidence| Warning {
+        let warning = |evidence| {
+            Warning {
             id: "at-least".into(),
             severity: Severity::Misleading,
             message: match self.value {
@@ -186,6 +237,7 @@ impl Gauge for Twice {
             .into(),
             evidence,
             remedy: "run it where this process may make a control group of memory (systemd: Delegate=memory)".into(),
+        }
         };
         evidence.map(warning).into_iter().collect()
     }

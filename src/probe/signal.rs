@@ -35,14 +35,24 @@ enum Part {
 
 /// Nanoseconds.
 const PARTS: &[Known<Part>] = &[
-    Known { name: "install", what: Part::Install, range: (60.0, 600.0), why: "one system call that swaps a structure under a lock" },
+    Known {
+        name: "install",
+        what: Part::Install,
+        range: (60.0, 600.0),
+        why: "one system call that swaps a structure under a lock",
+    },
     Known {
         name: "deliver",
         what: Part::Deliver,
         range: (500.0, 5000.0),
         why: "two system calls, and all registers saved and loaded, the wide ones too",
     },
-    Known { name: "send", what: Part::Send, range: (60.0, 1500.0), why: "one system call that finds a process and looks whether it may" },
+    Known {
+        name: "send",
+        what: Part::Send,
+        range: (60.0, 1500.0),
+        why: "one system call that finds a process and looks whether it may",
+    },
 ];
 
 fn part(cell: &ProbeCell) -> Option<&'static Known<Part>> {
@@ -129,7 +139,8 @@ impl Gauge for Handler {
                 let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
                 // Not pthread_kill, which asks for both numbers each time: two more system calls.
                 // SAFETY: the signal has a handler, and goes to this thread.
-                let send = || unsafe { libc::syscall(libc::SYS_tgkill, process, thread, number) } == 0;
+                let send =
+                    || unsafe { libc::syscall(libc::SYS_tgkill, process, thread, number) } == 0;
                 let took = Took::around(count, || (0..count).for_each(|_| good &= send()));
                 match CAUGHT.load(Relaxed) - before {
                     caught if good && caught == count => Ok(took),
@@ -140,14 +151,16 @@ impl Gauge for Handler {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let counted = (self.part == Part::Deliver).then(|| "the handler ran once for each signal".to_string());
+        let counted = (self.part == Part::Deliver)
+            .then(|| "the handler ran once for each signal".to_string());
         counted.into_iter().collect()
     }
 }
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        // SAFETY: `before` is what sigaction(2) itself filled in, so that its handler is valid; the old action is not asked for.
+        // SAFETY: `before` is what sigaction(2) itself filled in, so that its handler is valid; the
+        // old action is not asked for.
         unsafe { libc::sigaction(number(), &self.before, ptr::null_mut()) };
     }
 }

@@ -36,7 +36,16 @@ impl Site {
     pub fn here(dir: Option<PathBuf>, file: Option<PathBuf>) -> Site {
         let free = free_memory().unwrap_or(1 << 30);
         let cpus = Affinity::current().map(|set| set.cpus()).unwrap_or_default();
-        Site { host: Host::collect(), cpus, memory: free / 4, dir, file, peer: None, sets: Vec::new(), stop: Arc::default() }
+        Site {
+            host: Host::collect(),
+            cpus,
+            memory: free / 4,
+            dir,
+            file,
+            peer: None,
+            sets: Vec::new(),
+            stop: Arc::default(),
+        }
     }
 
     /// The same with another machine, which is not touched yet.
@@ -76,7 +85,11 @@ impl Site {
     pub fn has_memory(&self, bytes: u64) -> Result<(), String> {
         match bytes <= self.memory {
             true => Ok(()),
-            false => Err(format!("{} of memory: more than a quarter of what is free, {}", show_bytes(bytes), show_bytes(self.memory))),
+            false => Err(format!(
+                "{} of memory: more than a quarter of what is free, {}",
+                show_bytes(bytes),
+                show_bytes(self.memory)
+            )),
         }
     }
 

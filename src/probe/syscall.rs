@@ -48,9 +48,24 @@ const KINDS: &[Known<Kind>] = &[
         range: (40.0, 400.0),
         why: "the way into the kernel and back: 40 ns bare, several times that with guards against speculation",
     },
-    Known { name: "getppid", what: Kind::Getppid, range: (45.0, 420.0), why: "that, and a look at the parent's number" },
-    Known { name: "read", what: Kind::Read, range: (60.0, 600.0), why: "that, the descriptor, and one byte cleared" },
-    Known { name: "write", what: Kind::Write, range: (60.0, 600.0), why: "that, the descriptor, and a byte thrown away" },
+    Known {
+        name: "getppid",
+        what: Kind::Getppid,
+        range: (45.0, 420.0),
+        why: "that, and a look at the parent's number",
+    },
+    Known {
+        name: "read",
+        what: Kind::Read,
+        range: (60.0, 600.0),
+        why: "that, the descriptor, and one byte cleared",
+    },
+    Known {
+        name: "write",
+        what: Kind::Write,
+        range: (60.0, 600.0),
+        why: "that, the descriptor, and a byte thrown away",
+    },
     Known {
         name: "stat",
         what: Kind::Stat,
@@ -83,8 +98,10 @@ impl Probe for Syscall {
     }
 
     fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let both =
-            |name: &'static str| ["inline", "libc"].map(|path| ProbeCell::new(INFO.id, [("call", name.into()), ("path", path.into())]));
+        let both = |name: &'static str| {
+            ["inline", "libc"]
+                .map(|path| ProbeCell::new(INFO.id, [("call", name.into()), ("path", path.into())]))
+        };
         KINDS.iter().flat_map(|known| both(known.name)).collect()
     }
 
@@ -93,9 +110,14 @@ impl Probe for Syscall {
     }
 
     fn open(&self, cell: &ProbeCell, _: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (Known { what: kind, .. }, libc) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+        let (Known { what: kind, .. }, libc) =
+            parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         let open = |path: &'static str, write: bool| {
-            OpenOptions::new().read(!write).write(write).open(path).map_err(|error| ProbeError::Missing(format!("{path}: {error}")))
+            OpenOptions::new()
+                .read(!write)
+                .write(write)
+                .open(path)
+                .map_err(|error| ProbeError::Missing(format!("{path}: {error}")))
         };
         let file = match kind {
             Kind::Read => Some(open("/dev/zero", false)?),
@@ -131,9 +153,11 @@ impl Calls {
             // SAFETY: write(2) reads one byte, from `byte`, which outlives the call.
             Kind::Write => each(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1),
             Kind::Stat => each(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
-            Kind::OpenClose => {
-                each(count, || calls::close::<FILL>(calls::open::<FILL>(PATH, libc::O_RDONLY | libc::O_CLOEXEC) as RawFd) == 0)
-            }
+            Kind::OpenClose => each(count, || {
+                calls::close::<FILL>(
+                    calls::open::<FILL>(PATH, libc::O_RDONLY | libc::O_CLOEXEC) as RawFd
+                ) == 0
+            }),
         }
     }
 
@@ -141,8 +165,8 @@ impl Calls {
         let mut byte = 0u8;
         let mut found: MaybeUninit<libc::stat> = MaybeUninit::uninit();
         let (at, path) = ((&raw mut byte).cast(), PATH.as_ptr());
-        // SAFETY: getpid and getppid take nothing; the others have one byte, one stat or a path that ends with a zero, all of ours,
-        // and close has what open just returned.
+        // SAFETY: getpid and getppid take nothing; the others have one byte, one stat or a path
+        // that ends with a zero, all of ours, and close has what open just returned.
         unsafe {
             match self.kind {
                 Kind::Getpid => each(count, || libc::getpid() > 0),
@@ -150,7 +174,9 @@ impl Calls {
                 Kind::Read => each(count, || libc::read(fd, at, 1) == 1),
                 Kind::Write => each(count, || libc::write(fd, at.cast_const(), 1) == 1),
                 Kind::Stat => each(count, || libc::stat(path, found.as_mut_ptr()) == 0),
-                Kind::OpenClose => each(count, || libc::close(libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC)) == 0),
+                Kind::OpenClose => each(count, || {
+                    libc::close(libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC)) == 0
+                }),
             }
         }
     }
@@ -159,6 +185,10 @@ impl Calls {
 impl Gauge for Calls {
     fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
         let fd = self.file.as_ref().map_or(-1, |file| file.as_raw_fd());
-        if self.libc { self.through_libc(count, fd) } else { with_fill!(FILL => self.inline::<FILL>(count, fd)) }
+        if self.libc {
+            self.through_libc(count, fd)
+        } else {
+            with_fill!(FILL => self.inline::<FILL>(count, fd))
+        }
     }
 }

@@ -12,7 +12,10 @@ pub fn cell(probe: &str, params: &[(&'static str, Param)]) -> ProbeCell {
 }
 
 pub fn open(cell: &ProbeCell) -> Box<dyn Gauge> {
-    probe(&cell.probe).unwrap().open(cell, &site()).unwrap_or_else(|error| panic!("{}: {error}", cell.label()))
+    probe(&cell.probe)
+        .unwrap()
+        .open(cell, &site())
+        .unwrap_or_else(|error| panic!("{}: {error}", cell.label()))
 }
 
 /// The least of a few batches of `count`: what disturbs only adds.

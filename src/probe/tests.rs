@@ -1,5 +1,5 @@
-//! Every probe in a short form: what it says of itself, that each of its cells can be measured, and that what must cost
-//! more does.
+//! Every probe in a short form: what it says of itself, that each of its cells can be measured, and
+//! that what must cost more does.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,11 @@ fn every_probe_says_what_it_is_and_no_id_is_twice() {
     let mut seen = HashSet::new();
     for info in infos() {
         assert!(seen.insert(info.id), "{}", info.id);
-        assert!(!info.title.is_empty() && info.doc.len() > 100 && info.about.len() < 120, "{}", info.id);
+        assert!(
+            !info.title.is_empty() && info.doc.len() > 100 && info.about.len() < 120,
+            "{}",
+            info.id
+        );
         assert!(!info.doc.contains("  "), "{}", info.id);
     }
     let groups: Vec<_> = infos().iter().map(|info| info.group).collect();
@@ -31,7 +35,9 @@ fn no_two_cells_are_equal_and_each_has_an_estimate_with_its_reason() {
         for cell in cells {
             assert_eq!(cell.probe, probe.info().id);
             if let Some(estimate) = probe.estimate(&cell, &site) {
-                let sound = estimate.low > 0.0 && estimate.low <= estimate.high && estimate.high.is_finite();
+                let sound = estimate.low > 0.0
+                    && estimate.low <= estimate.high
+                    && estimate.high.is_finite();
                 assert!(sound && !estimate.reason.is_empty(), "{}: {estimate:?}", cell.label());
             }
         }
@@ -45,21 +51,47 @@ fn what_is_set_of_a_parameter_is_in_cells_that_the_probe_knows() {
     for probe in PROBES {
         let info = probe.info();
         for param in info.params {
-            assert!(!param.about.is_empty() && !param.usual.is_empty(), "{} {}", info.id, param.name);
+            assert!(
+                !param.about.is_empty() && !param.usual.is_empty(),
+                "{} {}",
+                info.id,
+                param.name
+            );
             let mut values = vec![param.least, param.most / param.step * param.step];
             values.dedup();
             let mut settings = crate::plan::Settings::default();
-            settings.set("set", &format!("{}.{}={},{}", info.id, param.name, values[0], values[1])).unwrap();
-            assert_eq!(crate::plan::check_sets(settings.sets.as_deref().unwrap(), &[info]), Ok(()), "{} {}", info.id, param.name);
+            settings
+                .set("set", &format!("{}.{}={},{}", info.id, param.name, values[0], values[1]))
+                .unwrap();
+            assert_eq!(
+                crate::plan::check_sets(settings.sets.as_deref().unwrap(), &[info]),
+                Ok(()),
+                "{} {}",
+                info.id,
+                param.name
+            );
             let cells = probe.cells(&here.clone().choosing(settings.sets.as_deref()));
             assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());
-            let has = |cell: &ProbeCell, value: u64| cell.params.get(param.name) == Some(&value.into());
-            assert!(cells.iter().any(|cell| has(cell, values[1])), "{} {}: {cells:?}", info.id, param.name);
+            let has =
+                |cell: &ProbeCell, value: u64| cell.params.get(param.name) == Some(&value.into());
+            assert!(
+                cells.iter().any(|cell| has(cell, values[1])),
+                "{} {}: {cells:?}",
+                info.id,
+                param.name
+            );
             for cell in &cells {
-                let chosen = !cell.params.contains_key(param.name) || values.iter().any(|value| has(cell, *value));
+                let chosen = !cell.params.contains_key(param.name)
+                    || values.iter().any(|value| has(cell, *value));
                 // An estimate is made of a cell that is known.
                 let far = cell.is_far();
-                assert!(chosen && (far || probe.estimate(cell, &here).is_some()), "{} {}: {}", info.id, param.name, cell.label());
+                assert!(
+                    chosen && (far || probe.estimate(cell, &here).is_some()),
+                    "{} {}: {}",
+                    info.id,
+                    param.name,
+                    cell.label()
+                );
             }
         }
     }
@@ -79,8 +111,11 @@ fn a_cell_of_another_iotui_is_refused_in_words() {
 fn what_must_cost_more_does() {
     let turn = least(&cell("loop", &[]), 200_000);
     let call = least(&cell("call", &[("arguments", 0.into())]), 100_000);
-    let syscall = |path: &str| least(&cell("syscall", &[("call", "getpid".into()), ("path", path.into())]), 5_000);
-    let open = least(&cell("syscall", &[("call", "open-close".into()), ("path", "inline".into())]), 500);
+    let syscall = |path: &str| {
+        least(&cell("syscall", &[("call", "getpid".into()), ("path", path.into())]), 5_000)
+    };
+    let open =
+        least(&cell("syscall", &[("call", "open-close".into()), ("path", "inline".into())]), 500);
     let coarse = least(&cell("clock", &[("source", "coarse".into())]), 5_000);
     assert!(turn > 0.0 && turn < 100.0, "{turn}");
     assert!(call < syscall("inline") && call < syscall("libc"), "{call}");
@@ -89,7 +124,9 @@ fn what_must_cost_more_does() {
 
 #[test]
 fn a_clock_shows_steps_of_its_resolution() {
-    let step = |source: &str| least(&cell("clock", &[("source", source.into()), ("part", "resolution".into())]), 3);
+    let step = |source: &str| {
+        least(&cell("clock", &[("source", source.into()), ("part", "resolution".into())]), 3)
+    };
     let coarse = step("coarse");
     assert!((500_000.0..=20_000_000.0).contains(&coarse), "{coarse}");
     assert!(step("monotonic") < coarse / 10.0);
@@ -97,7 +134,8 @@ fn a_clock_shows_steps_of_its_resolution() {
 
 #[test]
 fn a_process_costs_more_than_a_thread_and_both_more_than_a_system_call() {
-    let syscall = least(&cell("syscall", &[("call", "getpid".into()), ("path", "inline".into())]), 5_000);
+    let syscall =
+        least(&cell("syscall", &[("call", "getpid".into()), ("path", "inline".into())]), 5_000);
     let thread = least(&cell("thread", &[]), 20);
     let fork = least(&cell("fork", &[("way", "fork".into())]), 5);
     assert!(syscall < thread && thread < fork, "{syscall} {thread} {fork}");
@@ -118,7 +156,8 @@ fn every_round_trip_on_one_cpu_switches_once_on_each_side() {
                     let took = gauge.run(500).unwrap();
                     assert!(took.amount == 1000.0 && took.nanos > 0);
                     let used = Usage::thread().unwrap() - before;
-                    // The woken side may go first at once: then the one that woke it was taken off and did not sleep.
+                    // The woken side may go first at once: then the one that woke it was taken off
+                    // and did not sleep.
                     used.voluntary_switches + used.involuntary_switches
                 });
                 measured.join().unwrap()
@@ -194,7 +233,10 @@ fn the_first_cache_is_faster_than_the_second_and_that_than_memory() {
     let load = |bytes: u64| least(&cell("latency", &[("bytes", bytes.into())]), 200_000);
     let (first, second, memory) = (load(8 << 10), load(256 << 10), load(128 << 20));
     assert!(first < second && second < memory, "{first} {second} {memory}");
-    let (few, many) = (least(&cell("tlb", &[("pages", 8.into())]), 50_000), least(&cell("tlb", &[("pages", 32768.into())]), 50_000));
+    let (few, many) = (
+        least(&cell("tlb", &[("pages", 8.into())]), 50_000),
+        least(&cell("tlb", &[("pages", 32768.into())]), 50_000),
+    );
     assert!(few < many, "{few} {many}");
 }
 
@@ -205,7 +247,13 @@ fn a_stride_that_is_none_is_refused() {
         assert!(probe("latency").unwrap().open(&strange, &site()).is_err(), "{bytes} {stride}");
     }
     let huge = cell("latency", &[("bytes", (1u64 << 40).into())]);
-    assert!(probe("latency").unwrap().check(&huge, &site()).unwrap_err().contains("a quarter of what is free"));
+    assert!(
+        probe("latency")
+            .unwrap()
+            .check(&huge, &site())
+            .unwrap_err()
+            .contains("a quarter of what is free")
+    );
 }
 
 #[test]
@@ -218,7 +266,11 @@ fn every_kind_of_page_fault_is_counted_by_the_kernel() {
         match gauge.run(16) {
             Ok(took) => assert!(took.amount >= 8.0 && took.nanos > 0, "{}: {took:?}", cell.label()),
             // A machine without huge pages, or a folder in memory.
-            Err(ProbeError::Missing(why)) => assert!(why.contains("huge pages") || why.contains("made cold"), "{}: {why}", cell.label()),
+            Err(ProbeError::Missing(why)) => assert!(
+                why.contains("huge pages") || why.contains("made cold"),
+                "{}: {why}",
+                cell.label()
+            ),
             Err(error) => panic!("{}: {error}", cell.label()),
         }
     }
@@ -232,7 +284,11 @@ fn memory_is_read_written_copied_and_protected() {
     for id in ["bandwidth", "mprotect"] {
         let probe = probe(id).unwrap();
         for cell in probe.cells(&site) {
-            assert!(probe.open(&cell, &site).unwrap().run(2).unwrap().amount >= 2.0, "{}", cell.label());
+            assert!(
+                probe.open(&cell, &site).unwrap().run(2).unwrap().amount >= 2.0,
+                "{}",
+                cell.label()
+            );
         }
     }
 }

@@ -32,12 +32,18 @@ impl Probe for Thread {
     }
 
     fn estimate(&self, cell: &ProbeCell, _: &Site) -> Option<Estimate> {
-        let reason = "a task made without its memory, a stack that is there already, and two switches".into();
+        let reason =
+            "a task made without its memory, a stack that is there already, and two switches"
+                .into();
         cell.params.is_empty().then_some(Estimate { low: 8e3, high: 80e3, reason })
     }
 
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
-        if cell.params.is_empty() { Ok(Box::new(Threads(site.clone()))) } else { Err(ProbeError::unknown(cell)) }
+        if cell.params.is_empty() {
+            Ok(Box::new(Threads(site.clone())))
+        } else {
+            Err(ProbeError::unknown(cell))
+        }
     }
 }
 
@@ -56,7 +62,11 @@ fn one() -> Result<(), ProbeError> {
             error => error,
         }
     };
-    if error == 0 { Ok(()) } else { Err(ProbeError::of("pthread_create")(io::Error::from_raw_os_error(error))) }
+    if error == 0 {
+        Ok(())
+    } else {
+        Err(ProbeError::of("pthread_create")(io::Error::from_raw_os_error(error)))
+    }
 }
 
 impl Gauge for Threads {

@@ -44,7 +44,8 @@ impl Probe for Tlb {
     }
 
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
-        let pages = site.chosen(&INFO, "pages").unwrap_or_else(|| PAGES.map(|power| 1 << power).collect());
+        let pages =
+            site.chosen(&INFO, "pages").unwrap_or_else(|| PAGES.map(|power| 1 << power).collect());
         pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
     }
 
@@ -68,7 +69,10 @@ impl Probe for Tlb {
         map.touch();
         let lines = (page / LINE).max(1);
         let place = move |number: usize| number * page + number % lines * LINE;
-        Ok(Box::new(Loads(Ring::through(map, shuffled(pages, pages as u64).into_iter().map(move |number| place(number as usize))))))
+        Ok(Box::new(Loads(Ring::through(
+            map,
+            shuffled(pages, pages as u64).into_iter().map(move |number| place(number as usize)),
+        ))))
     }
 }
 

@@ -13,7 +13,8 @@ pub struct Took {
     pub amount: f64,
     /// Turns of the loop that are within `nanos` and not meant to be measured.
     pub loops: u64,
-    /// Readings of the clock that are within `nanos`; a pair of readings around a batch leaves one in it.
+    /// Readings of the clock that are within `nanos`; a pair of readings around a batch leaves one
+    /// in it.
     pub readings: u64,
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a machine can reach, measured by bare loops; `None` = could not be measured. Rates are the best of several
-/// passes, times the least: a ceiling is not the middle of anything.
+/// What a machine can reach, measured by bare loops; `None` = could not be measured. Rates are the
+/// best of several passes, times the least: a ceiling is not the middle of anything.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ceilings {
@@ -20,7 +20,8 @@ pub struct Ceilings {
     pub read_all: Option<f64>,
     /// CPUs that this process may use.
     pub threads: u32,
-    /// Bytes of memory that the loops went over: well beyond the last cache, or as much as there was room for.
+    /// Bytes of memory that the loops went over: well beyond the last cache, or as much as there
+    /// was room for.
     pub over: u64,
 }
 
@@ -37,7 +38,9 @@ impl Ceilings {
 
     /// The better of each figure of two measurements.
     pub fn best(self, other: &Ceilings) -> Ceilings {
-        let better = |a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64| a.zip(b).map(|(a, b)| pick(a, b)).or(a).or(b);
+        let better = |a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64| {
+            a.zip(b).map(|(a, b)| pick(a, b)).or(a).or(b)
+        };
         Ceilings {
             syscall_nanos: better(self.syscall_nanos, other.syscall_nanos, f64::min),
             clock_nanos: better(self.clock_nanos, other.clock_nanos, f64::min),
@@ -107,8 +110,10 @@ mod tests {
 
     #[test]
     fn threads_lie_between_one_and_all() {
-        let all = Ceilings { copy: Some(10.0), copy_all: Some(40.0), threads: 4, ..Ceilings::default() };
-        let by: Vec<f64> = [0, 1, 2, 4, 64].into_iter().map(|threads| all.copy_by(threads).unwrap()).collect();
+        let all =
+            Ceilings { copy: Some(10.0), copy_all: Some(40.0), threads: 4, ..Ceilings::default() };
+        let by: Vec<f64> =
+            [0, 1, 2, 4, 64].into_iter().map(|threads| all.copy_by(threads).unwrap()).collect();
         assert_eq!(by, [10.0, 10.0, 20.0, 40.0, 40.0]);
         assert_eq!(all.read_by(2), None);
         // Two threads that get in each other's way are no lower ceiling than one.
@@ -119,6 +124,9 @@ mod tests {
     #[test]
     fn only_what_is_known_is_named() {
         let some = Ceilings { syscall_nanos: Some(90.0), read: Some(1e10), ..Ceilings::default() };
-        assert_eq!(some.named().collect::<Vec<_>>(), [("syscall_nanos", 90.0), ("read_bytes_per_second", 1e10)]);
+        assert_eq!(
+            some.named().collect::<Vec<_>>(),
+            [("syscall_nanos", 90.0), ("read_bytes_per_second", 1e10)]
+        );
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grounds, LaneSample, Latency, Level, Pick, ProbeFindings, ProbeTrial, Sample, Trial, Verdict};
+use super::{
+    Grounds, LaneSample, Latency, Level, Pick, ProbeFindings, ProbeTrial, Sample, Trial, Verdict,
+};
 use crate::plan::Plan;
 
 /// Why a run ended.
@@ -56,7 +58,8 @@ pub struct Progress {
 /// One message of the engine.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The target is ready and cells begin: the plan as it is run, and what its verdicts are judged by.
+    /// The target is ready and cells begin: the plan as it is run, and what its verdicts are judged
+    /// by.
     Started {
         plan: Arc<Plan>,
         grounds: Arc<Grounds>,
@@ -73,10 +76,12 @@ pub enum Event {
     Trial {
         trial: Arc<Trial>,
         samples: Vec<Sample>,
-        /// Of this trial alone, where operations were timed; not kept, a verdict has that of all trials.
+        /// Of this trial alone, where operations were timed; not kept, a verdict has that of all
+        /// trials.
         latency: Option<Arc<Latency>>,
     },
-    /// The count that calibration chose: operations per pass and passes per trial; `whole` where the file ended first.
+    /// The count that calibration chose: operations per pass and passes per trial; `whole` where
+    /// the file ended first.
     Calibrated {
         cell: u32,
         count: u64,
@@ -97,7 +102,8 @@ pub enum Event {
     Probe {
         trial: ProbeTrial,
     },
-    /// What is known about a probe's cell so far; replaces what was told before. Its index is that in the plan's probes.
+    /// What is known about a probe's cell so far; replaces what was told before. Its index is that
+    /// in the plan's probes.
     Findings {
         cell: u32,
         findings: Arc<ProbeFindings>,

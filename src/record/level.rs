@@ -1,4 +1,5 @@
-//! What each level of cold buys: the time to open a file, to read its first bytes, and to read all of it.
+//! What each level of cold buys: the time to open a file, to read its first bytes, and to read all
+//! of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +13,14 @@ pub enum Dropped {
     Data,
     /// Also the directory entries and inodes, of all files: drop_caches 2.
     Meta,
-    /// Also the pages of all files, and with them the blocks that inodes and directories are stored in: drop_caches 3.
+    /// Also the pages of all files, and with them the blocks that inodes and directories are stored
+    /// in: drop_caches 3.
     All,
 }
 
 impl Dropped {
-    pub const ALL: &'static [Dropped] = &[Dropped::Nothing, Dropped::Data, Dropped::Meta, Dropped::All];
+    pub const ALL: &'static [Dropped] =
+        &[Dropped::Nothing, Dropped::Data, Dropped::Meta, Dropped::All];
 
     pub fn name(self) -> &'static str {
         match self {

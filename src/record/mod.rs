@@ -1,4 +1,5 @@
-//! What was measured: trials, samples, events, warnings, and the verdict as a pure function of its evidence.
+//! What was measured: trials, samples, events, warnings, and the verdict as a pure function of its
+//! evidence.
 
 mod ceilings;
 mod event;
@@ -25,5 +26,8 @@ pub use pick::{Found, LeftOut, Pick, Try, state_of, way_of};
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use trial::{CacheFlush, Evidence, Note, Prepared, ReadBack, Residency, Trial, Xor};
-pub use verdict::{CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict, judge};
+pub use verdict::{
+    CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict,
+    judge,
+};
 pub use warning::{CALLS_UNKNOWN, Severity, Warning};

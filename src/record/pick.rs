@@ -1,4 +1,5 @@
-//! Ways that were tried for a moment, and the one of them that was picked for the whole file: a pure function of what the tries gave.
+//! Ways that were tried for a moment, and the one of them that was picked for the whole file: a
+//! pure function of what the tries gave.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,8 @@ pub struct LeftOut {
 /// What is known before the tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Found {
-    /// Bytes that are to be read, and those of them in the page cache; `None` = this kernel does not tell.
+    /// Bytes that are to be read, and those of them in the page cache; `None` = this kernel does
+    /// not tell.
     pub span: u64,
     pub resident: Option<u64>,
     /// CPUs that this process may use.
@@ -81,29 +83,50 @@ pub struct Pick {
 const NAMED: usize = 3;
 
 impl Pick {
-    /// The fastest of the `ways` (indexes into `cells`) by their tries; without any, the first that suits what was found: ways are
-    /// listed with the usual best first.
-    pub fn of(cells: &[Job], ways: &[u32], found: Found, tries: Vec<Try>, left_out: Vec<LeftOut>, restored: bool) -> Pick {
+    /// The fastest of the `ways` (indexes into `cells`) by their tries; without any, the first that
+    /// suits what was found: ways are listed with the usual best first.
+    pub fn of(
+        cells: &[Job],
+        ways: &[u32],
+        found: Found,
+        tries: Vec<Try>,
+        left_out: Vec<LeftOut>,
+        restored: bool,
+    ) -> Pick {
         let mut pick = Pick { cell: None, found, tries, left_out, restored, why: String::new() };
-        let mut rates: Vec<(u32, f64)> = ways.iter().filter_map(|way| Some((*way, pick.rate(*way)?))).collect();
+        let mut rates: Vec<(u32, f64)> =
+            ways.iter().filter_map(|way| Some((*way, pick.rate(*way)?))).collect();
         // Stable: of equal ones the first.
         rates.sort_by(|a, b| b.1.total_cmp(&a.1));
         let job = |way: u32| cells.get(way as usize);
-        let suit = ways.iter().copied().filter(|way| !pick.left_out.iter().any(|out| out.cell == *way));
+        let suit =
+            ways.iter().copied().filter(|way| !pick.left_out.iter().any(|out| out.cell == *way));
         let wanted = |way: &u32| job(*way).is_some_and(|job| job.direct != found.is_cached());
-        pick.cell = rates.first().map(|(way, _)| *way).or_else(|| suit.clone().find(wanted).or_else(|| suit.clone().next()));
-        let named = |&(way, rate): &(u32, f64)| Some(format!("{} {}", way_of(job(way)?), show_rate(rate)));
+        pick.cell = rates
+            .first()
+            .map(|(way, _)| *way)
+            .or_else(|| suit.clone().find(wanted).or_else(|| suit.clone().next()));
+        let named =
+            |&(way, rate): &(u32, f64)| Some(format!("{} {}", way_of(job(way)?), show_rate(rate)));
         let state = pick.state(cells);
         let reason = match (rates.as_slice(), pick.cell.and_then(job)) {
             ([], None) => "no way works".into(),
-            ([], Some(job)) if suit.clone().count() == 1 => format!("{} is the only way", way_of(job)),
-            ([], Some(job)) => format!("too little to try ways on, and {} usually suits that", way_of(job)),
+            ([], Some(job)) if suit.clone().count() == 1 => {
+                format!("{} is the only way", way_of(job))
+            }
+            ([], Some(job)) => {
+                format!("too little to try ways on, and {} usually suits that", way_of(job))
+            }
             ([only], _) => format!("{} was the only way tried", named(only).unwrap_or_default()),
             ([best, others @ ..], _) => {
                 let more = others.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let others: Vec<String> = others.iter().take(NAMED).filter_map(named).collect();
-                format!("tried for a moment, {} was the fastest, before {}{more}", named(best).unwrap_or_default(), others.join(", "))
+                format!(
+                    "tried for a moment, {} was the fastest, before {}{more}",
+                    named(best).unwrap_or_default(),
+                    others.join(", ")
+                )
             }
         };
         pick.why = format!("{state}: {reason}{}", pick.did());
@@ -116,12 +139,14 @@ impl Pick {
         self.cell.into_iter().chain(tried).chain(self.left_out.iter().map(|out| out.cell))
     }
 
-    /// What the tries of a way gave, bytes per second: the median, or, where the parts differ in what is cached, all of them together.
+    /// What the tries of a way gave, bytes per second: the median, or, where the parts differ in
+    /// what is cached, all of them together.
     pub fn rate(&self, way: u32) -> Option<f64> {
         let tries = || self.tries.iter().filter(|t| t.cell == way && t.bytes > 0 && t.nanos > 0);
         if !self.found.is_cached() && !self.found.is_cold() {
-            let (bytes, nanos) =
-                tries().fold((0u64, 0u64), |(bytes, nanos), t| (bytes.saturating_add(t.bytes), nanos.saturating_add(t.nanos)));
+            let (bytes, nanos) = tries().fold((0u64, 0u64), |(bytes, nanos), t| {
+                (bytes.saturating_add(t.bytes), nanos.saturating_add(t.nanos))
+            });
             return (nanos > 0).then(|| bytes as f64 * 1e9 / nanos as f64);
         }
         let rates: Vec<f64> = tries().map(Try::rate).collect();
@@ -130,15 +155,19 @@ impl Pick {
 
     /// What the tries did to the file's place in memory, where they did something.
     fn did(&self) -> String {
-        let (all, device) = self
-            .tries
-            .iter()
-            .fold((0u64, 0u64), |(all, device), t| (all.saturating_add(t.bytes), device.saturating_add(t.device_bytes.unwrap_or(0))));
+        let (all, device) = self.tries.iter().fold((0u64, 0u64), |(all, device), t| {
+            (all.saturating_add(t.bytes), device.saturating_add(t.device_bytes.unwrap_or(0)))
+        });
         if device == 0 || self.found.is_cached() {
             return String::new();
         }
-        let then = if self.restored { ", and what that left in the page cache was dropped" } else { "" };
-        format!("; the tries read {}, for which the device gave {}{then}", show_bytes(all), show_bytes(device))
+        let then =
+            if self.restored { ", and what that left in the page cache was dropped" } else { "" };
+        format!(
+            "; the tries read {}, for which the device gave {}{then}",
+            show_bytes(all),
+            show_bytes(device)
+        )
     }
 
     /// `98.0 % in the page cache, 64 KiB mapped by a page fault, 2 CPUs`.
@@ -146,12 +175,27 @@ impl Pick {
         let Found { span, resident, cpus } = self.found;
         let cached = match resident {
             Some(_) if span == 0 => String::new(),
-            Some(_) => format!("{} of {} in the page cache, ", show_share(self.found.cached().min(1.0)), show_bytes(span)),
+            Some(_) => format!(
+                "{} of {} in the page cache, ",
+                show_share(self.found.cached().min(1.0)),
+                show_bytes(span)
+            ),
             None => "what is in the page cache is not known, ".into(),
         };
-        let plain = |t: &&Try| cells.get(t.cell as usize).is_some_and(|job| job.backend.id == "mmap" && !job.backend.has("populate"));
-        let mapped = self.tries.iter().find(plain).and_then(|t| t.bytes.checked_div(t.minor_faults)).filter(|_| self.found.is_cached());
-        let mapped = mapped.map_or(String::new(), |bytes| format!("{} mapped by a page fault, ", show_bytes(bytes)));
+        let plain = |t: &&Try| {
+            cells
+                .get(t.cell as usize)
+                .is_some_and(|job| job.backend.id == "mmap" && !job.backend.has("populate"))
+        };
+        let mapped = self
+            .tries
+            .iter()
+            .find(plain)
+            .and_then(|t| t.bytes.checked_div(t.minor_faults))
+            .filter(|_| self.found.is_cached());
+        let mapped = mapped.map_or(String::new(), |bytes| {
+            format!("{} mapped by a page fault, ", show_bytes(bytes))
+        });
         format!("{cached}{mapped}{cpus} {}", if cpus == 1 { "CPU" } else { "CPUs" })
     }
 }
@@ -172,7 +216,8 @@ pub fn way_of(job: &Job) -> String {
     text
 }
 
-/// The state of the cache that it was brought into: `, cold`; nothing of a file that was taken as it is.
+/// The state of the cache that it was brought into: `, cold`; nothing of a file that was taken as
+/// it is.
 pub fn state_of(job: &Job) -> String {
     if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) }
 }
@@ -184,12 +229,26 @@ mod tests {
 
     /// A mapping, pread and direct I/O, by 2 threads the first.
     fn cells() -> Vec<Job> {
-        let job = |text: &str| Job { block: 2 << 20, ..Job::plain(Choice::parse(text).unwrap(), Op::Read) };
-        vec![Job { threads: 2, ..job("mmap+shared") }, job("pread"), Job { direct: true, depth: 8, ..job("uring") }]
+        let job = |text: &str| Job {
+            block: 2 << 20,
+            ..Job::plain(Choice::parse(text).unwrap(), Op::Read)
+        };
+        vec![
+            Job { threads: 2, ..job("mmap+shared") },
+            job("pread"),
+            Job { direct: true, depth: 8, ..job("uring") },
+        ]
     }
 
     fn tried(cell: u32, millis: u64) -> Try {
-        Try { cell, offset: 0, bytes: 1 << 20, nanos: millis * 1_000_000, device_bytes: Some(0), minor_faults: 16 }
+        Try {
+            cell,
+            offset: 0,
+            bytes: 1 << 20,
+            nanos: millis * 1_000_000,
+            device_bytes: Some(0),
+            minor_faults: 16,
+        }
     }
 
     fn pick(cached: u64, tries: Vec<Try>, out: &[u32]) -> Pick {
@@ -200,7 +259,8 @@ mod tests {
 
     #[test]
     fn the_fastest_by_its_median_is_picked_and_the_reason_says_what_the_others_gave() {
-        let tries = [(0, 5), (1, 4), (2, 9), (0, 5), (1, 40), (2, 9), (0, 6), (1, 50), (2, 9)].map(|(cell, ms)| tried(cell, ms));
+        let tries = [(0, 5), (1, 4), (2, 9), (0, 5), (1, 40), (2, 9), (0, 6), (1, 50), (2, 9)]
+            .map(|(cell, ms)| tried(cell, ms));
         let pick = pick(100, tries.to_vec(), &[]);
         assert_eq!(pick.cell, Some(0));
         assert_eq!(
@@ -218,7 +278,15 @@ mod tests {
         assert_eq!((pick.cell, pick.rate(0).unwrap() / f64::from(1 << 20)), (Some(1), 125.0));
         // A damaged session may say anything.
         let huge = Try { bytes: u64::MAX, nanos: u64::MAX, ..tried(0, 1) };
-        assert!(Pick { found: Found { span: 2, resident: Some(1), cpus: 1 }, tries: vec![huge; 2], ..pick }.rate(0).is_some());
+        assert!(
+            Pick {
+                found: Found { span: 2, resident: Some(1), cpus: 1 },
+                tries: vec![huge; 2],
+                ..pick
+            }
+            .rate(0)
+            .is_some()
+        );
     }
 
     #[test]

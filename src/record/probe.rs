@@ -72,7 +72,9 @@ pub struct ProbeTrial {
 impl ProbeTrial {
     /// Whether the value is one that can be shown and compared.
     pub fn is_sound(&self) -> bool {
-        self.value.is_finite() && self.value >= 0.0 && self.cycles.is_none_or(|cycles| cycles.is_finite() && cycles >= 0.0)
+        self.value.is_finite()
+            && self.value >= 0.0
+            && self.cycles.is_none_or(|cycles| cycles.is_finite() && cycles >= 0.0)
     }
 }
 

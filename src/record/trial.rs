@@ -32,7 +32,8 @@ impl<'de> Deserialize<'de> for Xor {
     }
 }
 
-/// One timed run of one cell. Times in nanoseconds, sizes in bytes; `None` = this kernel or file system does not tell.
+/// One timed run of one cell. Times in nanoseconds, sizes in bytes; `None` = this kernel or file
+/// system does not tell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// Index into the plan's cells.
@@ -74,11 +75,13 @@ impl Trial {
         per_second(self.ops, self.nanos)
     }
 
-    /// When it ended, nanoseconds since the session started. Between the parts of a trial lie their preparations, which are not timed.
+    /// When it ended, nanoseconds since the session started. Between the parts of a trial lie their
+    /// preparations, which are not timed.
     pub fn ended(&self) -> u64 {
         let Evidence { started, prepare_nanos, parts, .. } = self.evidence;
         let parts = parts.max(1);
-        let between = (u128::from(prepare_nanos) * u128::from(parts - 1) / u128::from(parts)) as u64;
+        let between =
+            (u128::from(prepare_nanos) * u128::from(parts - 1) / u128::from(parts)) as u64;
         started.saturating_add(self.nanos).saturating_add(between)
     }
 
@@ -103,7 +106,8 @@ pub struct Evidence {
     /// How long the preparation took.
     pub prepare_nanos: u64,
     pub preparation: Option<Prepared>,
-    /// How often the trial was prepared, opened and mapped anew, each time for an equal part of its passes; 0 in older sessions: once.
+    /// How often the trial was prepared, opened and mapped anew, each time for an equal part of its
+    /// passes; 0 in older sessions: once.
     pub parts: u64,
     /// Bytes of the span that one pass over it visits once; `bytes` beyond it are repeats.
     pub unique_bytes: u64,
@@ -128,7 +132,8 @@ pub struct Evidence {
     pub skew_nanos: u64,
     /// Bytes this process dirtied or sent to be written.
     pub write_bytes: Known,
-    /// Of a write that is synced at its end, from the first start until the last write returned over all threads: the page cache has all.
+    /// Of a write that is synced at its end, from the first start until the last write returned
+    /// over all threads: the page cache has all.
     pub cached_nanos: Known,
     /// Dirty and under-writeback bytes of the file when the trial ended.
     pub unwritten_bytes: Known,
@@ -143,19 +148,22 @@ pub struct Evidence {
     pub steal_nanos: Known,
     /// Time in which threads were ready to run and other tasks had the CPU, over all threads.
     pub queued_nanos: Known,
-    /// Bytes held in 2 MiB page-cache folios over the whole machine (FileHugePages) before the trial.
+    /// Bytes held in 2 MiB page-cache folios over the whole machine (FileHugePages) before the
+    /// trial.
     pub huge_page_cache: Known,
     /// How residency was found.
     pub residency: Option<Residency>,
     /// That the CPU caches were emptied, where that was asked for.
     pub cpu_cache: Option<CacheFlush>,
-    /// What was read back, after the timed window, of a file that the trial made; left out of JSON where nothing was.
+    /// What was read back, after the timed window, of a file that the trial made; left out of JSON
+    /// where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
     pub notes: Vec<Note>,
 }
 
-/// A file that was written, as it is read. Blocks that are alike cancel out in an XOR, so each is held against what was written, too.
+/// A file that was written, as it is read. Blocks that are alike cancel out in an XOR, so each is
+/// held against what was written, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
     pub xor: Xor,
@@ -173,11 +181,13 @@ impl ReadBack {
 /// What emptying the CPU caches did, as loads of the same bytes show.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CacheFlush {
-    /// Time of a load that depends on the one before, nanoseconds, when the bytes had just been used.
+    /// Time of a load that depends on the one before, nanoseconds, when the bytes had just been
+    /// used.
     pub before_nanos: f64,
     /// The same afterwards.
     pub after_nanos: f64,
-    /// Bytes whose lines were written back and dropped one by one; 0 = pushed out by reading other memory.
+    /// Bytes whose lines were written back and dropped one by one; 0 = pushed out by reading other
+    /// memory.
     pub flushed_bytes: u64,
 }
 
@@ -230,7 +240,8 @@ pub enum Note {
     Cloned,
     /// Another program did the work, and how many system calls it made is not known.
     CallsUnknown,
-    /// The clock of the program that did the work counts in steps of so many nanoseconds, more than 1 % of the trial.
+    /// The clock of the program that did the work counts in steps of so many nanoseconds, more than
+    /// 1 % of the trial.
     CoarseClock(u64),
     /// Size, modification time or inode changed meanwhile.
     FileChanged(String),
@@ -243,7 +254,8 @@ mod tests {
     #[test]
     fn a_trial_of_several_parts_ends_after_the_preparations_between_them() {
         let of = |parts| {
-            let evidence = Evidence { started: 1000, prepare_nanos: 400, parts, ..Evidence::default() };
+            let evidence =
+                Evidence { started: 1000, prepare_nanos: 400, parts, ..Evidence::default() };
             Trial { nanos: 100, evidence, ..Trial::default() }.ended()
         };
         // An older session does not tell the parts.

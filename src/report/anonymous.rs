@@ -1,7 +1,8 @@
-//! A session without what tells whose it is: host name, user, folders, file names and what the user named.
+//! A session without what tells whose it is: host name, user, folders, file names and what the user
+//! named.
 //!
-//! Structured fields are emptied or get a neutral word. In free text every known name is replaced, and so is every path that is
-//! none of the kernel's own.
+//! Structured fields are emptied or get a neutral word. In free text every known name is replaced,
+//! and so is every path that is none of the kernel's own.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -16,8 +17,10 @@ use crate::session::Session;
 pub struct Names(Vec<(String, &'static str)>);
 
 /// Folders that every machine has, and where network probes go: they tell nothing.
-const COMMON: [&str; 16] =
-    ["data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev", "file", ".", "remote", "loopback"];
+const COMMON: [&str; 16] = [
+    "data", "home", "tmp", "var", "mnt", "srv", "media", "opt", "usr", "root", "run", "dev",
+    "file", ".", "remote", "loopback",
+];
 
 impl Names {
     pub fn of(host: &Host, plan: &Plan) -> Names {
@@ -27,21 +30,27 @@ impl Names {
             TargetSpec::None => Path::new(""),
         };
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let mut names: Vec<(String, &str)> = path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")).collect();
+        let mut names: Vec<(String, &str)> =
+            path.ancestors().skip(1).map(|folder| (text(folder), "FOLDER")).collect();
         names.push((text(path), "FILE"));
-        names.extend(path.components().map(|part| (part.as_os_str().to_string_lossy().into_owned(), "NAME")));
+        names.extend(
+            path.components().map(|part| (part.as_os_str().to_string_lossy().into_owned(), "NAME")),
+        );
         names.push((host.name.clone(), "HOST"));
         names.extend(plan.remote.iter().map(|remote| (remote.host.clone(), "HOST")));
         // `lab-7.example.org` is also called `lab-7`.
         names.extend(host.name.split('.').next().map(|short| (short.to_string(), "HOST")));
-        names.retain(|(name, _)| !matches!(name.as_str(), "" | "/") && !COMMON.contains(&name.trim_matches('/')));
+        names.retain(|(name, _)| {
+            !matches!(name.as_str(), "" | "/") && !COMMON.contains(&name.trim_matches('/'))
+        });
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Names(names)
     }
 
     /// Free text without any of them.
     fn text(&self, text: &str) -> String {
-        let known = self.0.iter().fold(text.to_string(), |text, (name, word)| replaced(&text, name, word));
+        let known =
+            self.0.iter().fold(text.to_string(), |text, (name, word)| replaced(&text, name, word));
         let words: Vec<String> = known.split(' ').map(without_path).collect();
         words.join(" ")
     }
@@ -80,11 +89,17 @@ impl Names {
         findings.warnings.iter_mut().for_each(|warning| self.warning(warning));
         findings.evidence.iter_mut().for_each(|text| self.in_place(text));
         findings.far.iter_mut().for_each(|far| far.name = String::new());
-        findings.error.iter_mut().chain(findings.estimate.as_mut().map(|of| &mut of.reason)).for_each(|text| self.in_place(text));
+        findings
+            .error
+            .iter_mut()
+            .chain(findings.estimate.as_mut().map(|of| &mut of.reason))
+            .for_each(|text| self.in_place(text));
     }
 
     fn warning(&self, warning: &mut Warning) {
-        [&mut warning.message, &mut warning.evidence, &mut warning.remedy].into_iter().for_each(|text| self.in_place(text));
+        [&mut warning.message, &mut warning.evidence, &mut warning.remedy]
+            .into_iter()
+            .for_each(|text| self.in_place(text));
     }
 
     pub fn plan(&self, plan: &Plan) -> Plan {
@@ -96,11 +111,18 @@ impl Names {
         }
         // The name that the user knows it by, or its address.
         plan.remote.iter_mut().for_each(|remote| remote.host = "HOST".into());
-        plan.presets.iter_mut().filter(|id| !Presets::is_built_in(id)).for_each(|id| *id = "own".into());
+        plan.presets
+            .iter_mut()
+            .filter(|id| !Presets::is_built_in(id))
+            .for_each(|id| *id = "own".into());
         plan.skipped.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
         plan.skipped_probes.iter_mut().for_each(|skipped| self.in_place(&mut skipped.reason));
         let skipped = plan.skipped_probes.iter_mut().map(|skipped| &mut skipped.cell);
-        plan.probes.iter_mut().chain(skipped).flat_map(|cell| cell.params.values_mut()).for_each(|value| self.param(value));
+        plan.probes
+            .iter_mut()
+            .chain(skipped)
+            .flat_map(|cell| cell.params.values_mut())
+            .for_each(|value| self.param(value));
         plan
     }
 }
@@ -110,7 +132,13 @@ pub fn anonymous(session: &Session) -> Session {
     let names = Names::of(&session.host, &session.plan);
     let mut out = session.clone();
     // The id ends in the name of the file: what is left of it is the time.
-    out.id = session.id.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect::<String>().trim_end_matches('-').into();
+    out.id = session
+        .id
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || *c == '-')
+        .collect::<String>()
+        .trim_end_matches('-')
+        .into();
     out.name = "anonymous".into();
     out.plan = names.plan(&session.plan);
     (out.host.name, out.host.boot_id) = (String::new(), String::new());
@@ -124,7 +152,10 @@ pub fn anonymous(session: &Session) -> Session {
     out.trials = session.trials.iter().map(|trial| Arc::new(names.trial(trial))).collect();
     out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(verdict));
     out.probe_findings.iter_mut().for_each(|findings| names.findings(findings));
-    let whys = out.picks.iter_mut().flat_map(|pick| pick.left_out.iter_mut().map(|out| &mut out.why).chain([&mut pick.why]));
+    let whys = out
+        .picks
+        .iter_mut()
+        .flat_map(|pick| pick.left_out.iter_mut().map(|out| &mut out.why).chain([&mut pick.why]));
     whys.for_each(|text| names.in_place(text));
     out.errors.iter_mut().flatten().chain(&mut out.notes).for_each(|text| names.in_place(text));
     out
@@ -132,7 +163,8 @@ pub fn anonymous(session: &Session) -> Session {
 
 /// A device that the kernel named, not a user (`vg-anna`) nor a server (`host:/export`).
 fn is_kernels(device: &str) -> bool {
-    let known = ["sd", "vd", "xvd", "nvme", "mmcblk", "md", "dm-", "loop", "sr", "ram", "zram", "nbd"];
+    let known =
+        ["sd", "vd", "xvd", "nvme", "mmcblk", "md", "dm-", "loop", "sr", "ram", "zram", "nbd"];
     known.iter().any(|start| device.strip_prefix(start).is_some_and(|rest| rest.len() <= 8))
         && device.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
@@ -155,9 +187,12 @@ fn replaced(text: &str, name: &str, word: &str) -> String {
 
 /// A path in a word of a text, from its first `/`; those of the kernel stay.
 fn without_path(word: &str) -> String {
-    let Some(at) = word.find('/').filter(|at| !word[..*at].ends_with(char::is_alphanumeric)) else { return word.into() };
+    let Some(at) = word.find('/').filter(|at| !word[..*at].ends_with(char::is_alphanumeric)) else {
+        return word.into();
+    };
     let path = &word[at..];
-    let kernels = ["/proc/", "/sys/"].iter().any(|start| path.starts_with(start)) || path.len() == 1;
+    let kernels =
+        ["/proc/", "/sys/"].iter().any(|start| path.starts_with(start)) || path.len() == 1;
     if kernels { word.into() } else { format!("{}PATH", &word[..at]) }
 }
 

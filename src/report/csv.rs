@@ -1,6 +1,7 @@
 //! One row per cell with fixed columns, units in their names, for spreadsheets and data frames.
 //!
-//! Quoted as RFC 4180 has it, one line per row, ended by LF. Unknown is empty. New columns come at the end, so old positions stay.
+//! Quoted as RFC 4180 has it, one line per row, ended by LF. Unknown is empty. New columns come at
+//! the end, so old positions stay.
 
 use std::io::{self, Write};
 
@@ -14,8 +15,13 @@ use crate::session::Session;
 use crate::stats::Summary;
 use crate::stats::course::Kind;
 
-pub const FORMAT: Format =
-    Format { id: "csv", about: "one row per cell, units in the column names", extension: "csv", binary: false, write };
+pub const FORMAT: Format = Format {
+    id: "csv",
+    about: "one row per cell, units in the column names",
+    extension: "csv",
+    binary: false,
+    write,
+};
 
 /// What a row is made from.
 struct Row<'a> {
@@ -92,12 +98,17 @@ impl Field {
     }
 }
 
-/// Quoted where it must be; a text that a spreadsheet would run as a formula starts with an apostrophe.
+/// Quoted where it must be; a text that a spreadsheet would run as a formula starts with an
+/// apostrophe.
 fn quoted(mut text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         text.insert(0, '\'');
     }
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 
 fn number(value: Option<f64>) -> Field {
@@ -140,14 +151,20 @@ fn columns() -> Vec<Column> {
     columns.extend(latency_columns());
     columns.extend(source_columns());
     columns.extend([
-        column("severity", |r| r.warnings().iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))),
-        column("warnings", |r| words(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))),
+        column("severity", |r| {
+            r.warnings().iter().map(|w| w.severity).max().map_or(Field::Empty, |s| words(s.name()))
+        }),
+        column("warnings", |r| {
+            words(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))
+        }),
         column("error", |r| r.error().map_or(Field::Empty, words)),
     ]);
     columns.extend(probe_columns());
     let median = |of: Option<SummaryOf>| number(of.map(|of| of.summary.median));
     columns.extend([
-        job("write_page_cache_median_nanoseconds", move |r| median(r.written.and_then(|w| w.page_cache))),
+        job("write_page_cache_median_nanoseconds", move |r| {
+            median(r.written.and_then(|w| w.page_cache))
+        }),
         job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
         job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
         // Of a trial in the middle: repeats x count operations, so many bytes in so many seconds.
@@ -158,10 +175,16 @@ fn columns() -> Vec<Column> {
     columns.extend(trial_columns());
     columns.extend([
         job("level_change", |r| {
-            r.level_change.as_ref().map_or(Field::Empty, |c| words(if c.kind == Kind::Step { "step" } else { "drift" }))
+            r.level_change.as_ref().map_or(Field::Empty, |c| {
+                words(if c.kind == Kind::Step { "step" } else { "drift" })
+            })
         }),
-        job("level_first_median", |r| number(r.level_change.as_ref().map(|c| c.ends().0.summary.median))),
-        job("level_last_median", |r| number(r.level_change.as_ref().map(|c| c.ends().1.summary.median))),
+        job("level_first_median", |r| {
+            number(r.level_change.as_ref().map(|c| c.ends().0.summary.median))
+        }),
+        job("level_last_median", |r| {
+            number(r.level_change.as_ref().map(|c| c.ends().1.summary.median))
+        }),
         job("writes", |r| if r.cell.op == Op::Write { words(r.cell.writes) } else { Field::Empty }),
     ]);
     columns
@@ -169,17 +192,25 @@ fn columns() -> Vec<Column> {
 
 /// The trials one by one: first how long each took, then its rate.
 fn trial_columns() -> Vec<Column> {
-    let seconds = |round| move |r: &CellResult| number(trial(r, round).map(|t| t.nanos as f64 / 1e9));
-    let rate = |round| move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput));
+    let seconds =
+        |round| move |r: &CellResult| number(trial(r, round).map(|t| t.nanos as f64 / 1e9));
+    let rate = |round| {
+        move |r: &CellResult| number(trial(r, round).filter(|t| t.bytes > 0).map(Trial::throughput))
+    };
     let took = (1..=MOST).map(|round| job(&format!("trial_{round}_seconds"), seconds(round)));
-    let rates = (1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
+    let rates =
+        (1..=MOST).map(|round| job(&format!("trial_{round}_bytes_per_second"), rate(round)));
     took.chain(rates).collect()
 }
 
 /// The trial of that round, where there are so few that each has a column.
 fn trial(result: &CellResult, round: u32) -> Option<&Trial> {
     let few = result.trials.iter().all(|trial| trial.round <= MOST);
-    result.trials.iter().find(|trial| few && trial.round == round && !trial.short).map(|trial| &**trial)
+    result
+        .trials
+        .iter()
+        .find(|trial| few && trial.round == round && !trial.short)
+        .map(|trial| &**trial)
 }
 
 fn job_columns() -> Vec<Column> {
@@ -191,7 +222,9 @@ fn job_columns() -> Vec<Column> {
         of("pattern", |j| words(j.pattern)),
         of("block_bytes", |j| whole(j.block)),
         // 0 is one pass, as asked; what was calibrated is what calibration found.
-        job("count", |r| r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, whole)),
+        job("count", |r| {
+            r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, whole)
+        }),
         of("span_bytes", |j| whole(j.span)),
         of("threads", |j| whole(j.threads)),
         of("depth", |j| whole(j.depth)),
@@ -207,8 +240,14 @@ fn job_columns() -> Vec<Column> {
 /// The end of a column's name, and its value in a `T`.
 type Part<T> = (&'static str, fn(&T) -> Option<f64>);
 
-fn summary_columns(what: &str, unit: &str, of: fn(&CellResult) -> Option<SummaryOf>) -> Vec<Column> {
-    let named = |(stat, get): Part<Summary>| job(&format!("{what}_{stat}_{unit}"), move |r| number(of(r).and_then(|s| get(&s.summary))));
+fn summary_columns(
+    what: &str,
+    unit: &str,
+    of: fn(&CellResult) -> Option<SummaryOf>,
+) -> Vec<Column> {
+    let named = |(stat, get): Part<Summary>| {
+        job(&format!("{what}_{stat}_{unit}"), move |r| number(of(r).and_then(|s| get(&s.summary))))
+    };
     stats().into_iter().map(named).collect()
 }
 
@@ -244,8 +283,11 @@ fn latency_columns() -> Vec<Column> {
         ("p999", |l| l.p999),
         ("max", |l| Some(l.max)),
     ];
-    let named =
-        |(part, get): Part<LatencyOf>| job(&format!("latency_{part}_nanoseconds"), move |r| number(r.latency.as_ref().and_then(get)));
+    let named = |(part, get): Part<LatencyOf>| {
+        job(&format!("latency_{part}_nanoseconds"), move |r| {
+            number(r.latency.as_ref().and_then(get))
+        })
+    };
     parts.into_iter().map(named).collect()
 }
 
@@ -253,19 +295,40 @@ fn latency_columns() -> Vec<Column> {
 fn probe_columns() -> Vec<Column> {
     let mut columns = vec![
         probe("probe", |p| words(&p.cell.probe)),
-        probe("parameters", |p| words(p.cell.params.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))),
+        probe("parameters", |p| {
+            words(
+                p.cell
+                    .params
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
+        }),
         probe("value_unit", |p| p.unit.map_or(Field::Empty, |unit| words(unit.name()))),
     ];
-    let stats = stats()
-        .into_iter()
-        .map(|(stat, get)| probe(&format!("value_{stat}"), move |p| number(p.value.and_then(|value| get(&value.summary)))));
+    let stats = stats().into_iter().map(|(stat, get)| {
+        probe(&format!("value_{stat}"), move |p| {
+            number(p.value.and_then(|value| get(&value.summary)))
+        })
+    });
     columns.extend(stats);
     columns.extend([
         probe("cycles", |p| number(p.cycles)),
         probe("estimate_low", |p| number(p.estimate.as_ref().map(|e| e.low))),
         probe("estimate_high", |p| number(p.estimate.as_ref().map(|e| e.high))),
-        probe("estimate_reason", |p| p.estimate.as_ref().map_or(Field::Empty, |e| words(&e.reason))),
-        probe("reference", |p| words(p.reference.iter().map(|r| format!("{}={}", r.session, r.value)).collect::<Vec<_>>().join(" "))),
+        probe("estimate_reason", |p| {
+            p.estimate.as_ref().map_or(Field::Empty, |e| words(&e.reason))
+        }),
+        probe("reference", |p| {
+            words(
+                p.reference
+                    .iter()
+                    .map(|r| format!("{}={}", r.session, r.value))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
+        }),
     ]);
     columns
 }

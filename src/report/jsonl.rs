@@ -1,8 +1,10 @@
 //! JSON Lines: one object per trial as it ends, then what they say, so a script can follow a run.
 //!
-//! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json` format, its cell written out;
-//! per cell `{"kind":"result","cell":{..},..}` with the keys of a result but its trials, which are the lines above;
-//! `{"kind":"skipped","cell","reason"}`; last `{"kind":"end","schema","session","reason","answer"}`. Without the last line the text is not whole.
+//! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json`
+//! format, its cell written out; per cell `{"kind":"result","cell":{..},..}` with the keys of a
+//! result but its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; last
+//! `{"kind":"end","schema","session","reason","answer"}`. Without the last line the text is not
+//! whole.
 
 use std::io::{self, Write};
 
@@ -69,14 +71,30 @@ pub fn probe_line(plan: &Plan, trial: &ProbeTrial) -> io::Result<String> {
 
 /// Everything after the trials: results, what was skipped, the end.
 pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
-    let Document { schema, session: id, results, skipped, answer, .. } = analysis::document(session);
+    let Document { schema, session: id, results, skipped, answer, .. } =
+        analysis::document(session);
     for row in &results {
-        line(out, &Line { kind: "result", cell: Some(row.cell()), rest: keys(row, &["cell", "trials"])? })?;
+        line(
+            out,
+            &Line { kind: "result", cell: Some(row.cell()), rest: keys(row, &["cell", "trials"])? },
+        )?;
     }
     for skipped in &skipped {
-        line(out, &Line { kind: "skipped", cell: Some(skipped.cell()), rest: keys(skipped, &["cell"])? })?;
+        line(
+            out,
+            &Line { kind: "skipped", cell: Some(skipped.cell()), rest: keys(skipped, &["cell"])? },
+        )?;
     }
-    line(out, &Last { kind: "end", schema, session: id, reason: session.end.unwrap_or(End::Interrupted), answer: &answer })
+    line(
+        out,
+        &Last {
+            kind: "end",
+            schema,
+            session: id,
+            reason: session.end.unwrap_or(End::Interrupted),
+            answer: &answer,
+        },
+    )
 }
 
 fn text(line: &impl Serialize) -> io::Result<String> {
@@ -108,7 +126,11 @@ mod tests {
     fn lines(session: &Session) -> Vec<Value> {
         let mut out = Vec::new();
         write(session, &Look::default(), &mut out).unwrap();
-        String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        String::from_utf8(out)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     #[test]
@@ -117,9 +139,21 @@ mod tests {
             let lines = lines(&session);
             let count = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
             assert_eq!(count("trial"), session.trials.len() + session.probe_trials.len(), "{name}");
-            assert_eq!(count("result"), analysis::results(&session).len() + analysis::probes(&session).len(), "{name}");
-            assert_eq!(count("skipped"), analysis::skipped(&session).len() + analysis::skipped_probes(&session).len(), "{name}");
-            assert_eq!((count("end"), &lines.last().unwrap()["kind"]), (1, &"end".into()), "{name}");
+            assert_eq!(
+                count("result"),
+                analysis::results(&session).len() + analysis::probes(&session).len(),
+                "{name}"
+            );
+            assert_eq!(
+                count("skipped"),
+                analysis::skipped(&session).len() + analysis::skipped_probes(&session).len(),
+                "{name}"
+            );
+            assert_eq!(
+                (count("end"), &lines.last().unwrap()["kind"]),
+                (1, &"end".into()),
+                "{name}"
+            );
         }
     }
 
@@ -127,9 +161,18 @@ mod tests {
     fn a_trial_says_of_which_cell_it_is() {
         let session = sample::single();
         let lines = lines(&session);
-        assert_eq!((&lines[0]["cell"]["backend"], &lines[0]["round"], &lines[0]["xor"]), (&"read".into(), &1.into(), &"5eed0001".into()));
-        assert_eq!((&lines[1]["throughput"]["unit"], lines[1].get("trials")), (&"B/s".into(), None));
-        assert_eq!((&lines[2]["reason"], &lines[2]["schema"]), (&"finished".into(), &"iotui/1".into()));
+        assert_eq!(
+            (&lines[0]["cell"]["backend"], &lines[0]["round"], &lines[0]["xor"]),
+            (&"read".into(), &1.into(), &"5eed0001".into())
+        );
+        assert_eq!(
+            (&lines[1]["throughput"]["unit"], lines[1].get("trials")),
+            (&"B/s".into(), None)
+        );
+        assert_eq!(
+            (&lines[2]["reason"], &lines[2]["schema"]),
+            (&"finished".into(), &"iotui/1".into())
+        );
         let stray = Trial { cell: 99, ..Trial::clone(&session.trials[0]) };
         assert!(trial_line(&session.plan, &stray).unwrap().contains("\"cell\":null"));
     }

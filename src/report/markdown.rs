@@ -4,13 +4,20 @@
 
 use std::io::{self, Write};
 
-use super::table::{axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed, unlike};
+use super::table::{
+    axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed, unlike,
+};
 use super::{Format, Look, sparks};
 use crate::analysis;
 use crate::session::Session;
 
-pub const FORMAT: Format =
-    Format { id: "markdown", about: "the table, its warnings and the answer, ready to paste", extension: "md", binary: false, write };
+pub const FORMAT: Format = Format {
+    id: "markdown",
+    about: "the table, its warnings and the answer, ready to paste",
+    extension: "md",
+    binary: false,
+    write,
+};
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
@@ -39,7 +46,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let chart = sparks::lines(session, &results);
     if !chart.is_empty() {
         // Between fences nothing is more than text.
-        let safe: Vec<String> = chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
+        let safe: Vec<String> =
+            chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
         writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
     }
     for extra in extra::extras(session, &rows, &look) {
@@ -59,7 +67,11 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     below::expected(&mut page, session, &rows);
     below::why(&mut page, session, &rows);
     write_list(&page.lines, out)?;
-    writeln!(out, "**Answer**: {}", escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look)))
+    writeln!(
+        out,
+        "**Answer**: {}",
+        escaped(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look))
+    )
 }
 
 /// The lines as a list.
@@ -75,18 +87,36 @@ fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
 /// A text that stands by itself begins with a capital.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
 }
 
 /// A table of these columns, with a line of titles and units above.
 pub fn table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
-    let title =
-        |column: &Column| escaped(format!("{} {}", column.title, column.unit.split_whitespace().collect::<Vec<_>>().join(" ")).trim());
+    let title = |column: &Column| {
+        escaped(
+            format!(
+                "{} {}",
+                column.title,
+                column.unit.split_whitespace().collect::<Vec<_>>().join(" ")
+            )
+            .trim(),
+        )
+    };
     writeln!(out, "{}", line(columns.iter().map(title).collect()))?;
-    writeln!(out, "{}", line(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect()))?;
+    writeln!(
+        out,
+        "{}",
+        line(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect())
+    )?;
     for row in 0..rows {
-        let text = |column: &Column| -> String { column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect() };
-        let cell = |column: &Column| escaped(&text(column).split_whitespace().collect::<Vec<_>>().join(" "));
+        let text = |column: &Column| -> String {
+            column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect()
+        };
+        let cell = |column: &Column| {
+            escaped(&text(column).split_whitespace().collect::<Vec<_>>().join(" "))
+        };
         writeln!(out, "{}", line(columns.iter().map(cell).collect()))?;
     }
     Ok(())
@@ -104,10 +134,15 @@ pub fn escaped(text: &str) -> String {
     let mut before = ' ';
     let mut chars = text.chars().enumerate().peekable();
     while let Some((at, c)) = chars.next() {
-        let inside = before.is_alphanumeric() && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
-        let list = at == 0 && matches!(c, '#' | '+' | '-' | '=') && text.len() > 1 || at > 0 && at == digits && matches!(c, '.' | ')');
+        let inside = before.is_alphanumeric()
+            && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        let list = at == 0 && matches!(c, '#' | '+' | '-' | '=') && text.len() > 1
+            || at > 0 && at == digits && matches!(c, '.' | ')');
         let list = list && chars.peek().is_none_or(|(_, next)| *next == ' ' || *next == c);
-        if list || matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '&' | '~' | '$') || c == '_' && !inside {
+        if list
+            || matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '&' | '~' | '$')
+            || c == '_' && !inside
+        {
             out.push('\\');
         }
         out.push(c);
@@ -137,9 +172,14 @@ mod tests {
         for (name, session) in sample::all() {
             let text = show(&session);
             let lines: Vec<&str> = text.lines().collect();
-            let tables: Vec<&[&str]> = lines.chunk_by(|a, b| a.starts_with("| ") == b.starts_with("| ")).collect();
-            let tables: Vec<&&[&str]> = tables.iter().filter(|lines| lines[0].starts_with("| ")).collect();
-            assert!(tables.iter().all(|lines| lines.iter().all(|line| bars(line) == bars(lines[0]))), "{name}\n{text}");
+            let tables: Vec<&[&str]> =
+                lines.chunk_by(|a, b| a.starts_with("| ") == b.starts_with("| ")).collect();
+            let tables: Vec<&&[&str]> =
+                tables.iter().filter(|lines| lines[0].starts_with("| ")).collect();
+            assert!(
+                tables.iter().all(|lines| lines.iter().all(|line| bars(line) == bars(lines[0]))),
+                "{name}\n{text}"
+            );
             let (results, probes) = (analysis::results(&session), analysis::probes(&session).len());
             let written = results.iter().filter(|result| result.written.is_some()).count();
             let rows = [results.len(), probes, written].into_iter().filter(|rows| *rows > 0);
@@ -152,7 +192,12 @@ mod tests {
     #[test]
     fn the_counts_of_measure_are_a_table_of_their_own() {
         let text = show(&sample::measured());
-        assert!(text.contains("| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"), "{text}");
+        assert!(
+            text.contains(
+                "| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"
+            ),
+            "{text}"
+        );
         assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.00 |"), "{text}");
         assert!(!show(&sample::quick()).contains("| count |"));
     }
@@ -169,14 +214,20 @@ mod tests {
             "Each row is one trial",
             "**Answer**",
         ];
-        let at: Vec<usize> = places.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"))).collect();
+        let at: Vec<usize> = places
+            .iter()
+            .map(|part| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}")))
+            .collect();
         assert!(at.is_sorted(), "{text}");
         assert!(!show(&sample::quick()).contains("##"), "the default needs no word");
     }
 
     #[test]
     fn hostile_text_is_text() {
-        assert_eq!(escaped("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"), "a\\|b \\<i\\>\\&amp; \\`c\\` \\*d\\* \\_e\\_ f_g \\[h\\](i)");
+        assert_eq!(
+            escaped("a|b <i>&amp; `c` *d* _e_ f_g [h](i)"),
+            "a\\|b \\<i\\>\\&amp; \\`c\\` \\*d\\* \\_e\\_ f_g \\[h\\](i)"
+        );
         assert_eq!(
             [escaped("# a"), escaped("1. a"), escaped("- a"), escaped("-"), escaped("1.5")],
             ["\\# a", "1\\. a", "\\- a", "-", "1.5"]

@@ -1,4 +1,5 @@
-//! Reports: what a session looks like in each format. A new format is one file and its entry in [`FORMATS`].
+//! Reports: what a session looks like in each format. A new format is one file and its entry in
+//! [`FORMATS`].
 
 mod anonymous;
 mod compare;
@@ -29,10 +30,13 @@ use crate::session::Session;
 use crate::units::Rates;
 
 pub use anonymous::{Names, anonymous};
-pub use compare::{COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling};
+pub use compare::{
+    COMPARISONS, ComparisonFormat, compared_columns, comparison_format, comparison_text, ruling,
+};
 pub use figure::scale::Spread;
 pub use out::{
-    FORMAT_OPTION, Failed, HEADING as OUTPUT, Ids, Out, Shown, When, ascii_only, comparisons, failed, formats, say, stdout, unread_is_fine,
+    FORMAT_OPTION, Failed, HEADING as OUTPUT, Ids, Out, Shown, When, ascii_only, comparisons,
+    failed, formats, say, stdout, unread_is_fine,
 };
 
 /// The JSON Schema of the `json` format, as users can download it.
@@ -93,7 +97,10 @@ pub const JSONL: &str = jsonl::FORMAT.id;
 
 /// The format of that name.
 pub fn format(id: &str) -> Result<&'static Format, Unknown> {
-    FORMATS.iter().find(|f| f.id == id).ok_or_else(|| nearest("format", id, FORMATS.iter().map(|f| f.id)))
+    FORMATS
+        .iter()
+        .find(|f| f.id == id)
+        .ok_or_else(|| nearest("format", id, FORMATS.iter().map(|f| f.id)))
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ pub struct Out {
 /// How figures are shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Shown {
-    /// Unit of throughput on the screen, in tables, pages and pictures: auto, MiB/s, GiB/s .., MB/s, GB/s ..; machine formats keep B/s
+    /// Unit of throughput on the screen, in tables, pages and pictures: auto, MiB/s, GiB/s ..,
+    /// MB/s, GB/s ..; machine formats keep B/s
     #[arg(long, value_name = "UNIT", default_value = "auto", help_heading = HEADING)]
     pub unit: Rates,
 
@@ -64,7 +65,8 @@ pub enum When {
     Never,
 }
 
-/// Offers the ids of a registry to help and completion. What is no id is refused later, with the nearest one.
+/// Offers the ids of a registry to help and completion. What is no id is refused later, with the
+/// nearest one.
 #[derive(Debug, Clone, Copy)]
 pub struct Ids(fn() -> Vec<&'static str>);
 
@@ -81,7 +83,12 @@ pub fn comparisons() -> Ids {
 impl TypedValueParser for Ids {
     type Value = String;
 
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+    fn parse_ref(
+        &self,
+        _: &Command,
+        _: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
         Ok(value.to_string_lossy().into_owned())
     }
 
@@ -112,7 +119,11 @@ impl Out {
         let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
         let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
         Look {
-            width: if terminal { columns() } else { said_columns(std::env::var("COLUMNS").ok().as_deref()) },
+            width: if terminal {
+                columns()
+            } else {
+                said_columns(std::env::var("COLUMNS").ok().as_deref())
+            },
             color: match self.color {
                 When::Always => true,
                 When::Never => false,
@@ -132,7 +143,11 @@ impl Out {
     /// Refuses a format that is no text where it would reach a terminal.
     pub fn refuse_terminal(&self, format: &Format) -> anyhow::Result<()> {
         if format.binary && self.output.is_none() && io::stdout().is_terminal() {
-            anyhow::bail!("{0} is binary: give a file, as in -o run.{1}, or pipe it", format.id, format.extension);
+            anyhow::bail!(
+                "{0} is binary: give a file, as in -o run.{1}, or pipe it",
+                format.id,
+                format.extension
+            );
         }
         Ok(())
     }
@@ -156,8 +171,13 @@ impl Out {
         }
     }
 
-    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was said; other formats are for results only.
-    pub fn text_or_json(&self, text: impl FnOnce() -> String, json: &impl serde::Serialize) -> anyhow::Result<()> {
+    /// Text, with nothing in it that steers a terminal; JSON where `--format json` was said; other
+    /// formats are for results only.
+    pub fn text_or_json(
+        &self,
+        text: impl FnOnce() -> String,
+        json: &impl serde::Serialize,
+    ) -> anyhow::Result<()> {
         match self.format.as_str() {
             "table" => {
                 let text = safe_lines(&text(), Instead::Escape);
@@ -167,7 +187,9 @@ impl Out {
                 pretty(json, to)?;
                 writeln!(to)
             }),
-            other => Err(crate::plan::nearest("format", other, ["table", "json"])).context(FORMAT_OPTION),
+            other => {
+                Err(crate::plan::nearest("format", other, ["table", "json"])).context(FORMAT_OPTION)
+            }
         }
     }
 }
@@ -194,22 +216,29 @@ const NARROWEST: usize = 40;
 
 /// Of the terminal; one that says 0, as a serial line does, counts as 80 wide.
 fn columns() -> usize {
-    let said = crossterm::terminal::window_size().ok().map(|size| usize::from(size.columns)).filter(|columns| *columns > 0);
+    let said = crossterm::terminal::window_size()
+        .ok()
+        .map(|size| usize::from(size.columns))
+        .filter(|columns| *columns > 0);
     said.map_or(80, |columns| columns.max(NARROWEST))
 }
 
 /// The width that COLUMNS asks for, where no terminal says it; else 80.
 fn said_columns(variable: Option<&str>) -> usize {
-    let said = variable.and_then(|text| text.trim().parse::<u16>().ok()).filter(|columns| *columns > 0);
+    let said =
+        variable.and_then(|text| text.trim().parse::<u16>().ok()).filter(|columns| *columns > 0);
     said.map_or(80, |columns| usize::from(columns).max(NARROWEST))
 }
 
-/// A locale that says it is not UTF-8, or the console of Linux; a locale that says nothing is taken to be able to.
+/// A locale that says it is not UTF-8, or the console of Linux; a locale that says nothing is taken
+/// to be able to.
 pub fn ascii_only(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
-    let names_another = |l: &str| l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8");
-    set("TERM").as_deref() == Some("linux") || said.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
+    let names_another =
+        |l: &str| l.contains('.') && !l.to_lowercase().replace('-', "").contains("utf8");
+    set("TERM").as_deref() == Some("linux")
+        || said.is_some_and(|l| matches!(l.as_str(), "C" | "POSIX") || names_another(&l))
 }
 
 #[cfg(test)]
@@ -218,7 +247,17 @@ mod tests {
 
     #[test]
     fn columns_of_the_environment_are_a_number_or_80() {
-        let widths = [None, Some(""), Some("wide"), Some("0"), Some("-3"), Some("99999"), Some(" 132 "), Some("20")].map(said_columns);
+        let widths = [
+            None,
+            Some(""),
+            Some("wide"),
+            Some("0"),
+            Some("-3"),
+            Some("99999"),
+            Some(" 132 "),
+            Some("20"),
+        ]
+        .map(said_columns);
         assert_eq!(widths, [80, 80, 80, 80, 80, 80, 132, 40]);
     }
 }

@@ -1,8 +1,11 @@
-//! The picture as pixels, for slides and documents: the same as the svg, in the light, at twice its size.
+//! The picture as pixels, for slides and documents: the same as the svg, in the light, at twice its
+//! size.
 
 use std::io::{self, Write};
 
-use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform};
+use tiny_skia::{
+    Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
+};
 use ttf_parser::OutlineBuilder;
 
 use super::figure::{MARKS, ROUND};
@@ -11,8 +14,13 @@ use super::picture::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::{Format, Look, picture};
 use crate::session::Session;
 
-pub const FORMAT: Format =
-    Format { id: "png", about: "a picture in pixels for slides, as the svg; needs -o or a pipe", extension: "png", binary: true, write };
+pub const FORMAT: Format = Format {
+    id: "png",
+    about: "a picture in pixels for slides, as the svg; needs -o or a pipe",
+    extension: "png",
+    binary: true,
+    write,
+};
 
 /// Pixels of one unit of the picture.
 const DENSE: f32 = 2.0;
@@ -24,7 +32,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let dense = DENSE.min(MOST / scene.height as f32);
     let pixels = |length: f64| ((length as f32 * dense).ceil() as u32).max(1);
     let no = || io::Error::other("the picture is too large to paint");
-    let mut canvas = Canvas { pixels: Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or_else(no)?, dense };
+    let mut canvas = Canvas {
+        pixels: Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or_else(no)?,
+        dense,
+    };
     canvas.pixels.fill(color(Ink::Back, 1.0));
     canvas.scene(&scene);
     out.write_all(&canvas.pixels.encode_png().map_err(io::Error::other)?)
@@ -36,7 +47,9 @@ struct Canvas {
 }
 
 fn color(ink: Ink, opacity: f64) -> Color {
-    let part = |at: usize| ink.light().get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(0);
+    let part = |at: usize| {
+        ink.light().get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(0)
+    };
     Color::from_rgba8(part(1), part(3), part(5), (opacity.clamp(0.0, 1.0) * 255.0).round() as u8)
 }
 
@@ -49,7 +62,11 @@ fn paint(ink: Ink, opacity: f64) -> Paint<'static> {
 fn path(points: &[(f64, f64)], close: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for (at, (x, y)) in points.iter().enumerate() {
-        if at == 0 { path.move_to(*x as f32, *y as f32) } else { path.line_to(*x as f32, *y as f32) }
+        if at == 0 {
+            path.move_to(*x as f32, *y as f32)
+        } else {
+            path.line_to(*x as f32, *y as f32)
+        }
     }
     if close {
         path.close();
@@ -66,9 +83,13 @@ impl Canvas {
         for shape in &scene.shapes {
             match shape {
                 Shape::Line { points, stroke } => self.line(path(points, false), *stroke),
-                Shape::Area { points, ink, opacity } => self.area(path(points, true), *ink, *opacity),
+                Shape::Area { points, ink, opacity } => {
+                    self.area(path(points, true), *ink, *opacity)
+                }
                 Shape::Mark { at, mark, ink, hollow, .. } => self.mark(*at, *mark, *ink, *hollow),
-                Shape::Text { at, text, ink, size, bold, anchor } => self.text(*at, text, *ink, *size, *bold, *anchor),
+                Shape::Text { at, text, ink, size, bold, anchor } => {
+                    self.text(*at, text, *ink, *size, *bold, *anchor)
+                }
             }
         }
     }
@@ -84,12 +105,24 @@ impl Canvas {
             dash: if dash.is_empty() { None } else { StrokeDash::new(dash.to_vec(), 0.0) },
             ..tiny_skia::Stroke::default()
         };
-        self.pixels.stroke_path(&path, &paint(stroke.ink, stroke.opacity), &how, self.place(), None);
+        self.pixels.stroke_path(
+            &path,
+            &paint(stroke.ink, stroke.opacity),
+            &how,
+            self.place(),
+            None,
+        );
     }
 
     fn area(&mut self, path: Option<Path>, ink: Ink, opacity: f64) {
         if let Some(path) = path {
-            self.pixels.fill_path(&path, &paint(ink, opacity), FillRule::Winding, self.place(), None);
+            self.pixels.fill_path(
+                &path,
+                &paint(ink, opacity),
+                FillRule::Winding,
+                self.place(),
+                None,
+            );
         }
     }
 
@@ -99,10 +132,21 @@ impl Canvas {
             corners => path(&corners.iter().map(|(a, b)| (x + a, y + b)).collect::<Vec<_>>(), true),
         };
         self.area(path.clone(), if hollow { Ink::Back } else { ink }, 1.0);
-        self.line(path, Stroke::new(if hollow { ink } else { Ink::Back }, if hollow { 1.8 } else { 0.8 }));
+        self.line(
+            path,
+            Stroke::new(if hollow { ink } else { Ink::Back }, if hollow { 1.8 } else { 0.8 }),
+        );
     }
 
-    fn text(&mut self, (x, y): (f64, f64), text: &str, ink: Ink, size: f64, bold: bool, anchor: Anchor) {
+    fn text(
+        &mut self,
+        (x, y): (f64, f64),
+        text: &str,
+        ink: Ink,
+        size: f64,
+        bold: bool,
+        anchor: Anchor,
+    ) {
         let Some(font) = font::font(bold) else { return };
         let wide = font::width(text, size, bold);
         let mut at = x - match anchor {
@@ -111,7 +155,8 @@ impl Canvas {
             Anchor::End => wide,
         };
         let unit = font.unit(size);
-        let mut letters = Letters { path: PathBuilder::new(), x: 0.0, y: y as f32, unit: unit as f32 };
+        let mut letters =
+            Letters { path: PathBuilder::new(), x: 0.0, y: y as f32, unit: unit as f32 };
         for (letter, wide) in font.letters(text) {
             letters.x = at as f32;
             // A space has no outline.
@@ -178,10 +223,19 @@ mod tests {
     /// Three ways with a rate each, so that no curve is upon another.
     fn three() -> Session {
         let cells = ["read", "mmap", "uring"].into_iter();
-        let mut session = sample::session(cells.flat_map(|way| [4096, 65536].map(|block| sample::job(way, block, Cache::Warm))).collect());
+        let mut session = sample::session(
+            cells
+                .flat_map(|way| [4096, 65536].map(|block| sample::job(way, block, Cache::Warm)))
+                .collect(),
+        );
         for cell in 0..session.plan.cells.len() {
             let nanos_per_op = session.plan.cells[cell].block as f64 * (1.0 + (cell / 2) as f64);
-            sample::measure(&mut session, cell, 1, sample::Like { nanos_per_op, calls_per_op: 1.0, from: None });
+            sample::measure(
+                &mut session,
+                cell,
+                1,
+                sample::Like { nanos_per_op, calls_per_op: 1.0, from: None },
+            );
         }
         session
     }
@@ -190,7 +244,10 @@ mod tests {
     fn the_picture_is_painted_at_twice_its_size_with_its_curves_and_its_words() {
         let session = three();
         let (pixels, scene) = (painted(&session), picture::scene(&session, &Look::default()));
-        assert_eq!((f64::from(pixels.width()), f64::from(pixels.height())), (scene.width * 2.0, scene.height * 2.0));
+        assert_eq!(
+            (f64::from(pixels.width()), f64::from(pixels.height())),
+            (scene.width * 2.0, scene.height * 2.0)
+        );
         let of = |ink: Ink| {
             let wanted = color(ink, 1.0).premultiply().to_color_u8();
             pixels.pixels().iter().filter(|pixel| **pixel == wanted).count() as f64
@@ -199,7 +256,11 @@ mod tests {
         let lines = |ink: Ink| {
             let line = |shape: &Shape| match shape {
                 Shape::Line { points, stroke } if stroke.ink == ink && stroke.opacity >= 1.0 => {
-                    points.windows(2).map(|two| (two[1].0 - two[0].0).hypot(two[1].1 - two[0].1)).sum::<f64>() * stroke.width
+                    points
+                        .windows(2)
+                        .map(|two| (two[1].0 - two[0].0).hypot(two[1].1 - two[0].1))
+                        .sum::<f64>()
+                        * stroke.width
                 }
                 _ => 0.0,
             };
@@ -208,7 +269,10 @@ mod tests {
         assert!(of(Ink::Text) > 2000.0, "{}", of(Ink::Text));
         for color in &COLORS[..3] {
             let (seen, drawn) = (of(Ink::Color(color)), lines(Ink::Color(color)));
-            assert!(drawn > 5000.0 && seen > drawn * 0.6 && seen < drawn * 1.5, "{color}: {seen} of {drawn}");
+            assert!(
+                drawn > 5000.0 && seen > drawn * 0.6 && seen < drawn * 1.5,
+                "{color}: {seen} of {drawn}"
+            );
         }
         assert_eq!(of(Ink::Color(COLORS[4])), 0.0, "a colour of no curve");
         assert!(of(Ink::Back) > pixels.pixels().len() as f64 / 2.0);

@@ -1,5 +1,5 @@
-//! JSON for people's terminals too: what would steer one is escaped. Indented it is written fast: a session of 100,000 trials has
-//! seven million lines of it.
+//! JSON for people's terminals too: what would steer one is escaped. Indented it is written fast: a
+//! session of 100,000 trials has seven million lines of it.
 //!
 //! Else the same text as serde_json itself makes, in fewer and larger pieces.
 
@@ -57,7 +57,11 @@ pub fn compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 struct OneLine;
 
 impl Formatter for OneLine {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         write_json(out, fragment)
     }
 }
@@ -136,7 +140,11 @@ impl Formatter for Indented {
     }
 
     #[inline]
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         write_json(out, fragment)
     }
 
@@ -165,9 +173,18 @@ mod tests {
 
     #[test]
     fn it_is_what_serde_json_writes() {
-        let deep = (0..40).fold(json!([{}, [], ""]), |value, n| if n % 2 == 0 { json!([value, n]) } else { json!({"a": value, "b": []}) });
+        let deep = (0..40).fold(json!([{}, [], ""]), |value, n| {
+            if n % 2 == 0 { json!([value, n]) } else { json!({"a": value, "b": []}) }
+        });
         let long = json!(vec!["x".repeat(1000); 200]);
-        for value in [json!(null), json!({}), json!([[]]), json!({"a\n\u{1b}": 1.5, "b": [1, "ü", true]}), deep, long] {
+        for value in [
+            json!(null),
+            json!({}),
+            json!([[]]),
+            json!({"a\n\u{1b}": 1.5, "b": [1, "ü", true]}),
+            deep,
+            long,
+        ] {
             assert_eq!(text(&value), serde_json::to_string_pretty(&value).unwrap());
         }
     }
@@ -194,6 +211,9 @@ mod tests {
                 Ok(())
             }
         }
-        assert_eq!(pretty(&vec![7; 100_000], &mut Left).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(
+            pretty(&vec![7; 100_000], &mut Left).unwrap_err().kind(),
+            io::ErrorKind::BrokenPipe
+        );
     }
 }

@@ -1,21 +1,35 @@
-//! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are those of a small virtual machine.
+//! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are
+//! those of a small virtual machine.
 
 use crate::host::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
-    Ceilings, End, Estimate, Grounds, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial, Unit, Verdict, Warning, Xor,
+    Ceilings, End, Estimate, Grounds, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial,
+    Unit, Verdict, Warning, Xor,
 };
 use crate::session::Session;
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job { block, count: None, span: 512 << 20, cache, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
+    Job {
+        block,
+        count: None,
+        span: 512 << 20,
+        cache,
+        ..Job::plain(Choice::parse(backend).unwrap(), Op::Read)
+    }
 }
 
 /// `session` on a machine whose ceilings were measured and a disk whose speed is named.
 pub fn bounded(mut session: Session) -> Session {
     let mut grounds = session.grounds.take().unwrap_or_default();
-    let reached =
-        Ceilings { syscall_nanos: Some(100.0), copy: Some(12e9), read: Some(15e9), threads: 1, over: 1 << 28, ..Ceilings::default() };
+    let reached = Ceilings {
+        syscall_nanos: Some(100.0),
+        copy: Some(12e9),
+        read: Some(15e9),
+        threads: 1,
+        over: 1 << 28,
+        ..Ceilings::default()
+    };
     grounds.machine.ceilings = Some(reached);
     session.grounds = Some(grounds);
     session.plan.rated = Some(3_500_000_000);
@@ -27,13 +41,31 @@ pub fn session(cells: Vec<Job>) -> Session {
         presets: vec!["quick".into()],
         cells,
         seed: 42,
-        ..Plan::plain("sweep", TargetSpec::File { path: "/data/images/ubuntu.iso".into(), size: 512 << 20 })
+        ..Plan::plain(
+            "sweep",
+            TargetSpec::File { path: "/data/images/ubuntu.iso".into(), size: 512 << 20 },
+        )
     };
-    let mut host = Host { name: "lab-7".into(), kernel: "6.18.44".into(), architecture: "x86_64".into(), ..Host::default() };
-    (host.cpu.model, host.cpu.allowed, host.memory.total) = ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);
+    let mut host = Host {
+        name: "lab-7".into(),
+        kernel: "6.18.44".into(),
+        architecture: "x86_64".into(),
+        ..Host::default()
+    };
+    (host.cpu.model, host.cpu.allowed, host.memory.total) =
+        ("Intel Xeon E5-2680 v4".into(), 2, 23 << 30);
     host.virtualisation = Some("KVM".into());
-    let mut session = Session::new("20261121-093011-ubuntu".into(), "ubuntu".into(), "2026-11-21T09:30:11Z".into(), host, plan);
-    session.grounds = Some(Grounds { programs: vec!["iotui 0.1.0".into(), "fio-3.33".into()], ..Grounds::default() });
+    let mut session = Session::new(
+        "20261121-093011-ubuntu".into(),
+        "ubuntu".into(),
+        "2026-11-21T09:30:11Z".into(),
+        host,
+        plan,
+    );
+    session.grounds = Some(Grounds {
+        programs: vec!["iotui 0.1.0".into(), "fio-3.33".into()],
+        ..Grounds::default()
+    });
     session.end = Some(End::Goal);
     session
 }
@@ -86,14 +118,24 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
     };
     session.verdicts[cell] = Some(Verdict {
         source: like.from,
-        source_reason: if like.from.is_some() { "the process read as much from the device".into() } else { String::new() },
+        source_reason: if like.from.is_some() {
+            "the process read as much from the device".into()
+        } else {
+            String::new()
+        },
         amplification: like.from.map(|_| 1.02),
         warnings: Vec::new(),
         latency: Some(latency),
     });
 }
 
-pub fn warn(session: &mut Session, cell: usize, id: &'static str, severity: Severity, texts: [&str; 3]) {
+pub fn warn(
+    session: &mut Session,
+    cell: usize,
+    id: &'static str,
+    severity: Severity,
+    texts: [&str; 3],
+) {
     let [message, evidence, remedy] = texts.map(String::from);
     let verdict = session.verdicts[cell].get_or_insert_default();
     verdict.warnings.push(Warning { id: id.into(), severity, message, evidence, remedy });
@@ -104,7 +146,9 @@ pub fn quick() -> Session {
     let mut cells = Vec::new();
     for cache in [Cache::Cold, Cache::Warm] {
         for backend in ["read", "mmap", "uring"] {
-            cells.extend([4u64 << 10, 32 << 10, 256 << 10, 2 << 20].map(|block| job(backend, block, cache)));
+            cells.extend(
+                [4u64 << 10, 32 << 10, 256 << 10, 2 << 20].map(|block| job(backend, block, cache)),
+            );
         }
     }
     let mut session = session(cells);
@@ -115,27 +159,51 @@ pub fn quick() -> Session {
             _ => (300.0, if job.backend.id == "mmap" { 30.0 } else { 13.0 }, CACHE),
         };
         let calls_per_op = if job.backend.id == "mmap" { 0.0 } else { 1.0 };
-        measure(&mut session, cell, 5, Like { nanos_per_op: call + job.block as f64 / rate, calls_per_op, from: Some(from) });
+        measure(
+            &mut session,
+            cell,
+            5,
+            Like { nanos_per_op: call + job.block as f64 / rate, calls_per_op, from: Some(from) },
+        );
     }
     session
 }
 
-/// Everything that can go wrong: warnings, a failed cell, skipped ones, a cut trial, an interrupted run, hostile names.
+/// Everything that can go wrong: warnings, a failed cell, skipped ones, a cut trial, an interrupted
+/// run, hostile names.
 pub fn troubled() -> Session {
     let mut session = quick();
-    session.plan.target = TargetSpec::File { path: "/data/\u{1b}[31mdünne/文書/sparse\n.img".into(), size: 512 << 20 };
+    session.plan.target = TargetSpec::File {
+        path: "/data/\u{1b}[31mdünne/文書/sparse\n.img".into(),
+        size: 512 << 20,
+    };
     let holes = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
     for cell in 0..4 {
         session.verdicts[cell].as_mut().unwrap().source = Some(holes);
-        let texts = ["half of these bytes were never stored", "256 MiB in holes (fiemap)", "copy the file with cp --sparse=never"];
+        let texts = [
+            "half of these bytes were never stored",
+            "256 MiB in holes (fiemap)",
+            "copy the file with cp --sparse=never",
+        ];
         warn(&mut session, cell, "holes", Severity::Wrong, texts);
     }
     for cell in [2, 5, 6, 20] {
-        let texts = ["another program used the disk meanwhile", "disk 812 MiB, this run 790 MiB", "stop it and run again"];
+        let texts = [
+            "another program used the disk meanwhile",
+            "disk 812 MiB, this run 790 MiB",
+            "stop it and run again",
+        ];
         warn(&mut session, cell, "others-used-disk", Severity::Misleading, texts);
     }
-    warn(&mut session, 12, "slow-clock", Severity::Note, ["latencies include 20 ns of the clock", "clocksource hpet", ""]);
-    session.errors[11] = Some("io_uring: ENOMEM; raise the limit of locked memory (ulimit -l)".into());
+    warn(
+        &mut session,
+        12,
+        "slow-clock",
+        Severity::Note,
+        ["latencies include 20 ns of the clock", "clocksource hpet", ""],
+    );
+    session.errors[11] =
+        Some("io_uring: ENOMEM; raise the limit of locked memory (ulimit -l)".into());
     session.trials.retain(|t| t.cell != 11 && t.cell != 23);
     let last = session.trials.iter_mut().rfind(|t| t.cell == 19).unwrap();
     let last = std::sync::Arc::make_mut(last);
@@ -151,7 +219,8 @@ pub fn troubled() -> Session {
 
 /// One trial of one cell, without intervals and without latencies, nothing known about its bytes.
 pub fn single() -> Session {
-    let mut session = session(vec![Job { count: Some(0), xor: true, ..job("read", 512, Cache::AsIs) }]);
+    let mut session =
+        session(vec![Job { count: Some(0), xor: true, ..job("read", 512, Cache::AsIs) }]);
     measure(&mut session, 0, 1, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None });
     session.verdicts[0] = None;
     std::sync::Arc::make_mut(&mut session.trials[0]).device_bytes = None;
@@ -160,15 +229,28 @@ pub fn single() -> Session {
     session
 }
 
-/// What `measure` found: one count fills the trial time, and one ends with the file and is repeated.
+/// What `measure` found: one count fills the trial time, and one ends with the file and is
+/// repeated.
 pub fn measured() -> Session {
-    let mut session = session(vec![job("read", 512, Cache::Warm), job("read", 1 << 20, Cache::Warm), job("read", 1 << 21, Cache::Warm)]);
+    let mut session = session(vec![
+        job("read", 512, Cache::Warm),
+        job("read", 1 << 20, Cache::Warm),
+        job("read", 1 << 21, Cache::Warm),
+    ]);
     (session.plan.experiment, session.plan.presets) = ("measure".into(), vec!["measure".into()]);
     measure(&mut session, 0, 5, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(CACHE) });
-    measure(&mut session, 1, 5, Like { nanos_per_op: 40_000.0, calls_per_op: 1.0, from: Some(CACHE) });
-    for trial in session.trials.iter_mut().map(std::sync::Arc::make_mut).filter(|trial| trial.cell == 1) {
+    measure(
+        &mut session,
+        1,
+        5,
+        Like { nanos_per_op: 40_000.0, calls_per_op: 1.0, from: Some(CACHE) },
+    );
+    for trial in
+        session.trials.iter_mut().map(std::sync::Arc::make_mut).filter(|trial| trial.cell == 1)
+    {
         // 512 operations are the file.
-        (trial.ops, trial.bytes, trial.passes, trial.nanos) = (512 * 15, 15 << 29, 15, 15 * 20_000_000);
+        (trial.ops, trial.bytes, trial.passes, trial.nanos) =
+            (512 * 15, 15 << 29, 15, 15 * 20_000_000);
     }
     session
 }
@@ -177,17 +259,31 @@ pub fn measured() -> Session {
 pub fn calls() -> Session {
     let mut cells = Vec::new();
     for (backend, op) in [("pread", Op::Read), ("read", Op::Seek), ("null", Op::Read)] {
-        cells.extend([1, 2, 4, 8].map(|block| Job { op, count: Some(1 << 20), ..job(backend, block, Cache::Warm) }));
+        cells.extend([1, 2, 4, 8].map(|block| Job {
+            op,
+            count: Some(1 << 20),
+            ..job(backend, block, Cache::Warm)
+        }));
     }
     let mut session = session(cells);
     for cell in 0..12 {
-        let like = |nanos, from| Like { nanos_per_op: nanos, calls_per_op: if cell < 8 { 1.0 } else { 0.0 }, from };
-        measure(&mut session, cell, 6, [like(302.0, Some(CACHE)), like(104.0, None), like(1.3, None)][cell / 4]);
+        let like = |nanos, from| Like {
+            nanos_per_op: nanos,
+            calls_per_op: if cell < 8 { 1.0 } else { 0.0 },
+            from,
+        };
+        measure(
+            &mut session,
+            cell,
+            6,
+            [like(302.0, Some(CACHE)), like(104.0, None), like(1.3, None)][cell / 4],
+        );
     }
     session
 }
 
-/// Cells that differ in everything else: threads, depth, pattern, options, direct, writes and their mix.
+/// Cells that differ in everything else: threads, depth, pattern, options, direct, writes and their
+/// mix.
 pub fn axes() -> Session {
     let wide = job("uring+sqpoll+fixed", 4 << 10, Cache::AsIs);
     let random = Job { pattern: Pattern::Random, direct: true, ..wide };
@@ -201,7 +297,11 @@ pub fn axes() -> Session {
     ];
     let mut session = session(cells);
     for cell in 0..5 {
-        let like = Like { nanos_per_op: 90_000.0 / (cell + 1) as f64, calls_per_op: 0.2, from: Some(DEVICE) };
+        let like = Like {
+            nanos_per_op: 90_000.0 / (cell + 1) as f64,
+            calls_per_op: 0.2,
+            from: Some(DEVICE),
+        };
         measure(&mut session, cell, 5 + cell as u32, like);
     }
     session
@@ -214,25 +314,49 @@ pub fn empty() -> Session {
     session
 }
 
-/// One cell of every kind, with few trials: wrong, misleading, failed, cut, without latency, moving nothing, skipped, never reached.
+/// One cell of every kind, with few trials: wrong, misleading, failed, cut, without latency, moving
+/// nothing, skipped, never reached.
 pub fn every() -> Session {
-    let mut cells: Vec<Job> = [4u64 << 10, 64 << 10, 1 << 20].map(|block| job("read", block, Cache::Cold)).to_vec();
+    let mut cells: Vec<Job> =
+        [4u64 << 10, 64 << 10, 1 << 20].map(|block| job("read", block, Cache::Cold)).to_vec();
     cells.extend(["mmap", "uring+sqpoll"].map(|backend| job(backend, 64 << 10, Cache::Warm)));
     cells.push(Job { op: Op::Seek, count: Some(1 << 20), ..job("seek", 1, Cache::AsIs) });
     cells.push(job("pread", 64 << 10, Cache::Cold));
     let mut session = session(cells);
     for (cell, trials) in [(0, 5), (1, 2), (2, 1), (3, 2), (5, 2)] {
         let nanos_per_op = [3000.0, 26_000.0, 380_000.0, 2500.0, 0.0, 104.0][cell];
-        measure(&mut session, cell, trials, Like { nanos_per_op, calls_per_op: 1.0, from: (cell < 4).then_some(DEVICE) });
+        measure(
+            &mut session,
+            cell,
+            trials,
+            Like { nanos_per_op, calls_per_op: 1.0, from: (cell < 4).then_some(DEVICE) },
+        );
     }
-    warn(&mut session, 0, "holes", Severity::Wrong, ["half was never stored", "256 MiB | <b>&", "cp --sparse=never"]);
-    warn(&mut session, 1, "others-used-disk", Severity::Misleading, ["another used the disk", "\u{1b}[31m`x`\nnext", ""]);
+    warn(
+        &mut session,
+        0,
+        "holes",
+        Severity::Wrong,
+        ["half was never stored", "256 MiB | <b>&", "cp --sparse=never"],
+    );
+    warn(
+        &mut session,
+        1,
+        "others-used-disk",
+        Severity::Misleading,
+        ["another used the disk", "\u{1b}[31m`x`\nnext", ""],
+    );
     session.verdicts[3].as_mut().unwrap().latency = None;
-    session.errors[4] = Some("io_uring: ENOMEM; raise the limit <of> locked \"memory\" | ulimit -l".into());
+    session.errors[4] =
+        Some("io_uring: ENOMEM; raise the limit <of> locked \"memory\" | ulimit -l".into());
     let cut = std::sync::Arc::make_mut(session.trials.last_mut().unwrap());
     cut.short = true;
-    session.plan.skipped.push(Skipped { cell: job("aio", 4 << 10, Cache::Cold), reason: "aio: not in this kernel (ENOSYS)".into() });
-    session.plan.target = TargetSpec::File { path: "/data/\u{1b}[31ma|b <c>&\n.img".into(), size: 512 << 20 };
+    session.plan.skipped.push(Skipped {
+        cell: job("aio", 4 << 10, Cache::Cold),
+        reason: "aio: not in this kernel (ENOSYS)".into(),
+    });
+    session.plan.target =
+        TargetSpec::File { path: "/data/\u{1b}[31ma|b <c>&\n.img".into(), size: 512 << 20 };
     session.notes.push("a note with | and <b>".into());
     probes(&mut session);
     session.end = Some(End::Interrupted);
@@ -248,7 +372,8 @@ pub fn lab() -> Session {
     session
 }
 
-/// Probes of every unit: with and without parameters, estimates and cycles, warned, failed, skipped, never reached.
+/// Probes of every unit: with and without parameters, estimates and cycles, warned, failed,
+/// skipped, never reached.
 fn probes(session: &mut Session) {
     let mut plan = session.plan.clone();
     plan.probes = vec![
@@ -261,7 +386,8 @@ fn probes(session: &mut Session) {
         ProbeCell::new("fork", []),
     ];
     let missing = ProbeCell::new("rtt", [("to", "remote".into())]);
-    plan.skipped_probes.push(Skipped { cell: missing, reason: "no other machine was named".into() });
+    plan.skipped_probes
+        .push(Skipped { cell: missing, reason: "no other machine was named".into() });
     session.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
     session.plan = plan;
     let figures = [
@@ -275,14 +401,28 @@ fn probes(session: &mut Session) {
         for round in 1..=trials {
             let value = value * (1.0 + 0.01 * f64::from(round % 3));
             let cycles = (cell < 2).then_some(value * 2.5);
-            session.probe_trials.push(ProbeTrial { cell, round, value, unit, cycles, short: cell == 2 && round == 2 });
+            session.probe_trials.push(ProbeTrial {
+                cell,
+                round,
+                value,
+                unit,
+                cycles,
+                short: cell == 2 && round == 2,
+            });
         }
     }
     let estimate = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
     session.probe_findings[0].estimate = estimate(12.0, 12.0, "30 cycles of 0.4 ns");
     session.probe_findings[2].estimate = estimate(9e9, 1.1e10, "one channel | <b>");
-    let [message, evidence, remedy] = ["the CPU changed its frequency", "1.2 to 2.6 GHz", "set the governor"].map(String::from);
-    session.probe_findings[1].warnings.push(Warning { id: "frequency".into(), severity: Severity::Misleading, message, evidence, remedy });
+    let [message, evidence, remedy] =
+        ["the CPU changed its frequency", "1.2 to 2.6 GHz", "set the governor"].map(String::from);
+    session.probe_findings[1].warnings.push(Warning {
+        id: "frequency".into(),
+        severity: Severity::Misleading,
+        message,
+        evidence,
+        remedy,
+    });
     session.probe_findings[5].error = Some("sched_setaffinity: EPERM <b> |".into());
 }
 

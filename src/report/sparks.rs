@@ -1,4 +1,5 @@
-//! A chart of plain characters, for text that holds no picture: a line of bars for each curve, all of a figure on one scale.
+//! A chart of plain characters, for text that holds no picture: a line of bars for each curve, all
+//! of a figure on one scale.
 
 use super::Look;
 use super::figure::{self, Figure, Group, Metric, Panel};
@@ -10,13 +11,22 @@ use crate::units::{show_count, show_rate};
 /// Heights of a bar; the estimates are dotted.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The lines of the charts, each with a line that says what it is; none where nothing varies along an axis.
+/// The lines of the charts, each with a line that says what it is; none where nothing varies along
+/// an axis.
 pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     let groups = figure::groups(session, results, &[], &Look::default());
-    let shown = |group: &Group| group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency).count();
+    let shown = |group: &Group| {
+        group
+            .figures
+            .iter()
+            .filter(|figure| !figure.again && figure.metric != Metric::Latency)
+            .count()
+    };
     let mut lines = Vec::new();
     for group in groups.iter().filter(|group| shown(group) > 0) {
-        for figure in group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency) {
+        for figure in
+            group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency)
+        {
             lines.extend(chart(group, figure));
         }
     }
@@ -27,17 +37,25 @@ pub fn lines(session: &Session, results: &[CellResult]) -> Vec<String> {
 type Row = (String, Vec<(f64, f64)>);
 
 fn rows(group: &Group, panel: &Panel) -> Vec<Row> {
-    let named = |name: &str| if panel.title.is_empty() { name.to_string() } else { format!("{name}, {}", panel.title) };
+    let named = |name: &str| {
+        if panel.title.is_empty() { name.to_string() } else { format!("{name}, {}", panel.title) }
+    };
     let curves = panel.curves.iter().map(|curve| {
         let name = group.keys.get(curve.key).map_or("", |key| key.name.as_str());
         (named(name), curve.points.iter().map(|point| (point.at, point.span.1)).collect())
     });
-    curves.chain(panel.expected.iter().map(|line| (named(&line.name), line.points.clone()))).collect()
+    curves
+        .chain(panel.expected.iter().map(|line| (named(&line.name), line.points.clone())))
+        .collect()
 }
 
 fn chart(group: &Group, figure: &Figure) -> Vec<String> {
     let rows: Vec<Row> = figure.panels.iter().flat_map(|panel| rows(group, panel)).collect();
-    let values = || rows.iter().flat_map(|(_, points)| points.iter().map(|(_, value)| *value)).filter(|v| v.is_finite() && *v > 0.0);
+    let values = || {
+        rows.iter()
+            .flat_map(|(_, points)| points.iter().map(|(_, value)| *value))
+            .filter(|v| v.is_finite() && *v > 0.0)
+    };
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let places = &figure.across.places;
     let [first, .., last] = places.as_slice() else { return Vec::new() };
@@ -49,16 +67,34 @@ fn chart(group: &Group, figure: &Figure) -> Vec<String> {
         BARS[(share * 7.0).round().clamp(0.0, 7.0) as usize]
     };
     let wide = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let show = |value: f64| if figure.metric == Metric::Throughput { show_rate(value) } else { format!("{}/s", show_count(value)) };
+    let show = |value: f64| {
+        if figure.metric == Metric::Throughput {
+            show_rate(value)
+        } else {
+            format!("{}/s", show_count(value))
+        }
+    };
     let (from, to) = ((figure.across.show)(*first), (figure.across.show)(*last));
-    let mut lines = vec![format!("{} from {from} to {to}; heights from {} to {}, logarithmic", figure.across.title, show(low), show(high))];
+    let mut lines = vec![format!(
+        "{} from {from} to {to}; heights from {} to {}, logarithmic",
+        figure.across.title,
+        show(low),
+        show(high)
+    )];
     for (name, points) in &rows {
-        let one = |at: &f64| points.iter().find(|(place, value)| place == at && *value > 0.0).map_or(' ', |(_, value)| bar(*value));
+        let one = |at: &f64| {
+            points
+                .iter()
+                .find(|(place, value)| place == at && *value > 0.0)
+                .map_or(' ', |(_, value)| bar(*value))
+        };
         let bars: String = places.iter().map(one).collect();
         lines.push(format!("{name:<wide$}  {bars}").trim_end().to_string());
     }
-    let expected: Vec<analysis::Estimated> = figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
-    let reasons = analysis::estimate_reasons(&expected).replace("Dotted: estimates", "estimates are");
+    let expected: Vec<analysis::Estimated> =
+        figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
+    let reasons =
+        analysis::estimate_reasons(&expected).replace("Dotted: estimates", "estimates are");
     lines.extend((!reasons.is_empty()).then_some(reasons));
     lines
 }
@@ -72,15 +108,27 @@ mod tests {
         let session = sample::bounded(sample::quick());
         let results = analysis::results(&session);
         let lines = lines(&session, &results);
-        assert!(lines[0].starts_with("block size from 4 KiB to") && lines[0].ends_with("logarithmic"), "{lines:?}");
+        assert!(
+            lines[0].starts_with("block size from 4 KiB to") && lines[0].ends_with("logarithmic"),
+            "{lines:?}"
+        );
         let all: String = lines.concat();
-        assert!(all.contains('▁') && all.contains('█') && all.contains("estimate: call and copy"), "{lines:?}");
-        assert!(lines.last().unwrap().starts_with("estimates are from the cheapest system call"), "{lines:?}");
+        assert!(
+            all.contains('▁') && all.contains('█') && all.contains("estimate: call and copy"),
+            "{lines:?}"
+        );
+        assert!(
+            lines.last().unwrap().starts_with("estimates are from the cheapest system call"),
+            "{lines:?}"
+        );
         assert!(lines.iter().filter(|line| line.starts_with("read")).count() >= 2, "{lines:?}");
         assert_eq!(super::lines(&session, &results[..1]), [""; 0], "a point is no curve");
         for (name, session) in sample::all() {
             let lines = super::lines(&session, &analysis::results(&session));
-            assert!(lines.iter().all(|line| !line.contains("NaN") && !line.contains('\n')), "{name}");
+            assert!(
+                lines.iter().all(|line| !line.contains("NaN") && !line.contains('\n')),
+                "{name}"
+            );
         }
     }
 }

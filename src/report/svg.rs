@@ -1,4 +1,5 @@
-//! The picture as SVG. It paints its own background and turns with the reader's colour scheme; it loads nothing.
+//! The picture as SVG. It paints its own background and turns with the reader's colour scheme; it
+//! loads nothing.
 
 #[cfg(test)]
 mod tests;
@@ -14,8 +15,13 @@ use super::picture::scene::{Anchor, Ink, SCHEMES, Scene, Shape, Stroke};
 use super::{Format, Look, picture, text};
 use crate::session::Session;
 
-pub const FORMAT: Format =
-    Format { id: "svg", about: "a picture: every curve with its intervals, latencies below", extension: "svg", binary: false, write };
+pub const FORMAT: Format = Format {
+    id: "svg",
+    about: "a picture: every curve with its intervals, latencies below",
+    extension: "svg",
+    binary: false,
+    write,
+};
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let scene = picture::scene(session, look);
@@ -48,7 +54,8 @@ fn style() -> String {
     format!("{}@media(prefers-color-scheme:dark){{{}}}", rules(false), rules(true))
 }
 
-/// The attributes of an ink as fill, and as stroke: a class where it turns with the scheme, and a colour for those who know no styles.
+/// The attributes of an ink as fill, and as stroke: a class where it turns with the scheme, and a
+/// colour for those who know no styles.
 fn ink(ink: Ink, what: &str) -> String {
     let line = if what == "stroke" { "l" } else { "" };
     let class = ink.class().map(|class| format!("class=\"{class}{line}\" ")).unwrap_or_default();
@@ -56,11 +63,19 @@ fn ink(ink: Ink, what: &str) -> String {
 }
 
 fn stroke(stroke: &Stroke) -> String {
-    let mut text = format!("{} stroke-width=\"{}\" fill=\"none\" stroke-linejoin=\"round\"", ink(stroke.ink, "stroke"), stroke.width);
+    let mut text = format!(
+        "{} stroke-width=\"{}\" fill=\"none\" stroke-linejoin=\"round\"",
+        ink(stroke.ink, "stroke"),
+        stroke.width
+    );
     let dash = stroke.dash.lengths();
     if !dash.is_empty() {
         let lengths: Vec<String> = dash.iter().map(f32::to_string).collect();
-        let cap = if stroke.dash == super::picture::scene::Dash::Dotted { " stroke-linecap=\"round\"" } else { "" };
+        let cap = if stroke.dash == super::picture::scene::Dash::Dotted {
+            " stroke-linecap=\"round\""
+        } else {
+            ""
+        };
         let _ = write!(text, " stroke-dasharray=\"{}\"{cap}", lengths.join(" "));
     }
     if stroke.opacity < 1.0 {
@@ -75,13 +90,20 @@ fn points(points: &[(f64, f64)]) -> String {
 
 fn element(shape: &Shape) -> String {
     match shape {
-        Shape::Line { points: own, stroke: how } => format!("<polyline points=\"{}\" {}/>", points(own), stroke(how)),
+        Shape::Line { points: own, stroke: how } => {
+            format!("<polyline points=\"{}\" {}/>", points(own), stroke(how))
+        }
         Shape::Area { points: own, ink: fill, opacity } => {
-            format!("<polygon points=\"{}\" {} fill-opacity=\"{opacity}\"/>", points(own), ink(*fill, "fill"))
+            format!(
+                "<polygon points=\"{}\" {} fill-opacity=\"{opacity}\"/>",
+                points(own),
+                ink(*fill, "fill")
+            )
         }
         Shape::Mark { at: (x, y), mark, ink: own, hollow, says } => {
             let (fill, line) = if *hollow { (Ink::Back, *own) } else { (*own, Ink::Back) };
-            let classes = [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
+            let classes =
+                [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
             let classes: Vec<String> = classes.into_iter().flatten().collect();
             let how = format!(
                 "class=\"m {}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"",
@@ -90,11 +112,18 @@ fn element(shape: &Shape) -> String {
                 line.light(),
                 if *hollow { 1.8 } else { 0.8 }
             );
-            let says = if says.is_empty() { String::new() } else { format!("<title>{}</title>", text::xml(says)) };
+            let says = if says.is_empty() {
+                String::new()
+            } else {
+                format!("<title>{}</title>", text::xml(says))
+            };
             match MARKS[mark % MARKS.len()] {
-                [] => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{ROUND}\" {how}>{says}</circle>"),
+                [] => format!(
+                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{ROUND}\" {how}>{says}</circle>"
+                ),
                 corners => {
-                    let corners: Vec<(f64, f64)> = corners.iter().map(|(a, b)| (x + a, y + b)).collect();
+                    let corners: Vec<(f64, f64)> =
+                        corners.iter().map(|(a, b)| (x + a, y + b)).collect();
                     format!("<polygon points=\"{}\" {how}>{says}</polygon>", points(&corners))
                 }
             }
@@ -106,7 +135,11 @@ fn element(shape: &Shape) -> String {
                 Anchor::End => " text-anchor=\"end\"",
             };
             let weight = if *bold { " font-weight=\"600\"" } else { "" };
-            format!("<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\"{anchor}{weight} {}>{}</text>", ink(*own, "fill"), text::xml(body))
+            format!(
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\"{anchor}{weight} {}>{}</text>",
+                ink(*own, "fill"),
+                text::xml(body)
+            )
         }
     }
 }

@@ -19,7 +19,11 @@ impl Write for Closed {
 fn every_format_is_listed_once_and_found_by_its_id() {
     for (i, known) in FORMATS.iter().enumerate() {
         assert!(std::ptr::eq(format(known.id).unwrap(), &FORMATS[i]), "{}", known.id);
-        assert!(!known.about.is_empty() && known.about.len() <= 80 && !known.extension.starts_with('.'), "{}", known.id);
+        assert!(
+            !known.about.is_empty() && known.about.len() <= 80 && !known.extension.starts_with('.'),
+            "{}",
+            known.id
+        );
     }
     assert!(format("jason").err().unwrap().to_string().contains("did you mean json"));
 }
@@ -47,7 +51,10 @@ fn every_format_writes_every_reference_as_it_writes_a_session() {
             assert!(format.binary || out.ends_with(b"\n"), "{} {}", reference.id, format.id);
             if format.id == "json" {
                 let document = serde_json::from_slice(&out).unwrap();
-                let faults: Vec<String> = schema.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+                let faults: Vec<String> = schema
+                    .iter_errors(&document)
+                    .map(|e| format!("{}: {e}", e.instance_path()))
+                    .collect();
                 assert_eq!(faults, Vec::<String>::new(), "{}", reference.id);
             }
         }
@@ -60,7 +67,8 @@ fn every_format_has_its_golden_text() {
         let mut out = Vec::new();
         (format.write)(&sample::every(), &Look::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION");
-        let text = text.replace("\"library_build_type\": \"release\"", "\"library_build_type\": \"debug\"");
+        let text = text
+            .replace("\"library_build_type\": \"release\"", "\"library_build_type\": \"debug\"");
         // What is in assets stands there.
         let text = text.replace(html::STYLE, "STYLE\n").replace(html::SCRIPT, "SCRIPT\n");
         insta::assert_snapshot!(format!("golden_{}", format.id), text);
@@ -81,12 +89,15 @@ fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) 
     session.trials.truncate(figures.len());
     for (trial, [bytes, ops, nanos, user, cell, short]) in session.trials.iter_mut().zip(figures) {
         let trial = std::sync::Arc::make_mut(trial);
-        (trial.bytes, trial.ops, trial.nanos, trial.user_nanos, trial.cell) = (bytes, ops, nanos, user, (cell % 24) as u32);
+        (trial.bytes, trial.ops, trial.nanos, trial.user_nanos, trial.cell) =
+            (bytes, ops, nanos, user, (cell % 24) as u32);
         trial.short = short % 2 == 0;
     }
     sample::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
-    session.verdicts[0].as_mut().unwrap().source = Some(Source { device: share, page_cache: -share, hole: f64::NAN, unknown: 0.5 });
-    (session.errors[3], session.plan.target) = (Some(error), TargetSpec::New { path: name.into(), size: 0 });
+    session.verdicts[0].as_mut().unwrap().source =
+        Some(Source { device: share, page_cache: -share, hole: f64::NAN, unknown: 0.5 });
+    (session.errors[3], session.plan.target) =
+        (Some(error), TargetSpec::New { path: name.into(), size: 0 });
     session
 }
 

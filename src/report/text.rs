@@ -9,14 +9,17 @@ pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// `text` with everything escaped that could do more than stand there: names and paths are not ours.
+/// `text` with everything escaped that could do more than stand there: names and paths are not
+/// ours.
 pub fn clean(text: &str) -> String {
     safe(text, Instead::Escape)
 }
 
-/// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters that are none.
+/// `text` for a place between tags or inside an attribute of XML or HTML; XML has no characters
+/// that are none.
 pub fn xml(text: &str) -> String {
-    let text: String = clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
+    let text: String =
+        clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -53,7 +56,8 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
     wrap_where(text, |line| width(line) <= most)
 }
 
-/// The words of `text` in lines that fit; a word that fits no line is broken, at least one character to a line.
+/// The words of `text` in lines that fit; a word that fits no line is broken, at least one
+/// character to a line.
 pub fn wrap_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

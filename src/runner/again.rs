@@ -11,7 +11,9 @@ use crate::units::show_bytes;
 /// Why a session cannot be run again like that; each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum AgainError {
-    #[error("--plan takes the cells of that session: only --seed, --trials, --trial-time, --budget and --remote may be given with it")]
+    #[error(
+        "--plan takes the cells of that session: only --seed, --trials, --trial-time, --budget and --remote may be given with it"
+    )]
     Cells,
     #[error("that plan uses {} of its file, and this one has {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
@@ -21,10 +23,24 @@ pub enum AgainError {
     Place(#[from] PlaceError),
 }
 
-/// The plan of `session` with what may differ between two runs of it: `file` or `dir` instead of its own target, and
-/// seed, trials, trial time, budget and other machine of `settings`, which may hold nothing else.
-pub fn again(session: &Session, file: Option<&Path>, dir: Option<&Path>, keep: bool, settings: &Settings) -> Result<Plan, AgainError> {
-    let free = Settings { seed: None, trials: None, trial_time: None, budget: None, remote: None, ..settings.clone() };
+/// The plan of `session` with what may differ between two runs of it: `file` or `dir` instead of
+/// its own target, and seed, trials, trial time, budget and other machine of `settings`, which may
+/// hold nothing else.
+pub fn again(
+    session: &Session,
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    keep: bool,
+    settings: &Settings,
+) -> Result<Plan, AgainError> {
+    let free = Settings {
+        seed: None,
+        trials: None,
+        trial_time: None,
+        budget: None,
+        remote: None,
+        ..settings.clone()
+    };
     if free != Settings::default() {
         return Err(AgainError::Cells);
     }
@@ -71,13 +87,26 @@ mod tests {
         file.as_file().set_len(need - 1).unwrap();
         assert!(matches!(run(&Settings::default()), Err(AgainError::Small { .. })));
         file.as_file().set_len(need + 1).unwrap();
-        let plan = run(&Settings { seed: Some(7), trials: Some(3), ..Settings::default() }).unwrap();
+        let plan =
+            run(&Settings { seed: Some(7), trials: Some(3), ..Settings::default() }).unwrap();
         assert_eq!((plan.seed, plan.trials, plan.target.size()), (7, Some(3), need + 1));
         assert_eq!((plan.cells, plan.budget), (session.plan.cells.clone(), session.plan.budget));
         let remote = Some("lab-7".parse().unwrap());
-        assert_eq!(run(&Settings { remote: remote.clone(), ..Settings::default() }).unwrap().remote, remote);
-        let moved = again(&session, Some(file.path()), Some(Path::new("/tmp")), false, &Settings::default());
+        assert_eq!(
+            run(&Settings { remote: remote.clone(), ..Settings::default() }).unwrap().remote,
+            remote
+        );
+        let moved = again(
+            &session,
+            Some(file.path()),
+            Some(Path::new("/tmp")),
+            false,
+            &Settings::default(),
+        );
         assert!(matches!(moved, Err(AgainError::NotScratch(_))), "{moved:?}");
-        assert!(matches!(run(&Settings { op: Some(Op::Seek), ..Settings::default() }), Err(AgainError::Cells)));
+        assert!(matches!(
+            run(&Settings { op: Some(Op::Seek), ..Settings::default() }),
+            Err(AgainError::Cells)
+        ));
     }
 }

@@ -1,4 +1,5 @@
-//! A session as the baseline of a run: its plan once more, where what is measured then can be held against it.
+//! A session as the baseline of a run: its plan once more, where what is measured then can be held
+//! against it.
 
 use std::path::Path;
 
@@ -14,14 +15,18 @@ use crate::units::show_bytes;
 pub enum BaselineError {
     #[error("the baseline {0} has no trials: nothing can be compared with it")]
     Empty(String),
-    #[error("{0} is a reference, figures of a report: nothing can be run as it was; compare with it by 'iotui sessions compare'")]
+    #[error(
+        "{0} is a reference, figures of a report: nothing can be run as it was; compare with it by 'iotui sessions compare'"
+    )]
     Reference(&'static str),
     #[error(
         "no cell of the baseline {0} can be judged: an interval needs {MIN_TRIALS} trials that did not fail and are not warned to be wrong; \
          make a baseline with --trials 7 or more"
     )]
     Unsound(String),
-    #[error("--trials {0} gives no interval, and --fail-if-slower needs one: give {MIN_TRIALS} or more")]
+    #[error(
+        "--trials {0} gives no interval, and --fail-if-slower needs one: give {MIN_TRIALS} or more"
+    )]
     Trials(u32),
     #[error(
         "not comparable: the baseline was measured on {base}, and this is {here}; make a baseline there, or name a FILE or --dir on {base}"
@@ -37,8 +42,9 @@ pub enum BaselineError {
     Target(#[from] EngineError),
 }
 
-/// The plan of the baseline, as [`again`] makes it, on a target like the baseline's own: of its size, on a file system of its
-/// type, where every cell can be had. `judged`: the run is to be judged, so there must be what can be judged.
+/// The plan of the baseline, as [`again`] makes it, on a target like the baseline's own: of its
+/// size, on a file system of its type, where every cell can be had. `judged`: the run is to be
+/// judged, so there must be what can be judged.
 pub fn baseline(
     base: &Session,
     file: Option<&Path>,
@@ -58,7 +64,8 @@ pub fn baseline(
     }
     let mut plan = again(base, file, dir, keep, free)?;
     if plan.pick {
-        // The way that was picked then is held against itself, not against one that would be picked now.
+        // The way that was picked then is held against itself, not against one that would be picked
+        // now.
         let measured: Vec<Job> = results(base).into_iter().map(|result| result.cell).collect();
         plan.cells.retain(|cell| measured.contains(cell));
         plan.pick = false;
@@ -76,12 +83,20 @@ fn comparable(base: &Session, plan: &Plan, met: &Met) -> Result<(), BaselineErro
         return Err(BaselineError::Size { base: size, here });
     }
     // A session of another program or version may not say it.
-    if let Some(grounds) = base.grounds.as_ref().filter(|grounds| grounds.target.fs != met.facts.fs) {
-        let named = |fs: &str| if fs.is_empty() { "a block device".into() } else { crate::text::clean_text(fs) };
-        return Err(BaselineError::FileSystem { base: named(&grounds.target.fs), here: named(&met.facts.fs) });
+    if let Some(grounds) = base.grounds.as_ref().filter(|grounds| grounds.target.fs != met.facts.fs)
+    {
+        let named = |fs: &str| {
+            if fs.is_empty() { "a block device".into() } else { crate::text::clean_text(fs) }
+        };
+        return Err(BaselineError::FileSystem {
+            base: named(&grounds.target.fs),
+            here: named(&met.facts.fs),
+        });
     }
     // What failed in the baseline too is nothing new.
-    let failed = |job: &Job| results(base).iter().any(|result| result.cell == *job && result.error.is_some());
+    let failed = |job: &Job| {
+        results(base).iter().any(|result| result.cell == *job && result.error.is_some())
+    };
     match met.refused.iter().find(|(job, _)| !failed(job)) {
         Some((job, why)) => Err(BaselineError::Refused { cell: job.label(), why: why.clone() }),
         None => Ok(()),

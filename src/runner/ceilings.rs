@@ -1,4 +1,5 @@
-//! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache folder.
+//! The ceilings of this machine, measured in the first runs of a boot and kept in the user's cache
+//! folder.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::userdata::{Home, folder_of_ours};
 
 const FILE: &str = "ceilings.json";
 
-/// What the figures hold for: another boot may be another machine, and fewer CPUs or another iotui other loops.
+/// What the figures hold for: another boot may be another machine, and fewer CPUs or another iotui
+/// other loops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Kept {
     boot: String,
@@ -29,8 +31,8 @@ struct Kept {
 /// Other programs make a bare loop slow too: a ceiling is the best that so many runs saw.
 const RUNS: u32 = 3;
 
-/// The ceilings as this boot's first three runs found them, the best of each; measured now where it is one of these: up to half a
-/// second.
+/// The ceilings as this boot's first three runs found them, the best of each; measured now where it
+/// is one of these: up to half a second.
 pub fn of_this_boot(last_cache: u64) -> Ceilings {
     let measured = || measure_ceilings(last_cache);
     match (Home::Cache.folder(), boot_id()) {
@@ -52,7 +54,8 @@ fn read(path: &Path, boot: &str) -> Option<Kept> {
     let mut bytes = Vec::new();
     open_regular(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
     let kept = serde_json::from_slice::<Kept>(&bytes).ok()?;
-    let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus) == (boot, env!("CARGO_PKG_VERSION"), cpus());
+    let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus)
+        == (boot, env!("CARGO_PKG_VERSION"), cpus());
     (same && sound(&kept.ceilings)).then_some(kept)
 }
 
@@ -62,7 +65,8 @@ fn cpus() -> usize {
 
 fn kept_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> Ceilings {
     let path = folder.join(FILE);
-    let (runs, before) = read(&path, &boot).map_or((0, Ceilings::default()), |kept| (kept.runs, kept.ceilings));
+    let (runs, before) =
+        read(&path, &boot).map_or((0, Ceilings::default()), |kept| (kept.runs, kept.ceilings));
     if runs >= RUNS {
         return before;
     }
@@ -112,7 +116,8 @@ mod tests {
     fn the_best_of_the_runs_is_kept() {
         let home = tempfile::tempdir().unwrap();
         let run = |copy, nanos| {
-            let measured = Ceilings { copy: Some(copy), syscall_nanos: Some(nanos), ..Ceilings::default() };
+            let measured =
+                Ceilings { copy: Some(copy), syscall_nanos: Some(nanos), ..Ceilings::default() };
             let kept = kept_in(home.path(), "a".into(), || measured);
             (kept.copy, kept.syscall_nanos)
         };
@@ -126,7 +131,8 @@ mod tests {
     fn a_damaged_file_and_a_folder_that_cannot_be_are_measured_over() {
         let home = tempfile::tempdir().unwrap();
         let one = || Ceilings { read: Some(1.0), ..Ceilings::default() };
-        for text in ["", "{", "[]", r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#] {
+        for text in ["", "{", "[]", r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#]
+        {
             fs::write(home.path().join(FILE), text).unwrap();
             assert_eq!(kept_in(home.path(), "a".into(), one), one());
         }
@@ -143,7 +149,10 @@ mod tests {
         let endless = || std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         for make in [&pipe as &dyn Fn(), &endless] {
             make();
-            let found = kept_in(home.path(), "a".into(), || Ceilings { copy: Some(2.0), ..Ceilings::default() });
+            let found = kept_in(home.path(), "a".into(), || Ceilings {
+                copy: Some(2.0),
+                ..Ceilings::default()
+            });
             assert_eq!(found.copy, Some(2.0));
             // What was there is replaced, and what a link led to stays.
             assert_eq!(read(&path, "a").map(|kept| kept.runs), Some(1));

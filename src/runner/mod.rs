@@ -1,7 +1,9 @@
-//! Runs a plan and keeps what it tells: once, again as an earlier session did, or to be compared with one.
+//! Runs a plan and keeps what it tells: once, again as an earlier session did, or to be compared
+//! with one.
 //!
-//! The only room above the engine that starts it. [`start`] runs a plan and writes its events into a session; [`again`] and
-//! [`baseline`] make the plan of an earlier one; [`known_ceilings`] and [`kept`] are what earlier runs found on this machine.
+//! The only room above the engine that starts it. [`start`] runs a plan and writes its events into
+//! a session; [`again`] and [`baseline`] make the plan of an earlier one; [`known_ceilings`] and
+//! [`kept`] are what earlier runs found on this machine.
 
 mod again;
 mod baseline;

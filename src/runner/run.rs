@@ -1,4 +1,5 @@
-//! A run on a thread of its own, kept as it goes and told to whoever watches: the same for every front end.
+//! A run on a thread of its own, kept as it goes and told to whoever watches: the same for every
+//! front end.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,8 +30,9 @@ pub const BUG: &str = "the engine ended without a word: this is a bug in iotui, 
 
 /// Starts the file of a session of `plan` in the folder of sessions; its id says when and of what.
 ///
-/// Where there can be no file now, a session that has no name waits for one ([`Recorder::unsaved`]): a run is worth more than
-/// its file. What is asked for by its name must be kept.
+/// Where there can be no file now, a session that has no name waits for one
+/// ([`Recorder::unsaved`]): a run is worth more than its file. What is asked for by its name must
+/// be kept.
 ///
 /// # Errors
 /// As [`folder`], and with a name as [`Recorder::create`].
@@ -38,16 +40,20 @@ pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder
     let slug = match &plan.target {
         TargetSpec::Scratch { .. } => "scratch".into(),
         TargetSpec::None => "lab".into(),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => slug(&path.file_name().unwrap_or_default().to_string_lossy()),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+            slug(&path.file_name().unwrap_or_default().to_string_lossy())
+        }
     };
     let make = if name.is_some() { Recorder::create } else { Recorder::create_or_wait };
     make(&folder()?, name, &slug, host, plan, SystemTime::now())
 }
 
-/// Starts the engine on a thread of its own; each event is kept by `recorder`, then told. Where a system call keeps the engine from
-/// ending with the budget, another thread ends the run with what there is.
+/// Starts the engine on a thread of its own; each event is kept by `recorder`, then told. Where a
+/// system call keeps the engine from ending with the budget, another thread ends the run with what
+/// there is.
 ///
-/// `tell` is called on these threads and must not wait. Do not wait for the thread itself either: a system call may hang in it.
+/// `tell` is called on these threads and must not wait. Do not wait for the thread itself either: a
+/// system call may hang in it.
 ///
 /// # Errors
 /// The thread cannot be started.
@@ -59,8 +65,12 @@ pub fn start(
     tell: impl FnMut(Told) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     let (machine, last_cache) = (host.evidence(), host.last_cache());
-    let line =
-        Arc::new(Line { recorder, tell: Mutex::new(Box::new(tell)), over: AtomicBool::new(false), measured: AtomicBool::new(false) });
+    let line = Arc::new(Line {
+        recorder,
+        tell: Mutex::new(Box::new(tell)),
+        over: AtomicBool::new(false),
+        measured: AtomicBool::new(false),
+    });
     let (watching, watched) = (Arc::clone(&line), Arc::clone(&control));
     // Without it a run that hangs is ended by a signal only.
     let watch = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
@@ -75,10 +85,16 @@ pub fn start(
                 control.watched.goes_on();
                 line.event(event);
             };
-            let machine = || MachineEvidence { ceilings: plan.ceilings.then(|| ceilings::of_this_boot(last_cache)), ..machine };
-            let end = catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
+            let machine = || MachineEvidence {
+                ceilings: plan.ceilings.then(|| ceilings::of_this_boot(last_cache)),
+                ..machine
+            };
+            let end =
+                catch_unwind(AssertUnwindSafe(|| engine::run(&plan, machine, &control, &mut sink)));
             control.watched.over();
-            line.over(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
+            line.over(
+                end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())),
+            );
         }
     });
     if started.is_err() {
@@ -90,7 +106,8 @@ pub fn start(
 
 type Tell = Box<dyn FnMut(Told) + Send>;
 
-/// What the engine's events go through: to the session's file, then to whoever watches, until the run is over.
+/// What the engine's events go through: to the session's file, then to whoever watches, until the
+/// run is over.
 struct Line {
     recorder: Option<Arc<Mutex<Recorder>>>,
     tell: Mutex<Tell>,
@@ -111,7 +128,8 @@ impl Line {
         }
         let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.over.load(Acquire) {
-            self.measured.fetch_or(matches!(event, Event::Trial { .. } | Event::Probe { .. }), Relaxed);
+            self.measured
+                .fetch_or(matches!(event, Event::Trial { .. } | Event::Probe { .. }), Relaxed);
             tell(Told::Event(event));
         }
     }
@@ -123,7 +141,8 @@ impl Line {
         }
     }
 
-    /// Ends the run in the engine's place, which hangs: with what was measured, or failed where nothing was.
+    /// Ends the run in the engine's place, which hangs: with what was measured, or failed where
+    /// nothing was.
     fn end(&self, why: String) {
         let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
         if self.over.swap(true, AcqRel) {
@@ -131,7 +150,9 @@ impl Line {
         }
         let events = [Event::Note { text: why.clone() }, Event::End { reason: End::Budget }];
         // Not waited for: it may be the session's file that hangs.
-        if let Some(mut recorder) = self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok()) {
+        if let Some(mut recorder) =
+            self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())
+        {
             events.iter().for_each(|event| recorder.event(event));
         }
         if self.measured.load(Relaxed) {
@@ -165,7 +186,9 @@ mod tests {
     fn what_is_told_was_kept_before() {
         let (dir, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
         let plan = Arc::new(plan(&file));
-        let recorder = Recorder::create(dir.path(), None, "x", &Host::default(), &plan, SystemTime::now()).unwrap();
+        let recorder =
+            Recorder::create(dir.path(), None, "x", &Host::default(), &plan, SystemTime::now())
+                .unwrap();
         let path = recorder.path().to_path_buf();
         let (to, from) = channel();
         let (mut told, kept) = (0, path.clone());
@@ -177,7 +200,8 @@ mod tests {
             let _ = to.send(what);
         };
         let recorder = Some(Arc::new(Mutex::new(recorder)));
-        let thread = start(plan, &Host::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
+        let thread =
+            start(plan, &Host::default(), Arc::new(Control::new(&NEVER)), recorder, tell).unwrap();
         let all: Vec<Told> = from.iter().collect();
         thread.join().unwrap();
         assert!(matches!(all.last(), Some(Told::Over(None))), "{:?}", all.last());
@@ -189,15 +213,21 @@ mod tests {
     fn a_run_that_fails_or_panics_is_over_with_a_reason() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let good = plan(&file);
-        let missing = Plan { target: TargetSpec::File { path: "/no/such/file".into(), size: 1 }, ..good.clone() };
-        for (plan, panics, wanted) in [(missing, false, "/no/such/file"), (good, true, "bug in iotui")] {
+        let missing = Plan {
+            target: TargetSpec::File { path: "/no/such/file".into(), size: 1 },
+            ..good.clone()
+        };
+        for (plan, panics, wanted) in
+            [(missing, false, "/no/such/file"), (good, true, "bug in iotui")]
+        {
             let (to, from) = channel();
             let tell = move |what| match what {
                 Told::Event(Event::Started { .. }) if panics => panic!("on purpose"),
                 Told::Event(_) => {}
                 Told::Over(why) => to.send(why).unwrap(),
             };
-            start(Arc::new(plan), &Host::default(), Arc::new(Control::new(&NEVER)), None, tell).unwrap();
+            start(Arc::new(plan), &Host::default(), Arc::new(Control::new(&NEVER)), None, tell)
+                .unwrap();
             assert!(from.recv().unwrap().unwrap().contains(wanted));
         }
     }

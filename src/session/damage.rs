@@ -30,7 +30,8 @@ pub struct Damage {
     replanned: bool,
     /// The number of the first line that counts cells.
     first_counted: Option<u64>,
-    /// A bad line of a file without seals, before the first that counts cells, may have been the plan.
+    /// A bad line of a file without seals, before the first that counts cells, may have been the
+    /// plan.
     maybe_plan: Option<u64>,
 }
 
@@ -86,7 +87,8 @@ impl Damage {
         *first = number.min(*first);
     }
 
-    /// The line in which the plan that was run may have been lost, so that nobody knows what the cells are.
+    /// The line in which the plan that was run may have been lost, so that nobody knows what the
+    /// cells are.
     ///
     /// Such a plan is written twice, right before the grounds.
     pub fn lost_plan(&self) -> Option<u64> {
@@ -95,8 +97,11 @@ impl Damage {
             return self.maybe_plan;
         }
         match self.grounds {
-            Some(at) => (at > HEADERS + 2 && !self.has(at - 1) && !self.has(at - 2)).then(|| at - 2),
-            None => (HEADERS + 1..first.saturating_sub(2)).find(|at| (*at..at + 3).all(|number| !self.has(number))),
+            Some(at) => {
+                (at > HEADERS + 2 && !self.has(at - 1) && !self.has(at - 2)).then(|| at - 2)
+            }
+            None => (HEADERS + 1..first.saturating_sub(2))
+                .find(|at| (*at..at + 3).all(|number| !self.has(number))),
         }
     }
 
@@ -130,7 +135,10 @@ impl Damage {
 
 /// Whether a damaged line was of another kind than a plan: it begins nearly as one of those does.
 fn is_surely_no_plan(line: &[u8]) -> bool {
-    let near = |start: &str| line.len() >= start.len() && line.iter().zip(start.as_bytes()).filter(|(a, b)| a != b).count() <= 1;
+    let near = |start: &str| {
+        line.len() >= start.len()
+            && line.iter().zip(start.as_bytes()).filter(|(a, b)| a != b).count() <= 1
+    };
     [
         "{\"kind\":\"grounds\"",
         "{\"kind\":\"note\"",

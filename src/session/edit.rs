@@ -24,7 +24,11 @@ const REPLACED: u32 = 100;
 fn claim(path: &Path) -> Result<File, SessionError> {
     let no = |e| SessionError::io("change", path, e);
     for _ in 0..REPLACED {
-        let file = OpenOptions::new().append(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path).map_err(no)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .open(path)
+            .map_err(no)?;
         if !lock(&file) {
             return Err(SessionError::Busy(list::id_of(path)));
         }
@@ -37,10 +41,12 @@ fn claim(path: &Path) -> Result<File, SessionError> {
     Err(no(ErrorKind::ResourceBusy.into()))
 }
 
-/// Gives the session in `path` another name, or that name with a number where a session in `dir` has it; says which.
+/// Gives the session in `path` another name, or that name with a number where a session in `dir`
+/// has it; says which.
 ///
 /// # Errors
-/// The name is none, the file is no session, a run still writes it, or the disk is full: then it stays as it was.
+/// The name is none, the file is no session, a run still writes it, or the disk is full: then it
+/// stays as it was.
 pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionError> {
     let alone = Alone::in_folder(dir, PATIENCE);
     let _claim = claim(path)?;
@@ -50,7 +56,8 @@ pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionErro
     let beside = path.parent().unwrap_or(dir);
     // Elsewhere nothing is ours to tidy up.
     let own = fs::canonicalize(dir).is_ok_and(|dir| dir == beside);
-    let mut copied = Unfinished::beside(beside, own.then_some(&alone)).map_err(|e| SessionError::io("make a file in", beside, e))?;
+    let mut copied = Unfinished::beside(beside, own.then_some(&alone))
+        .map_err(|e| SessionError::io("make a file in", beside, e))?;
     copy(path, &mut copied.file, None, &name)?;
     copied.replace(path).map_err(|e| SessionError::io("replace", path, e))?;
     Ok(name)
@@ -96,10 +103,12 @@ fn foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionError> {
     Ok(Some(Imported { id, path, name: String::new(), renamed: false }))
 }
 
-/// Copies a session from anywhere into `dir`, or makes one of the JSON that fio wrote. A session keeps its id and name, with a number where they are taken.
+/// Copies a session from anywhere into `dir`, or makes one of the JSON that fio wrote. A session
+/// keeps its id and name, with a number where they are taken.
 ///
 /// # Errors
-/// The file cannot be loaded as a session, or the copy cannot be written: then nothing is left of it.
+/// The file cannot be loaded as a session, or the copy cannot be written: then nothing is left of
+/// it.
 pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     let session = match load(from) {
         Ok(session) => session,
@@ -108,11 +117,20 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
     };
     let wanted = match store::is_id(&session.id) && session.id.len() <= 100 {
         true => session.id,
-        false => store::new_id(time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH), &session.name),
+        false => store::new_id(
+            time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH),
+            &session.name,
+        ),
     };
     let name = Some(session.name.as_str()).filter(|name| !name.is_empty());
-    let made = publish(dir, &wanted, name, PATIENCE, |to, id, name| copy(from, to, Some(id), name))?;
-    Ok(Imported { id: made.id, path: made.path, renamed: made.name != session.name, name: made.name })
+    let made =
+        publish(dir, &wanted, name, PATIENCE, |to, id, name| copy(from, to, Some(id), name))?;
+    Ok(Imported {
+        id: made.id,
+        path: made.path,
+        renamed: made.name != session.name,
+        name: made.name,
+    })
 }
 
 /// The values of a first line that may be replaced, where they stand in it.
@@ -126,8 +144,8 @@ struct Places<'a> {
     name: Option<&'a RawValue>,
 }
 
-/// Copies a session with another id (where given) and name in its first line, to the device. Every other byte stays, but for
-/// lines that are damaged: they are left out, and a line says so.
+/// Copies a session with another id (where given) and name in its first line, to the device. Every
+/// other byte stays, but for lines that are damaged: they are left out, and a line says so.
 fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), SessionError> {
     let (session, damage) = whole(from)?;
     let no = |why: &str| SessionError::NotASession { path: from.into(), why: why.into() };
@@ -138,12 +156,15 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
         Seal::Whole(_, open) => [open, b"}\n"].concat(),
         _ => first.clone(),
     };
-    let header = Some(header).filter(|_| !damage.mended).and_then(|header| replaced(std::str::from_utf8(&header).ok()?, id, name));
+    let header = Some(header)
+        .filter(|_| !damage.mended)
+        .and_then(|header| replaced(std::str::from_utf8(&header).ok()?, id, name));
     // A damaged header was restored from its copy or its parts: that one is written.
     let header = header.map_or_else(|| made_good(&session, id, name), Ok)?;
     let mut to = BufWriter::new(to);
     let failed = |e| SessionError::io("copy", from, e);
-    to.write_all(&if damage.sealed { twice(&header) } else { header.into_bytes() }).map_err(failed)?;
+    to.write_all(&if damage.sealed { twice(&header) } else { header.into_bytes() })
+        .map_err(failed)?;
     if damage.moved && !damage.bad.contains(&1) && !first.starts_with(b"{\"iotui\":") {
         to.write_all(&first).map_err(failed)?;
     }
@@ -157,7 +178,8 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
     }
     let lost = damage.unnumbered() - damage.told;
     if lost > 0 {
-        let line = line::bytes(&Line::Lost { lines: lost }).map_err(|e| SessionError::Json(e.to_string()))?;
+        let line = line::bytes(&Line::Lost { lines: lost })
+            .map_err(|e| SessionError::Json(e.to_string()))?;
         let line = if damage.sealed { seal::seal(&line, damage.next()) } else { line };
         to.write_all(&line).map_err(failed)?;
     }
@@ -166,7 +188,14 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
 
 /// A first line for what was loaded without one.
 fn made_good(session: &Session, id: Option<&str>, name: &str) -> Result<String, SessionError> {
-    let header = Header::new(id.unwrap_or(&session.id), name, &session.created, 0, &session.host, &session.plan);
+    let header = Header::new(
+        id.unwrap_or(&session.id),
+        name,
+        &session.created,
+        0,
+        &session.host,
+        &session.plan,
+    );
     let bytes = line::bytes(&header).map_err(|e| SessionError::Json(e.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -177,7 +206,8 @@ pub(super) fn twice(first: &str) -> Vec<u8> {
     [seal::seal(first.as_bytes(), 1), seal::seal(copy.as_bytes(), HEADERS)].concat()
 }
 
-/// Appends the lines of a session after its header and the copy of that, up to `whole` bytes; how many bytes that are.
+/// Appends the lines of a session after its header and the copy of that, up to `whole` bytes; how
+/// many bytes that are.
 pub(super) fn append_rest(from: &File, whole: u64, to: &mut File) -> io::Result<u64> {
     let mut buffer = vec![0; 64 << 10];
     let (mut at, mut copied, mut skip) = (0, 0, HEADERS);
@@ -214,7 +244,10 @@ pub(super) fn replaced(line: &str, id: Option<&str>, name: &str) -> Option<Strin
     })
 }
 
-fn changed<'a>(line: &'a str, wanted: impl FnOnce(Places<'a>) -> Option<Vec<(&'a RawValue, &'a str)>>) -> Option<String> {
+fn changed<'a>(
+    line: &'a str,
+    wanted: impl FnOnce(Places<'a>) -> Option<Vec<(&'a RawValue, &'a str)>>,
+) -> Option<String> {
     let mut changes = wanted(serde_json::from_str(line).ok()?)?;
     // From the back, so that the places of the others stay right.
     changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.get().as_ptr()));
@@ -236,7 +269,10 @@ mod tests {
     #[test]
     fn a_first_line_keeps_every_other_byte() {
         let line = "{\"a\" :1.50, \"name\": \"x\\\"y\",\"id\":\"i\", \"z\":[ ]}\n";
-        assert_eq!(replaced(line, Some("new"), "n\"").unwrap(), "{\"a\" :1.50, \"name\": \"n\\\"\",\"id\":\"new\", \"z\":[ ]}\n");
+        assert_eq!(
+            replaced(line, Some("new"), "n\"").unwrap(),
+            "{\"a\" :1.50, \"name\": \"n\\\"\",\"id\":\"new\", \"z\":[ ]}\n"
+        );
         assert_eq!(replaced("{\"id\":\"x\"}", None, "n"), None);
         assert_eq!(replaced("[1]", None, "n"), None);
     }
@@ -245,7 +281,8 @@ mod tests {
     fn rename_changes_the_name_only() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
-        let (id, other) = (testing::recorded(dir, Some("old"), "a"), testing::recorded(dir, Some("taken"), "b"));
+        let (id, other) =
+            (testing::recorded(dir, Some("old"), "a"), testing::recorded(dir, Some("taken"), "b"));
         let path = find(dir, &id).unwrap();
         let before = load(&path).unwrap();
         let bytes = fs::read(find(dir, &other).unwrap()).unwrap();
@@ -264,7 +301,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let (host, plan) = (Default::default(), testing::plan(1));
-        let recorder = Recorder::create(dir, None, "x", &host, &plan, std::time::UNIX_EPOCH).unwrap();
+        let recorder =
+            Recorder::create(dir, None, "x", &host, &plan, std::time::UNIX_EPOCH).unwrap();
         let path = recorder.path().to_path_buf();
         assert!(matches!(rename(dir, &path, "n"), Err(SessionError::Busy(_))));
         assert!(matches!(delete(dir, &path), Err(SessionError::Busy(_))));
@@ -295,9 +333,15 @@ mod tests {
         let path = find(from.path(), &id).unwrap();
         let store = to.path().join("new/store");
         let first = import(&store, &path).unwrap();
-        assert_eq!((first.id.as_str(), first.name.as_str(), first.renamed), (id.as_str(), "n", false));
+        assert_eq!(
+            (first.id.as_str(), first.name.as_str(), first.renamed),
+            (id.as_str(), "n", false)
+        );
         let again = import(&store, &path).unwrap();
-        assert_eq!((again.id, again.name.as_str(), again.renamed), (format!("{id}-2"), "n-2", true));
+        assert_eq!(
+            (again.id, again.name.as_str(), again.renamed),
+            (format!("{id}-2"), "n-2", true)
+        );
         assert_eq!(load(&again.path).unwrap().trials, load(&path).unwrap().trials);
         fs::write(to.path().join("x"), "not a session\n").unwrap();
         assert!(import(&store, &to.path().join("x")).is_err());

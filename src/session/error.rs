@@ -9,7 +9,9 @@ use crate::text::shown;
 /// Why a session cannot be kept, found, read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    #[error("no home folder to keep sessions in: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save")]
+    #[error(
+        "no home folder to keep sessions in: set HOME or XDG_DATA_HOME to an absolute path, or use --no-save"
+    )]
     NoHome,
     #[error("cannot {what} {}: {source}", shown(.path))]
     Io { what: &'static str, path: PathBuf, source: io::Error },
@@ -25,7 +27,9 @@ pub enum SessionError {
     TooLarge { path: PathBuf, bytes: u64, most: u64 },
     #[error("no session '{}'{}", clean::brief(.text, 80), hint(.near))]
     Unknown { text: String, near: Vec<String> },
-    #[error("'{0}' is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again")]
+    #[error(
+        "'{0}' is a reference that comes with iotui: it can be shown, compared and exported, and is neither changed nor run again"
+    )]
     Reference(&'static str),
     #[error("'{}' means {count} sessions: {}{}; write more of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
     Ambiguous { text: String, count: usize, near: Vec<String> },
@@ -47,7 +51,9 @@ impl SessionError {
     /// The message with what counts first: where there is little room, its end is cut off.
     pub(super) fn reason_first(&self) -> String {
         match self {
-            SessionError::Io { what, path, source } => format!("{source}: cannot {what} {}", shown(path)),
+            SessionError::Io { what, path, source } => {
+                format!("{source}: cannot {what} {}", shown(path))
+            }
             other => other.to_string(),
         }
     }
@@ -65,7 +71,11 @@ pub(super) fn why(error: &serde_json::Error) -> String {
     let text = error.to_string();
     // Every line is parsed by itself, so the "line 1" of the parser would contradict ours.
     let text = match text.rfind(" at line 1 column ") {
-        Some(at) => format!("{} at byte {}", clean::brief(&text[..at], 160), &text[at + " at line 1 column ".len()..]),
+        Some(at) => format!(
+            "{} at byte {}",
+            clean::brief(&text[..at], 160),
+            &text[at + " at line 1 column ".len()..]
+        ),
         None => clean::brief(&text, 160),
     };
     if text.starts_with("unknown field") { text + " (a newer iotui may know it)" } else { text }
@@ -79,7 +89,8 @@ mod tests {
     fn messages_are_one_short_line() {
         let hostile = format!("\"{}\\n\x1b\"", "x".repeat(1 << 20));
         let error = serde_json::from_slice::<u64>(hostile.as_bytes()).unwrap_err();
-        let error = SessionError::Damaged { path: "a\nb".into(), line: 7, why: why(&error) }.to_string();
+        let error =
+            SessionError::Damaged { path: "a\nb".into(), line: 7, why: why(&error) }.to_string();
         assert!(error.len() < 400 && !error.contains(char::is_control), "{error}");
         assert!(error.starts_with("a\\nb is damaged in line 7"), "{error}");
         let far = SessionError::Unknown { text: "x".into(), near: vec![] }.to_string();

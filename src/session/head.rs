@@ -69,7 +69,9 @@ pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head
         (Ok(session), Some(true)) => Ok(Head::new(session, true)),
         // Of a sealed file the first line has lost its seal, and may have lost more.
         (Ok(session), _) => Ok(copy(lines, path).unwrap_or_else(|| Head::new(session, false))),
-        (Err(error), _) => copy(lines, path).or_else(|| salvage(&first, fits.is_some(), lines, path)).ok_or(error),
+        (Err(error), _) => {
+            copy(lines, path).or_else(|| salvage(&first, fits.is_some(), lines, path)).ok_or(error)
+        }
     };
     lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
     head
@@ -85,24 +87,37 @@ fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
 /// A header from a line that is whole.
 fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
-    let start: Start = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    let start: Start =
+        serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
     match (start.iotui, start.kind.as_deref()) {
-        (Some(schema), Some("session")) if schema > SCHEMA => return Err(SessionError::Newer { path: path.into(), schema }),
+        (Some(schema), Some("session")) if schema > SCHEMA => {
+            return Err(SessionError::Newer { path: path.into(), schema });
+        }
         (Some(SCHEMA), Some("session" | line::COPY)) => {}
         _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
     }
-    let mut first: First = serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
+    let mut first: First =
+        serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
     let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
     check(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if time::parse_utc(&first.created).is_none() {
-        return Err(no(format!("line 1: created '{}' is no UTC time", clean::brief(&first.created, 40))));
+        return Err(no(format!(
+            "line 1: created '{}' is no UTC time",
+            clean::brief(&first.created, 40)
+        )));
     }
     let (id, name) = (clean::brief(&first.id, 200), clean::brief(&first.name, 200));
     Ok(Session::new(id, name, first.created, host, first.plan))
 }
 
-/// A header from what is left: its line elsewhere in the file, its parts, or a plan that stands in a line of its own.
-fn salvage<R: BufRead + Seek>(first: &[u8], sealed: bool, lines: &mut Lines<R>, path: &Path) -> Option<Head> {
+/// A header from what is left: its line elsewhere in the file, its parts, or a plan that stands in
+/// a line of its own.
+fn salvage<R: BufRead + Seek>(
+    first: &[u8],
+    sealed: bool,
+    lines: &mut Lines<R>,
+    path: &Path,
+) -> Option<Head> {
     lines.go_to(0, 0).ok()?;
     let (mut plan, mut ours, mut sealed) = (None, false, sealed);
     while let Ok(Some((line, fits))) = body(lines, path) {
@@ -115,11 +130,21 @@ fn salvage<R: BufRead + Seek>(first: &[u8], sealed: bool, lines: &mut Lines<R>, 
             && line.starts_with(b"{\"iotui\":")
             && let Ok(session) = read(&line, path)
         {
-            return Some(Head { whole: false, elsewhere: Some(at).filter(|at| *at > HEADERS), ..Head::new(session, sealed) });
+            return Some(Head {
+                whole: false,
+                elsewhere: Some(at).filter(|at| *at > HEADERS),
+                ..Head::new(session, sealed)
+            });
         }
         match line::parse(&line) {
             Ok(Found::Plan(found)) => plan = plan.or(Some(*found)),
-            Ok(Found::Trial(_) | Found::Verdict(_) | Found::Grounds(_) | Found::Probe(_) | Found::End(_)) => ours = true,
+            Ok(
+                Found::Trial(_)
+                | Found::Verdict(_)
+                | Found::Grounds(_)
+                | Found::Probe(_)
+                | Found::End(_),
+            ) => ours = true,
             _ => {}
         }
     }
@@ -127,7 +152,13 @@ fn salvage<R: BufRead + Seek>(first: &[u8], sealed: bool, lines: &mut Lines<R>, 
     let damaged = Damaged { text: first, path };
     let mut plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
     check(&mut plan).ok()?;
-    let session = Session::new(damaged.id(), damaged.name(sealed), damaged.created()?, damaged.host(sealed).unwrap_or_default(), plan);
+    let session = Session::new(
+        damaged.id(),
+        damaged.name(sealed),
+        damaged.created()?,
+        damaged.host(sealed).unwrap_or_default(),
+        plan,
+    );
     Some(Head { whole: false, partial: true, ..Head::new(session, sealed) })
 }
 
@@ -152,8 +183,15 @@ impl Damaged<'_> {
 
     fn host(&self, sealed: bool) -> Option<Host> {
         let key = ",\"host\":";
-        let text: Box<RawValue> = Damaged::value(self.text, memmem::find(self.text, key.as_bytes()).filter(|_| !sealed), key)?;
-        let mut value = Some(text.get()).filter(|text| text.len() <= line::LARGEST_HOST).map(serde_json::from_str)?.ok()?;
+        let text: Box<RawValue> = Damaged::value(
+            self.text,
+            memmem::find(self.text, key.as_bytes()).filter(|_| !sealed),
+            key,
+        )?;
+        let mut value = Some(text.get())
+            .filter(|text| text.len() <= line::LARGEST_HOST)
+            .map(serde_json::from_str)?
+            .ok()?;
         line::clean_texts(&mut value);
         serde_json::from_value(value).ok()
     }
@@ -169,7 +207,10 @@ impl Damaged<'_> {
     }
 
     fn name(&self, sealed: bool) -> String {
-        clean::brief(&self.text("\"name\":").filter(|_| !sealed).unwrap_or_default(), store::NAME_LENGTH)
+        clean::brief(
+            &self.text("\"name\":").filter(|_| !sealed).unwrap_or_default(),
+            store::NAME_LENGTH,
+        )
     }
 
     /// As it says, as its id says, or when the file was last written.

@@ -9,7 +9,9 @@ use serde_json::value::RawValue;
 use super::error;
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict};
+use crate::record::{
+    End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict,
+};
 use crate::text::clean;
 use crate::units;
 
@@ -18,7 +20,8 @@ pub const COPY: &str = "copy";
 /// The version in the first line. Kinds of lines and keys may be added without a new one.
 pub const SCHEMA: u64 = 1;
 
-/// The first line. What a list of sessions needs stands before `host`, so that the rest need not be read.
+/// The first line. What a list of sessions needs stands before `host`, so that the rest need not be
+/// read.
 #[derive(Serialize)]
 pub struct Header<'a> {
     iotui: u64,
@@ -39,7 +42,14 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    pub fn new(id: &'a str, name: &'a str, created: &'a str, nanos: u32, host: &'a Host, plan: &'a Plan) -> Header<'a> {
+    pub fn new(
+        id: &'a str,
+        name: &'a str,
+        created: &'a str,
+        nanos: u32,
+        host: &'a Host,
+        plan: &'a Plan,
+    ) -> Header<'a> {
         Header {
             iotui: SCHEMA,
             kind: "session",
@@ -68,7 +78,9 @@ fn is_none(nanos: &u32) -> bool {
 pub fn target(target: &TargetSpec) -> String {
     match target {
         TargetSpec::Scratch { size, .. } => format!("scratch {}", units::show_bytes(*size)),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => clean::text(&path.to_string_lossy()),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+            clean::text(&path.to_string_lossy())
+        }
         TargetSpec::None => "-".into(),
     }
 }
@@ -77,7 +89,8 @@ pub fn target(target: &TargetSpec) -> String {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Line<'a> {
-    /// The plan as it is run, where it is not the one of the first line; before the first trial only.
+    /// The plan as it is run, where it is not the one of the first line; before the first trial
+    /// only.
     Plan {
         plan: &'a Plan,
     },
@@ -148,7 +161,8 @@ pub struct EndLine {
     /// The gravest warning of all verdicts; `None` where nothing was judged.
     #[serde(default)]
     pub worst: Option<Worst>,
-    /// The highest median of the cells that no warning says to be wrong, bytes per second; `None` where none moved bytes.
+    /// The highest median of the cells that no warning says to be wrong, bytes per second; `None`
+    /// where none moved bytes.
     #[serde(default)]
     pub best: Option<f64>,
 }
@@ -185,7 +199,8 @@ impl From<Option<Severity>> for Worst {
     }
 }
 
-/// One line as bytes, its line feed included. Fails for text that JSON cannot hold (a path that is not UTF-8).
+/// One line as bytes, its line feed included. Fails for text that JSON cannot hold (a path that is
+/// not UTF-8).
 pub fn bytes(line: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec(line)?;
     bytes.push(b'\n');
@@ -220,7 +235,8 @@ pub struct First<'a> {
     pub plan: Plan,
 }
 
-/// The largest host that is read, bytes: one of 1024 CPUs has some 100 KiB. In memory it may take 30 times as much.
+/// The largest host that is read, bytes: one of 1024 CPUs has some 100 KiB. In memory it may take
+/// 30 times as much.
 pub(super) const LARGEST_HOST: usize = 1 << 20;
 
 impl First<'_> {
@@ -316,7 +332,8 @@ const VERDICT: &[u8] = br#"{"kind":"verdict","cell":"#;
 /// Where the samples begin: in a string its quotes would be escaped.
 const SAMPLES: &[u8] = br#","samples":["#;
 
-/// The cell of a verdict as iotui writes it, without looking further: only the last one of each cell counts.
+/// The cell of a verdict as iotui writes it, without looking further: only the last one of each
+/// cell counts.
 pub fn cell_of_verdict(line: &[u8]) -> Option<usize> {
     let rest = line.strip_prefix(VERDICT)?;
     let digits = rest.iter().take(6).position(|b| *b == b',')?;
@@ -346,7 +363,8 @@ pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
     })
 }
 
-/// A trial without its samples, which a session in memory does not hold: they stand at the end and are cut off unread.
+/// A trial without its samples, which a session in memory does not hold: they stand at the end and
+/// are cut off unread.
 fn trial(line: &[u8]) -> Result<Box<Trial>, serde_json::Error> {
     if let Some(at) = memchr::memmem::find(line, SAMPLES).filter(|_| line.ends_with(b"]}")) {
         let mut short = Vec::with_capacity(at + 1);

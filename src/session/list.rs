@@ -92,14 +92,17 @@ pub struct Listed {
     pub failed: u64,
     /// The gravest warning; `None` where that is not known.
     pub verdict: Option<Worst>,
-    /// The highest median throughput, bytes per second; `None` where it is not known or no bytes were moved.
+    /// The highest median throughput, bytes per second; `None` where it is not known or no bytes
+    /// were moved.
     pub best: Option<f64>,
-    /// Lines of the file that are damaged or missing; `None` where that is found out only by opening it.
+    /// Lines of the file that are damaged or missing; `None` where that is found out only by
+    /// opening it.
     pub lost_lines: Option<u64>,
     pub state: State,
 }
 
-/// The sessions in `dir`, the newest first; none where there is no such folder. Files that cannot be read are listed so.
+/// The sessions in `dir`, the newest first; none where there is no such folder. Files that cannot
+/// be read are listed so.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -167,7 +170,8 @@ fn one(path: &Path, ends: bool) -> Listed {
     listed.state = State::Interrupted;
     if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
         listed.state = end.reason.into();
-        (listed.seconds, listed.measured, listed.failed, listed.verdict) = (end.seconds, end.cells, end.failed, end.worst);
+        (listed.seconds, listed.measured, listed.failed, listed.verdict) =
+            (end.seconds, end.cells, end.failed, end.worst);
         listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
     }
     if ends && length <= CHECKED {
@@ -190,7 +194,8 @@ fn salvaged(mut listed: Listed, path: &Path, ends: bool) -> Listed {
     listed
 }
 
-/// How many lines of a sealed file are lost, by their seals alone; `None` where that is not known so.
+/// How many lines of a sealed file are lost, by their seals alone; `None` where that is not known
+/// so.
 fn lost(path: &Path) -> Option<u64> {
     let mut lines = reader::lines(path).ok()?;
     let mut damage = Damage::new(true, false);
@@ -239,7 +244,9 @@ fn head(file: &File) -> Option<Head> {
         short.push(b'}');
         serde_json::from_slice::<Head>(&short).ok()
     });
-    let head = short.or_else(|| serde_json::from_slice(Lines::new(BufReader::new(file)).next_line().ok()??).ok())?;
+    let head = short.or_else(|| {
+        serde_json::from_slice(Lines::new(BufReader::new(file)).next_line().ok()??).ok()
+    })?;
     (head.iotui == SCHEMA && head.kind == "session").then_some(head)
 }
 
@@ -270,20 +277,28 @@ mod tests {
         assert_eq!(list(&dir.join("none")).unwrap(), []);
         let done = testing::recorded(dir, Some("done"), "a");
         let later = UNIX_EPOCH + testing::CREATED * 2;
-        let mut open = Recorder::create(dir, None, "b", &Default::default(), &testing::plan(70), later).unwrap();
+        let mut open =
+            Recorder::create(dir, None, "b", &Default::default(), &testing::plan(70), later)
+                .unwrap();
         open.event(&testing::trial_event(0, 1, 1));
         fs::write(dir.join("20300101-000000-bad.jsonl"), "\0\0\0").unwrap();
         fs::write(dir.join("other.txt"), "x").unwrap();
         fs::write(dir.join(".hidden.jsonl"), "x").unwrap();
         let all = list(dir).unwrap();
-        let shown: Vec<_> = all.iter().map(|s| (s.id.as_str(), s.name.as_str(), s.cells, s.measured, s.state.name())).collect();
+        let shown: Vec<_> = all
+            .iter()
+            .map(|s| (s.id.as_str(), s.name.as_str(), s.cells, s.measured, s.state.name()))
+            .collect();
         let expected = [
             (open.id(), "", 70, None, "interrupted"),
             (done.as_str(), "done", 2, Some(2), "finished"),
             ("20300101-000000-bad", "", 0, None, "unreadable"),
         ];
         assert_eq!(shown, expected);
-        assert_eq!((all[1].target.as_str(), all[1].created.as_str()), ("/data/file", "2026-11-21T09:30:11Z"));
+        assert_eq!(
+            (all[1].target.as_str(), all[1].created.as_str()),
+            ("/data/file", "2026-11-21T09:30:11Z")
+        );
         assert!(all[1].seconds.is_some_and(|seconds| seconds < 60.0));
     }
 
@@ -320,7 +335,12 @@ mod tests {
     fn a_first_line_of_another_schema_is_unreadable() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl");
-        for first in [r#"{"iotui":2,"kind":"session","created":"","host":{}}"#, r#"{"iotui":1,"kind":"x","created":""}"#, "[]", ""] {
+        for first in [
+            r#"{"iotui":2,"kind":"session","created":"","host":{}}"#,
+            r#"{"iotui":1,"kind":"x","created":""}"#,
+            "[]",
+            "",
+        ] {
             fs::write(&path, format!("{first}\n")).unwrap();
             assert_eq!(list(dir.path()).unwrap()[0].state, State::Unreadable, "{first}");
         }

@@ -1,9 +1,13 @@
-//! Reads a session back, whole, torn or damaged: what is whole is loaded, the rest is counted. What is no session is refused.
+//! Reads a session back, whole, torn or damaged: what is whole is loaded, the rest is counted. What
+//! is no session is refused.
+
+mod verdict_places;
 
 use std::io::{BufRead, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
+use self::verdict_places::{Place, Verdicts};
 use super::damage::Damage;
 use super::line::{self, Found};
 use super::reader::{self, LineError, Lines};
@@ -14,18 +18,20 @@ use crate::plan::{Job, Plan};
 use crate::record::{Dropped, Level, Prepared, ProbeFindings, Sample, Verdict, Warning};
 use crate::text::clean;
 
-/// The most programs that are named as holding a file in memory: a name takes more room there than in the file.
+/// The most programs that are named as holding a file in memory: a name takes more room there than
+/// in the file.
 const MAPPED_BY: usize = 16;
 /// The most readings of a level of cold.
 const READINGS: usize = 100;
 
-/// Loads what is whole of the session in `path`; verdicts that are not in it stay `None`, and how many lines are lost is
-/// [`Session::lost`].
+/// Loads what is whole of the session in `path`; verdicts that are not in it stay `None`, and how
+/// many lines are lost is [`Session::lost`].
 ///
 /// Memory is bounded by the file's size, and each line by 16 MiB.
 ///
 /// # Errors
-/// The file cannot be read, is no session, is of a newer schema, or has lost what says what it measured.
+/// The file cannot be read, is no session, is of a newer schema, or has lost what says what it
+/// measured.
 pub fn load(path: &Path) -> Result<Session, SessionError> {
     whole(path).map(|(session, _)| session)
 }
@@ -38,7 +44,8 @@ pub(super) fn whole(path: &Path) -> Result<(Session, Damage), SessionError> {
 /// The samples of a trial: cell, round and samples.
 pub type Samples = (u32, u32, Vec<Sample>);
 
-/// The samples of the trials of `cell`, in the order they were made; a session in memory does not hold them.
+/// The samples of the trials of `cell`, in the order they were made; a session in memory does not
+/// hold them.
 ///
 /// # Errors
 /// As [`load`].
@@ -59,7 +66,9 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
             continue;
         }
         match serde_json::from_slice::<Line>(bytes) {
-            Ok(line) if line.kind == "trial" && line.cell == Some(cell) => found.push((cell, line.round.unwrap_or(0), line.samples)),
+            Ok(line) if line.kind == "trial" && line.cell == Some(cell) => {
+                found.push((cell, line.round.unwrap_or(0), line.samples))
+            }
             // Whole and damaged lines are told apart by `load`.
             _ => {}
         }
@@ -67,8 +76,12 @@ pub fn samples(path: &Path, cell: u32) -> Result<Vec<Samples>, SessionError> {
     Ok(found)
 }
 
-/// The next line that is not too long; one that is stands for damage, and is passed over as an empty one.
-pub(super) fn next<'a, R: BufRead>(lines: &'a mut Lines<R>, path: &Path) -> Result<Option<&'a [u8]>, SessionError> {
+/// The next line that is not too long; one that is stands for damage, and is passed over as an
+/// empty one.
+pub(super) fn next<'a, R: BufRead>(
+    lines: &'a mut Lines<R>,
+    path: &Path,
+) -> Result<Option<&'a [u8]>, SessionError> {
     let line = lines.number + 1;
     if let Err(error) = lines.peek_line() {
         if line == 1 || !matches!(error, LineError::TooLong) {
@@ -137,7 +150,9 @@ impl Reading {
     }
 
     fn object(&mut self, body: &[u8], number: u64, place: Place) -> Result<Next, ()> {
-        if let Some(cell) = line::cell_of_verdict(body).filter(|cell| *cell < self.session.plan.cells.len()) {
+        if let Some(cell) =
+            line::cell_of_verdict(body).filter(|cell| *cell < self.session.plan.cells.len())
+        {
             self.damage.count(number);
             self.verdicts.put(cell, place);
             return Ok(Next::Line);
@@ -145,7 +160,9 @@ impl Reading {
         let found = line::parse(body).map_err(drop)?;
         match &found {
             Found::Plan(_) if self.settled => return Ok(Next::Line),
-            Found::Plan(plan) if !self.session.trials.is_empty() || !self.session.probe_trials.is_empty() => {
+            Found::Plan(plan)
+                if !self.session.trials.is_empty() || !self.session.probe_trials.is_empty() =>
+            {
                 if **plan == self.session.plan {
                     return Ok(Next::Line);
                 }
@@ -164,7 +181,14 @@ impl Reading {
             Found::End(_) => self.damage.end(),
             _ => {}
         }
-        if matches!(found, Found::Trial(_) | Found::Verdict(_) | Found::Probe(_) | Found::Findings(_) | Found::Pick(_)) {
+        if matches!(
+            found,
+            Found::Trial(_)
+                | Found::Verdict(_)
+                | Found::Probe(_)
+                | Found::Findings(_)
+                | Found::Pick(_)
+        ) {
             self.damage.count(number);
         }
         let taken = take(&mut self.session, &mut self.judged, found).map_err(drop);
@@ -176,18 +200,25 @@ impl Reading {
     fn sort(&mut self) {
         if self.damage.sealed && !self.numbers.is_sorted() {
             let trials = std::mem::take(&mut self.session.trials);
-            let mut numbered: Vec<_> = std::mem::take(&mut self.numbers).into_iter().zip(trials).collect();
+            let mut numbered: Vec<_> =
+                std::mem::take(&mut self.numbers).into_iter().zip(trials).collect();
             numbered.sort_by_key(|(number, _)| *number);
             self.session.trials = numbered.into_iter().map(|(_, trial)| trial).collect();
         }
     }
 
     /// The last verdict of each cell that is whole.
-    fn judge<R: BufRead + Seek>(&mut self, lines: &mut Lines<R>, path: &Path) -> Result<(), SessionError> {
+    fn judge<R: BufRead + Seek>(
+        &mut self,
+        lines: &mut Lines<R>,
+        path: &Path,
+    ) -> Result<(), SessionError> {
         for places in self.verdicts.places() {
             for place in places.into_iter().flatten() {
                 let found = verdict_at(place, lines, path)?;
-                if found.is_some_and(|found| take(&mut self.session, &mut self.judged, found).is_ok()) {
+                if found
+                    .is_some_and(|found| take(&mut self.session, &mut self.judged, found).is_ok())
+                {
                     break;
                 }
                 self.damage.lose(place.number + 1, b"");
@@ -198,7 +229,10 @@ impl Reading {
 }
 
 /// Reads a session from its lines; `path` is for messages.
-pub(super) fn read<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<(Session, Damage), SessionError> {
+pub(super) fn read<R: BufRead + Seek>(
+    lines: &mut Lines<R>,
+    path: &Path,
+) -> Result<(Session, Damage), SessionError> {
     let head = head::find(lines, path)?;
     let first_too = head.elsewhere.is_some() || (head.sealed && !head.whole);
     let (after, mut again) = ((lines.whole, lines.number), 0);
@@ -227,8 +261,15 @@ pub(super) fn read<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Resu
         let (sealed, late) = (reading.damage.sealed, reading.late.take());
         let settled = reading.settled || late.is_some();
         let mut session = head.session.clone();
-        session.replace_plan(late.unwrap_or(if reading.settled { reading.session.plan } else { session.plan.clone() }));
-        reading = Reading { settled, ..Reading::new(session, sealed, head.partial || sealed != head.sealed) };
+        session.replace_plan(late.unwrap_or(if reading.settled {
+            reading.session.plan
+        } else {
+            session.plan.clone()
+        }));
+        reading = Reading {
+            settled,
+            ..Reading::new(session, sealed, head.partial || sealed != head.sealed)
+        };
         lines.go_to(after.0, after.1).map_err(|error| error.at(path, after.1 + 1))?;
     }
     if let Some(line) = reading.damage.lost_plan().filter(|_| !reading.settled) {
@@ -247,35 +288,11 @@ pub(super) fn read<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Resu
     Ok((session, damage))
 }
 
-/// Where a line begins, and the number of the one before it.
-#[derive(Clone, Copy)]
-struct Place {
-    start: u64,
-    number: u64,
-}
-
-/// Where the last two verdicts of each cell are: there may be one for every trial, they are long, and only the last one that is
-/// whole counts.
-#[derive(Default)]
-struct Verdicts(Vec<[Option<Place>; 2]>);
-
-impl Verdicts {
-    fn put(&mut self, cell: usize, place: Place) {
-        if self.0.len() <= cell {
-            self.0.resize(cell + 1, [None; 2]);
-        }
-        self.0[cell] = [Some(place), self.0[cell][0]];
-    }
-
-    /// Of each cell the last, and the one before it; in the order of the file.
-    fn places(&self) -> Vec<[Option<Place>; 2]> {
-        let mut places: Vec<_> = self.0.iter().copied().filter(|of| of[0].is_some()).collect();
-        places.sort_by_key(|of| of[0].map(|place| place.start));
-        places
-    }
-}
-
-fn verdict_at<R: BufRead + Seek>(place: Place, lines: &mut Lines<R>, path: &Path) -> Result<Option<Found>, SessionError> {
+fn verdict_at<R: BufRead + Seek>(
+    place: Place,
+    lines: &mut Lines<R>,
+    path: &Path,
+) -> Result<Option<Found>, SessionError> {
     lines.go_to(place.start, place.number).map_err(|error| error.at(path, place.number + 1))?;
     let Some(bytes) = next(lines, path)? else { return Ok(None) };
     Ok(match seal::check(bytes) {
@@ -296,7 +313,9 @@ fn tell_lost(session: &mut Session) {
         1 => "1 line".to_string(),
         lost => format!("{lost} lines"),
     };
-    session.notes.push(format!("the file of this session is damaged: {lines} of it could not be read, the rest is shown"));
+    session.notes.push(format!(
+        "the file of this session is damaged: {lines} of it could not be read, the rest is shown"
+    ));
 }
 
 /// Takes a line into the session; the error says what is wrong with it.
@@ -369,7 +388,8 @@ fn told(mut findings: ProbeFindings) -> ProbeFindings {
     findings
 }
 
-/// Levels from a file that anyone may have written, safe to show: as many as there are, of few readings.
+/// Levels from a file that anyone may have written, safe to show: as many as there are, of few
+/// readings.
 fn leveled(mut levels: Vec<Level>) -> Vec<Level> {
     levels.truncate(Dropped::ALL.len());
     for level in &mut levels {
@@ -394,7 +414,8 @@ fn cleaned(mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// Judges again, by the same grounds, the cells whose verdict is missing or has not seen their last trials.
+/// Judges again, by the same grounds, the cells whose verdict is missing or has not seen their last
+/// trials.
 fn rejudge(session: &mut Session, judged: &mut [u64]) {
     let Some(grounds) = session.grounds.clone() else { return };
     for (cell, trials) in session.trials_by_cell().into_iter().enumerate() {
@@ -402,7 +423,12 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         // A verdict of trials that are lost says more than can be shown.
         if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
             let latency = session.verdicts[cell].take().and_then(|v| v.latency);
-            session.verdicts[cell] = Some(cleaned(engine::verdict(&session.plan.cells[cell], &trials, latency.as_ref(), &grounds)));
+            session.verdicts[cell] = Some(cleaned(engine::verdict(
+                &session.plan.cells[cell],
+                &trials,
+                latency.as_ref(),
+                &grounds,
+            )));
             judged[cell] = trials.len() as u64;
         }
     }
@@ -417,11 +443,14 @@ fn tell_stale(session: &mut Session, judged: &[u64]) {
     let stale = |cell: &usize| session.verdicts[*cell].is_some() && judged[*cell] < trials[*cell];
     let count = (0..trials.len()).filter(stale).count();
     if session.end.is_none() && count > 0 {
-        session.notes.push(format!("the run was killed: {count} verdicts have not seen the last trials of their cells"));
+        session.notes.push(format!(
+            "the run was killed: {count} verdicts have not seen the last trials of their cells"
+        ));
     }
 }
 
-/// What a plan must keep to so that it can be shown and run again. Its texts are cleaned; its paths stay what they are.
+/// What a plan must keep to so that it can be shown and run again. Its texts are cleaned; its paths
+/// stay what they are.
 pub(super) fn check(plan: &mut Plan) -> Result<(), String> {
     let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
     texts.chain([&mut plan.experiment]).for_each(clean::in_place);

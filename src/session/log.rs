@@ -47,11 +47,15 @@ impl Session {
     /// Takes in what the engine told. What belongs to no cell of the plan is left out.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Started { plan, grounds } if self.trials.is_empty() && self.probe_trials.is_empty() => {
+            Event::Started { plan, grounds }
+                if self.trials.is_empty() && self.probe_trials.is_empty() =>
+            {
                 self.replace_plan(Plan::clone(plan));
                 self.grounds = Some(Grounds::clone(grounds));
             }
-            Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => self.trials.push(Arc::clone(trial)),
+            Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => {
+                self.trials.push(Arc::clone(trial))
+            }
             Event::Failed { cell, error } => {
                 if let Some(slot) = self.errors.get_mut(*cell as usize) {
                     *slot = Some(error.clone());
@@ -62,14 +66,18 @@ impl Session {
                     *slot = Some(Arc::unwrap_or_clone(verdict.clone()));
                 }
             }
-            Event::Probe { trial } if (trial.cell as usize) < self.plan.probes.len() => self.probe_trials.push(*trial),
+            Event::Probe { trial } if (trial.cell as usize) < self.plan.probes.len() => {
+                self.probe_trials.push(*trial)
+            }
             Event::Findings { cell, findings } => {
                 if let Some(slot) = self.probe_findings.get_mut(*cell as usize) {
                     *slot = ProbeFindings::clone(findings);
                 }
             }
             Event::Levels { levels } => self.levels.clone_from(levels),
-            Event::Picked { pick } if pick.cells().all(|cell| (cell as usize) < self.plan.cells.len()) => {
+            Event::Picked { pick }
+                if pick.cells().all(|cell| (cell as usize) < self.plan.cells.len()) =>
+            {
                 self.picks.push(Pick::clone(pick));
             }
             Event::Note { text } => self.notes.push(text.clone()),
@@ -101,12 +109,19 @@ impl Session {
     /// The gravest warning of all verdicts.
     pub fn worst(&self) -> Option<Severity> {
         let of_probes = self.probe_findings.iter().flat_map(|findings| &findings.warnings);
-        self.verdicts.iter().flatten().flat_map(|v| &v.warnings).chain(of_probes).map(|w| w.severity).max()
+        self.verdicts
+            .iter()
+            .flatten()
+            .flat_map(|v| &v.warnings)
+            .chain(of_probes)
+            .map(|w| w.severity)
+            .max()
     }
 
     /// Whether a cell failed, of a probe too.
     pub fn has_failed_cell(&self) -> bool {
-        self.errors.iter().any(Option::is_some) || self.probe_findings.iter().any(|findings| findings.error.is_some())
+        self.errors.iter().any(Option::is_some)
+            || self.probe_findings.iter().any(|findings| findings.error.is_some())
     }
 }
 

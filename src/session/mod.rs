@@ -1,7 +1,7 @@
 //! The session: the log of one run of one plan.
 //!
-//! A run is written line by line by a [`Recorder`], found by [`find`], listed by [`list`] and read back by [`load`] into a
-//! [`Session`]. What it shows is made by [`crate::analysis`].
+//! A run is written line by line by a [`Recorder`], found by [`find`], listed by [`list`] and read
+//! back by [`load`] into a [`Session`]. What it shows is made by [`crate::analysis`].
 
 mod damage;
 mod edit;

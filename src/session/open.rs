@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Session, SessionError, find, load, references};
 
-/// The session that `text` means, with its file; a reference has none. The user's own win over references.
+/// The session that `text` means, with its file; a reference has none. The user's own win over
+/// references.
 ///
 /// # Errors
 /// As [`find`] and [`load`].

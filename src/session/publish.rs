@@ -1,7 +1,9 @@
-//! How a session's file comes to be: whole under its name or not at all, and by one process at a time.
+//! How a session's file comes to be: whole under its name or not at all, and by one process at a
+//! time.
 //!
-//! Whoever makes or changes sessions holds the folder's lock, so that a name is given once; whoever writes a file holds that
-//! file's lock. Both end with their process, however it ends; what it leaves is a hidden file that the next one removes.
+//! Whoever makes or changes sessions holds the folder's lock, so that a name is given once; whoever
+//! writes a file holds that file's lock. Both end with their process, however it ends; what it
+//! leaves is a hidden file that the next one removes.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -28,8 +30,8 @@ const UNFINISHED: &str = "tmp";
 
 /// No other process makes, renames, deletes or imports sessions of a folder while this lives.
 ///
-/// Where the file system has no locks, or whoever holds it does not end, it is gone without: then a name may be given twice,
-/// and nothing else.
+/// Where the file system has no locks, or whoever holds it does not end, it is gone without: then a
+/// name may be given twice, and nothing else.
 pub struct Alone(Option<File>);
 
 impl Alone {
@@ -39,7 +41,9 @@ impl Alone {
         loop {
             match folder.try_lock() {
                 Ok(()) => return Alone(Some(folder)),
-                Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Interrupted => return Alone(None),
+                Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Interrupted => {
+                    return Alone(None);
+                }
                 Err(_) if begin.elapsed() >= patience => return Alone(None),
                 Err(_) => sleep(Duration::from_millis(1)),
             }
@@ -56,11 +60,18 @@ impl Drop for Alone {
     }
 }
 
-/// Takes the lock of a file that is written, until every copy of the handle is closed; `false` where another has it.
+/// Takes the lock of a file that is written, until every copy of the handle is closed; `false`
+/// where another has it.
 ///
 /// File systems without locks count as free: there only the user can know.
 pub fn lock(file: &File) -> bool {
-    let whole = libc::flock { l_type: libc::F_WRLCK as _, l_whence: libc::SEEK_SET as _, l_start: 0, l_len: 0, l_pid: 0 };
+    let whole = libc::flock {
+        l_type: libc::F_WRLCK as _,
+        l_whence: libc::SEEK_SET as _,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
     !matches!(fcntl(file, FcntlArg::F_OFD_SETLK(&whole)), Err(Errno::EAGAIN | Errno::EACCES))
 }
 
@@ -72,7 +83,8 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes one in `dir`. With the lock of that folder it removes those that ended processes left there.
+    /// Makes one in `dir`. With the lock of that folder it removes those that ended processes left
+    /// there.
     pub fn beside(dir: &Path, alone: Option<&Alone>) -> io::Result<Unfinished> {
         // Without the lock one that is just being made would not be locked yet.
         if alone.is_some_and(|alone| alone.0.is_some()) {
@@ -81,7 +93,13 @@ impl Unfinished {
         loop {
             let name = format!("{HIDDEN}{}.{UNFINISHED}", unguessable());
             let path = dir.join(name);
-            match OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path) {
+            match OpenOptions::new()
+                .read(true)
+                .append(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&path)
+            {
                 Ok(file) => {
                     lock(&file);
                     return Ok(Unfinished { file, path });
@@ -131,9 +149,20 @@ fn sweep(dir: &Path) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(HIDDEN) && path.extension().is_some_and(|e| e == UNFINISHED)
     };
-    for path in fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| old(path)) {
-        let left = OpenOptions::new().append(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW).open(&path);
-        let ours = |file: &File| file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == geteuid().as_raw());
+    for path in fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| old(path))
+    {
+        let left = OpenOptions::new()
+            .append(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
+            .open(&path);
+        let ours = |file: &File| {
+            file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == geteuid().as_raw())
+        };
         if left.is_ok_and(|file| ours(&file) && lock(&file)) && fs::remove_file(&path).is_ok() {
             left::removed(&path);
         }
@@ -144,7 +173,9 @@ fn sweep(dir: &Path) {
 pub fn is_there(file: &File, path: &Path) -> bool {
     // Numbers of files are not compared: some network file systems change them.
     let removed = file.metadata().is_ok_and(|own| own.nlink() == 0);
-    let missing = path.symlink_metadata().is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory));
+    let missing = path
+        .symlink_metadata()
+        .is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory));
     !removed && !missing
 }
 
@@ -158,8 +189,8 @@ pub struct Made {
     pub file: File,
 }
 
-/// Makes the file of a new session in `dir`, which is made if need be. The name and id that are wanted get a number where they
-/// are taken; `fill` writes the file and is told both.
+/// Makes the file of a new session in `dir`, which is made if need be. The name and id that are
+/// wanted get a number where they are taken; `fill` writes the file and is told both.
 ///
 /// # Errors
 /// The folder or file cannot be made or written, or the name is none: then nothing is left of it.
@@ -173,7 +204,8 @@ pub fn publish(
     store::make_folder(dir)?;
     let alone = Alone::in_folder(dir, patience);
     let name = name.map(|name| store::free_name(dir, name, None)).transpose()?.unwrap_or_default();
-    let mut made = Unfinished::beside(dir, Some(&alone)).map_err(|e| SessionError::io("make a file in", dir, e))?;
+    let mut made = Unfinished::beside(dir, Some(&alone))
+        .map_err(|e| SessionError::io("make a file in", dir, e))?;
     for number in 1..=SAME_SECOND {
         let id = if number == 1 { wanted.to_string() } else { format!("{wanted}-{number}") };
         let path = store::path_of(dir, &id);
@@ -183,7 +215,8 @@ pub fn publish(
         made.file.set_len(0).map_err(|e| SessionError::io("write", &path, e))?;
         fill(&mut made.file, &id, &name)?;
         if made.name(&path).map_err(|e| SessionError::io("make", &path, e))? {
-            let file = made.file.try_clone().map_err(|e| SessionError::io("keep open", &path, e))?;
+            let file =
+                made.file.try_clone().map_err(|e| SessionError::io("keep open", &path, e))?;
             return Ok(Made { id, name, path, file });
         }
     }
@@ -196,20 +229,27 @@ mod tests {
     use std::io::Write;
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(dir).unwrap().flatten().map(|e| e.file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(dir)
+            .unwrap()
+            .flatten()
+            .map(|e| e.file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
 
     fn text(dir: &Path, id: &str, text: &str) -> Result<Made, SessionError> {
-        publish(dir, id, None, PATIENCE, |to, id, _| write!(to, "{id} {text}").map_err(|e| SessionError::io("write", Path::new("x"), e)))
+        publish(dir, id, None, PATIENCE, |to, id, _| {
+            write!(to, "{id} {text}").map_err(|e| SessionError::io("write", Path::new("x"), e))
+        })
     }
 
     #[test]
     fn an_id_that_is_taken_gets_a_number_and_nothing_else_is_left() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("a/b");
-        let ids: Vec<String> = ["one", "two", "three"].map(|t| text(&dir, "id", t).unwrap().id).into();
+        let ids: Vec<String> =
+            ["one", "two", "three"].map(|t| text(&dir, "id", t).unwrap().id).into();
         assert_eq!(ids, ["id", "id-2", "id-3"]);
         assert_eq!(names(&dir), ["id-2.jsonl", "id-3.jsonl", "id.jsonl"]);
         assert_eq!(fs::read_to_string(dir.join("id-2.jsonl")).unwrap(), "id-2 two");
@@ -235,7 +275,10 @@ mod tests {
         assert!(first.0.is_some());
         assert!(Alone::in_folder(dir.path(), Duration::ZERO).0.is_none());
         // Without the lock a file can be made all the same.
-        assert_eq!(publish(dir.path(), "id", None, Duration::ZERO, |_, _, _| Ok(())).unwrap().id, "id");
+        assert_eq!(
+            publish(dir.path(), "id", None, Duration::ZERO, |_, _, _| Ok(())).unwrap().id,
+            "id"
+        );
         drop(first);
         assert!(Alone::in_folder(dir.path(), Duration::ZERO).0.is_some());
     }

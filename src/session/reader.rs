@@ -63,7 +63,10 @@ impl LineError {
             LineError::TooLong => {
                 let why = format!("it is longer than {} MiB", LONGEST >> 20);
                 match line {
-                    1 => SessionError::NotASession { path: path.into(), why: format!("line 1: {why}") },
+                    1 => SessionError::NotASession {
+                        path: path.into(),
+                        why: format!("line 1: {why}"),
+                    },
                     _ => SessionError::Damaged { path: path.into(), line, why },
                 }
             }
@@ -76,7 +79,8 @@ impl<R: BufRead> Lines<R> {
         Lines { input, line: Vec::new(), taken: 0, torn: 0, there: false, number: 0, whole: 0 }
     }
 
-    /// The next line without its line feed; `None` at the end, also where what is left has no line feed.
+    /// The next line without its line feed; `None` at the end, also where what is left has no line
+    /// feed.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, LineError> {
         self.release();
         // Most lines are whole in the buffer, and read where they are.
@@ -90,7 +94,10 @@ impl<R: BufRead> Lines<R> {
             return Ok(self.input.fill_buf().map_err(LineError::Io)?.get(..end));
         }
         self.line.clear();
-        let read = (&mut self.input).take(LONGEST + 1).read_until(b'\n', &mut self.line).map_err(LineError::Io)?;
+        let read = (&mut self.input)
+            .take(LONGEST + 1)
+            .read_until(b'\n', &mut self.line)
+            .map_err(LineError::Io)?;
         if self.line.pop_if(|last| *last == b'\n').is_none() {
             self.torn += read as u64;
             return if read as u64 > LONGEST { Err(LineError::TooLong) } else { Ok(None) };
@@ -155,7 +162,9 @@ impl<R: BufRead + Seek> Lines<R> {
         self.release();
         // Relative: what is in the buffer stays there.
         let at = self.whole + self.torn;
-        self.input.seek_relative(start.cast_signed().wrapping_sub(at.cast_signed())).map_err(LineError::Io)?;
+        self.input
+            .seek_relative(start.cast_signed().wrapping_sub(at.cast_signed()))
+            .map_err(LineError::Io)?;
         (self.whole, self.torn, self.number) = (start, 0, number);
         Ok(())
     }
@@ -189,7 +198,9 @@ mod tests {
 
     #[test]
     fn lines_are_the_same_however_the_input_comes_and_can_be_read_again() {
-        let mut text: Vec<u8> = (0..200usize).flat_map(|n| [vec![b'a' + (n % 26) as u8; n * 7 % 90], vec![b'\n']].concat()).collect();
+        let mut text: Vec<u8> = (0..200usize)
+            .flat_map(|n| [vec![b'a' + (n % 26) as u8; n * 7 % 90], vec![b'\n']].concat())
+            .collect();
         text.extend(b"torn");
         let expected = all(&text);
         for buffer in [1, 7, 64, 1 << 16] {
@@ -202,7 +213,11 @@ mod tests {
             assert!(lines.at_end() && starts.len() == 201);
             for n in [3, 4, 150, 199, 0] {
                 lines.go_to(starts[n], n as u64).unwrap();
-                assert_eq!(lines.next_line().unwrap().unwrap(), expected[n], "line {n} with {buffer}");
+                assert_eq!(
+                    lines.next_line().unwrap().unwrap(),
+                    expected[n],
+                    "line {n} with {buffer}"
+                );
                 assert_eq!(lines.number, n as u64 + 1);
             }
         }

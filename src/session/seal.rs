@@ -1,8 +1,8 @@
-//! The seal of a line: its number in the file and a checksum, so that a flipped bit, a lost line and a line that stands
-//! twice are found. Files of older versions have none and are read without.
+//! The seal of a line: its number in the file and a checksum, so that a flipped bit, a lost line
+//! and a line that stands twice are found. Files of older versions have none and are read without.
 //!
-//! A sealed line is the JSON object of the line with two more keys at its end: `"line":17,"crc":"89abcdef"`. The checksum is
-//! the CRC-32 of all bytes before `,"crc":"`.
+//! A sealed line is the JSON object of the line with two more keys at its end:
+//! `"line":17,"crc":"89abcdef"`. The checksum is the CRC-32 of all bytes before `,"crc":"`.
 
 use memchr::memmem;
 
@@ -37,8 +37,14 @@ pub enum Seal<'a> {
 
 /// Checks the seal of a line without its line feed.
 pub fn check(line: &[u8]) -> Seal<'_> {
-    let Some((before, tail)) = line.len().checked_sub(TAIL).and_then(|at| line.split_at_checked(at)) else { return Seal::None };
-    let Some(hex) = tail.strip_prefix(CRC).and_then(|rest| rest.strip_suffix(b"\"}")) else { return Seal::None };
+    let Some((before, tail)) =
+        line.len().checked_sub(TAIL).and_then(|at| line.split_at_checked(at))
+    else {
+        return Seal::None;
+    };
+    let Some(hex) = tail.strip_prefix(CRC).and_then(|rest| rest.strip_suffix(b"\"}")) else {
+        return Seal::None;
+    };
     let written = std::str::from_utf8(hex).ok().and_then(|hex| u32::from_str_radix(hex, 16).ok());
     if written != Some(crc32fast::hash(before)) {
         return Seal::Broken;
@@ -71,7 +77,9 @@ mod tests {
         let sealed = seal(line, 17);
         let bare = sealed.strip_suffix(b"\n").unwrap();
         let mut body = Vec::new();
-        let Seal::Whole(17, open) = check(bare) else { panic!("{:?}", String::from_utf8_lossy(bare)) };
+        let Seal::Whole(17, open) = check(bare) else {
+            panic!("{:?}", String::from_utf8_lossy(bare))
+        };
         unsealed(open, &mut body);
         assert_eq!([&body[..], b"\n"].concat(), line);
         assert!(serde_json::from_slice::<serde_json::Value>(bare).is_ok());
@@ -86,7 +94,12 @@ mod tests {
 
     #[test]
     fn lines_without_a_seal_have_none() {
-        for line in ["", "{}", "{\"crc\":\"12345678\"}", "{\"kind\":\"note\",\"text\":\"a long line of text\"}"] {
+        for line in [
+            "",
+            "{}",
+            "{\"crc\":\"12345678\"}",
+            "{\"kind\":\"note\",\"text\":\"a long line of text\"}",
+        ] {
             assert_eq!(check(line.as_bytes()), Seal::None, "{line}");
         }
         assert_eq!(check(b"{\"kind\":\"note\",\"crc\":\"12345678\"}"), Seal::Broken);

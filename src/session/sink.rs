@@ -7,7 +7,8 @@ use std::io::{self, ErrorKind, Write};
 use super::seal;
 use crate::text::clean;
 
-/// Bytes of lines that wait for the disk, some ten thousand trials; what comes on top is dropped and counted.
+/// Bytes of lines that wait for the disk, some ten thousand trials; what comes on top is dropped
+/// and counted.
 const WAITING: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
 
 /// What the sink needs of a file opened to append.
@@ -73,7 +74,8 @@ impl<F: Tail> Sink<F> {
         Sink { lines: Some(0), ..Sink::new() }
     }
 
-    /// Appends to a file that has so many bytes, all of them whole lines: those that this sink wrote, after at least so many.
+    /// Appends to a file that has so many bytes, all of them whole lines: those that this sink
+    /// wrote, after at least so many.
     pub fn open(&mut self, file: F, whole: u64, lines: u64) {
         self.lines = self.lines.map(|written| written.max(lines));
         (self.file, self.whole, self.torn, self.error) = (Some(file), whole, false, None);
@@ -84,8 +86,8 @@ impl<F: Tail> Sink<F> {
         self.file.as_ref().map(|file| (file, self.whole))
     }
 
-    /// Writes a line, after those that wait. One that cannot be written waits, in the place of one `on` the same;
-    /// `must` keeps it where others are dropped.
+    /// Writes a line, after those that wait. One that cannot be written waits, in the place of one
+    /// `on` the same; `must` keeps it where others are dropped.
     pub fn push(&mut self, line: Vec<u8>, on: Option<usize>, must: bool) {
         self.flush();
         self.wait(line, on, must);
@@ -168,7 +170,11 @@ impl<F: Tail> Sink<F> {
     /// Waits for the device. Nothing to do where the file system cannot.
     pub fn settle(&mut self) {
         match self.file.as_mut().map_or(Ok(()), Tail::settle) {
-            Err(error) if self.error.is_none() && error.kind() != ErrorKind::InvalidInput && error.kind() != ErrorKind::Unsupported => {
+            Err(error)
+                if self.error.is_none()
+                    && error.kind() != ErrorKind::InvalidInput
+                    && error.kind() != ErrorKind::Unsupported =>
+            {
                 self.error = Some(clean::brief(&error.to_string(), 160));
             }
             _ => {}
@@ -190,9 +196,16 @@ impl<F: Tail> Sink<F> {
     pub fn unsaved(&self) -> Option<String> {
         match (&self.error, self.lost) {
             (None, 0) => None,
-            (None, lost) => Some(format!("{lost} lines were lost while the session could not be written")),
-            (Some(error), 0) => Some(format!("{} lines wait to be saved: {error}", self.waiting.len())),
-            (Some(error), lost) => Some(format!("{} lines wait to be saved, {lost} are lost: {error}", self.waiting.len())),
+            (None, lost) => {
+                Some(format!("{lost} lines were lost while the session could not be written"))
+            }
+            (Some(error), 0) => {
+                Some(format!("{} lines wait to be saved: {error}", self.waiting.len()))
+            }
+            (Some(error), lost) => Some(format!(
+                "{} lines wait to be saved, {lost} are lost: {error}",
+                self.waiting.len()
+            )),
         }
     }
 }
@@ -295,7 +308,9 @@ mod tests {
     #[test]
     fn without_a_file_all_waits_and_what_is_outdated_does_not() {
         let mut sink: Sink<Disk> = Sink::new();
-        for (line, on) in [("a1\n", Some(1)), ("b\n", None), ("a2\n", Some(2)), ("a1 again\n", Some(1))] {
+        for (line, on) in
+            [("a1\n", Some(1)), ("b\n", None), ("a2\n", Some(2)), ("a1 again\n", Some(1))]
+        {
             sink.push(line.into(), on, false);
         }
         assert_eq!((sink.waiting.len(), sink.waiting_bytes), (3, 14));

@@ -50,20 +50,31 @@ pub fn name(text: &str) -> Result<String, SessionError> {
 }
 
 /// The name, or `NAME-2` and so on where a session other than `except` has it.
-pub(super) fn free_name(dir: &Path, text: &str, except: Option<&str>) -> Result<String, SessionError> {
+pub(super) fn free_name(
+    dir: &Path,
+    text: &str,
+    except: Option<&str>,
+) -> Result<String, SessionError> {
     let name = name(text)?;
-    let taken: std::collections::HashSet<String> =
-        list::headers(dir)?.into_iter().filter(|s| Some(s.id.as_str()) != except).map(|s| s.name).collect();
+    let taken: std::collections::HashSet<String> = list::headers(dir)?
+        .into_iter()
+        .filter(|s| Some(s.id.as_str()) != except)
+        .map(|s| s.name)
+        .collect();
     let numbered = (2u64..).map(|n| format!("{name}-{n}"));
-    Ok(std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name))
+    Ok(std::iter::once(name.clone())
+        .chain(numbered)
+        .find(|name| !taken.contains(name))
+        .unwrap_or(name))
 }
 
-/// The file of the session that `text` means: its id, its name, a prefix that only its id has, `last` (or `last~2`, the second before it),
-/// or a path.
+/// The file of the session that `text` means: its id, its name, a prefix that only its id has,
+/// `last` (or `last~2`, the second before it), or a path.
 ///
 /// # Errors
-/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it could mean,
-/// [`SessionError::Reference`] where no session of the user's is meant but a reference, which has no file.
+/// [`SessionError::Unknown`] with the nearest names, [`SessionError::Ambiguous`] with those it
+/// could mean, [`SessionError::Reference`] where no session of the user's is meant but a reference,
+/// which has no file.
 pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
     if is_id(text) && path_of(dir, text).is_file() {
         return Ok(path_of(dir, text));
@@ -74,7 +85,8 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         Err(_) if is_path(text) => return Ok(text.into()),
         Err(error) => return Err(error),
     };
-    let named: Vec<&Listed> = sessions.iter().filter(|s| !text.is_empty() && s.name == text).collect();
+    let named: Vec<&Listed> =
+        sessions.iter().filter(|s| !text.is_empty() && s.name == text).collect();
     let readable = || sessions.iter().filter(|s| s.state != State::Unreadable);
     let meant: Vec<&Listed> = match last(text).and_then(|back| readable().nth(back)) {
         _ if !named.is_empty() => named,
@@ -88,9 +100,15 @@ pub fn find(dir: &Path, text: &str) -> Result<PathBuf, SessionError> {
         [] if is_path(text) => Ok(text.into()),
         [] if references::meant(text).is_some() => Err(reference(text)),
         [] => {
-            let known = sessions.iter().flat_map(|s| [s.id.as_str(), s.name.as_str()]).filter(|name| !name.is_empty());
+            let known = sessions
+                .iter()
+                .flat_map(|s| [s.id.as_str(), s.name.as_str()])
+                .filter(|name| !name.is_empty());
             let known = known.chain(references::references().iter().map(|reference| reference.id));
-            Err(SessionError::Unknown { text: text.into(), near: nearest("session", text, known).near })
+            Err(SessionError::Unknown {
+                text: text.into(),
+                near: nearest("session", text, known).near,
+            })
         }
         ref several => {
             let near = several.iter().take(5).map(|s| s.id.clone()).collect();
@@ -108,11 +126,14 @@ fn last(text: &str) -> Option<usize> {
 }
 
 fn reference(text: &str) -> SessionError {
-    references::meant(text)
-        .map_or_else(|| SessionError::Unknown { text: text.into(), near: Vec::new() }, |found| SessionError::Reference(found.id))
+    references::meant(text).map_or_else(
+        || SessionError::Unknown { text: text.into(), near: Vec::new() },
+        |found| SessionError::Reference(found.id),
+    )
 }
 
-/// Whether something has that name, be it a link to nothing: what is wrong with it is told when it is opened.
+/// Whether something has that name, be it a link to nothing: what is wrong with it is told when it
+/// is opened.
 fn is_path(text: &str) -> bool {
     Path::new(text).symlink_metadata().is_ok()
 }
@@ -155,13 +176,26 @@ mod tests {
         let dir = dir.path();
         assert!(matches!(find(dir, "last"), Err(SessionError::Unknown { .. })));
         // Of one second: the later letter is the later id.
-        let ids: Vec<String> = ["a", "b", "c"].iter().map(|slug| testing::recorded(dir, None, slug)).collect();
+        let ids: Vec<String> =
+            ["a", "b", "c"].iter().map(|slug| testing::recorded(dir, None, slug)).collect();
         std::fs::write(path_of(dir, "zzz"), "no session").unwrap();
         // The start of an id does not count before it.
-        let older = std::fs::read_to_string(path_of(dir, &ids[0])).unwrap().replace("2026-11-21T", "2026-11-14T");
+        let older = std::fs::read_to_string(path_of(dir, &ids[0]))
+            .unwrap()
+            .replace("2026-11-21T", "2026-11-14T");
         std::fs::write(path_of(dir, "last-week"), older).unwrap();
-        for (text, wanted) in [("last", Some(2)), ("last~0", Some(2)), ("last~1", Some(1)), ("last~2", Some(0)), ("last~4", None)] {
-            assert_eq!(find(dir, text).ok(), wanted.map(|at: usize| path_of(dir, &ids[at])), "{text}");
+        for (text, wanted) in [
+            ("last", Some(2)),
+            ("last~0", Some(2)),
+            ("last~1", Some(1)),
+            ("last~2", Some(0)),
+            ("last~4", None),
+        ] {
+            assert_eq!(
+                find(dir, text).ok(),
+                wanted.map(|at: usize| path_of(dir, &ids[at])),
+                "{text}"
+            );
         }
         for text in ["last~", "last~x", "last~-1", "last1", "last~99999999999999999999"] {
             assert!(matches!(find(dir, text), Err(SessionError::Unknown { .. })), "{text}");
@@ -175,8 +209,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let at = |slug: &str, millis: u64| {
-            let created = std::time::UNIX_EPOCH + testing::CREATED + std::time::Duration::from_millis(millis);
-            let recorder = crate::session::Recorder::create(dir, None, slug, &Default::default(), &testing::plan(1), created);
+            let created =
+                std::time::UNIX_EPOCH + testing::CREATED + std::time::Duration::from_millis(millis);
+            let recorder = crate::session::Recorder::create(
+                dir,
+                None,
+                slug,
+                &Default::default(),
+                &testing::plan(1),
+                created,
+            );
             recorder.unwrap().id().to_string()
         };
         let ids = [at("zzz", 100), at("aaa", 250), at("mmm", 900)];
@@ -198,7 +240,10 @@ mod tests {
             testing::recorded(dir, Some(&format!("run {slug}")), slug);
         }
         let error = find(dir, "20").unwrap_err().to_string();
-        assert!(error.contains("2 sessions") && error.contains("-one") && error.contains("-two"), "{error}");
+        assert!(
+            error.contains("2 sessions") && error.contains("-one") && error.contains("-two"),
+            "{error}"
+        );
         let error = find(dir, "run onw").unwrap_err().to_string();
         assert!(error.contains("run one"), "{error}");
         for text in ["", "../x", "zzz"] {

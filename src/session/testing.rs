@@ -6,13 +6,22 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Recorder, Session};
 use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
-use crate::record::{Ceilings, End, Event, Found, Grounds, LeftOut, MachineEvidence, Pick, Sample, Source, Trial, Try, Verdict, Xor};
+use crate::record::{
+    Ceilings, End, Event, Found, Grounds, LeftOut, MachineEvidence, Pick, Sample, Source, Trial,
+    Try, Verdict, Xor,
+};
 
 /// 2026-11-21T09:30:11Z.
 pub const CREATED: Duration = Duration::from_secs(1_795_253_411);
 
 pub fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job { block, count: None, span: 1 << 30, cache, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
+    Job {
+        block,
+        count: None,
+        span: 1 << 30,
+        cache,
+        ..Job::plain(Choice::parse(backend).unwrap(), Op::Read)
+    }
 }
 
 /// A plan of so many cells: `read` at 4 KiB, 8 KiB and so on.
@@ -28,22 +37,43 @@ pub fn plan(cells: u32) -> Plan {
 
 pub fn session(cells: u32) -> Session {
     let created = crate::text::utc(UNIX_EPOCH + CREATED);
-    Session::new("20261121-093011-x".into(), String::new(), created, Default::default(), plan(cells))
+    Session::new(
+        "20261121-093011-x".into(),
+        String::new(),
+        created,
+        Default::default(),
+        plan(cells),
+    )
 }
 
 /// A trial of 1 s in 4 KiB operations.
 pub fn trial(cell: u32, round: u32, bytes: u64) -> Trial {
-    Trial { cell, round, bytes, ops: bytes / 4096, syscalls: (bytes / 4096 + 1).into(), nanos: 1_000_000_000, ..Trial::default() }
+    Trial {
+        cell,
+        round,
+        bytes,
+        ops: bytes / 4096,
+        syscalls: (bytes / 4096 + 1).into(),
+        nanos: 1_000_000_000,
+        ..Trial::default()
+    }
 }
 
 pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
-    let sample = |n: u64| Sample { at: n * 100, nanos: 100, bytes: bytes / 10, ops: 1, syscalls: 1 };
-    Event::Trial { trial: Arc::new(trial(cell, round, bytes)), samples: (1..=10).map(sample).collect(), latency: None }
+    let sample =
+        |n: u64| Sample { at: n * 100, nanos: 100, bytes: bytes / 10, ops: 1, syscalls: 1 };
+    Event::Trial {
+        trial: Arc::new(trial(cell, round, bytes)),
+        samples: (1..=10).map(sample).collect(),
+        latency: None,
+    }
 }
 
 /// Records a session of two trials; its id.
 pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
-    let mut recorder = Recorder::create(dir, name, slug, &Default::default(), &plan(2), UNIX_EPOCH + CREATED).unwrap();
+    let mut recorder =
+        Recorder::create(dir, name, slug, &Default::default(), &plan(2), UNIX_EPOCH + CREATED)
+            .unwrap();
     for cell in [0, 1] {
         recorder.event(&trial_event(cell, 1, 1 << 20));
     }
@@ -52,7 +82,14 @@ pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
 }
 
 fn tried(cell: u32, millis: u64) -> Try {
-    Try { cell, offset: 0, bytes: 1 << 30, nanos: millis * 1_000_000, device_bytes: Some(0), minor_faults: 512 }
+    Try {
+        cell,
+        offset: 0,
+        bytes: 1 << 30,
+        nanos: millis * 1_000_000,
+        device_bytes: Some(0),
+        minor_faults: 512,
+    }
 }
 
 /// Three ways, of which the second was the fastest and ran.
@@ -66,7 +103,8 @@ pub fn picked() -> Vec<Event> {
     let pick = Pick::of(&plan.cells, &[0, 1], found, tries, out, false);
     let mut trial = trial(1, 1, 1 << 30);
     (trial.nanos, trial.xor, trial.passes) = (50_000_000, Some(Xor(0xabc)), 1);
-    let ceilings = Ceilings { read: Some(2e10), read_all: Some(43e9), threads: 2, ..Ceilings::default() };
+    let ceilings =
+        Ceilings { read: Some(2e10), read_all: Some(43e9), threads: 2, ..Ceilings::default() };
     let machine = MachineEvidence { ceilings: Some(ceilings), ..MachineEvidence::default() };
     let grounds = Arc::new(Grounds { machine, ..Grounds::default() });
     let source = Some(Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 });

@@ -23,7 +23,8 @@ const VERDICT_EVERY: Duration = Duration::from_secs(10);
 
 /// Writes one session. Whatever the disk does, the run goes on: see [`Recorder::unsaved`].
 ///
-/// Call [`Recorder::event`] between trials: it writes to a disk that may be the one that is measured.
+/// Call [`Recorder::event`] between trials: it writes to a disk that may be the one that is
+/// measured.
 pub struct Recorder {
     dir: PathBuf,
     /// The id that is wanted, and the name, where one is.
@@ -67,7 +68,8 @@ struct Cell {
 }
 
 impl Recorder {
-    /// Starts the file of a new session in `dir` (made if need be); `slug` (a name or target) becomes part of its id.
+    /// Starts the file of a new session in `dir` (made if need be); `slug` (a name or target)
+    /// becomes part of its id.
     ///
     /// A `name` that another session has gets a number: [`Recorder::renamed`].
     ///
@@ -86,7 +88,8 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// As [`Recorder::create`], and where there can be no file now, it is tried again with every line.
+    /// As [`Recorder::create`], and where there can be no file now, it is tried again with every
+    /// line.
     ///
     /// # Errors
     /// The name is none.
@@ -112,9 +115,11 @@ impl Recorder {
         created: SystemTime,
     ) -> Result<Recorder, SessionError> {
         let asked = name.map(store::name).transpose()?;
-        let nanos = created.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+        let nanos =
+            created.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
         let (wanted, created) = (store::new_id(created, slug), time::utc(created));
-        let header = line::bytes(&Header::new(&wanted, "", &created, nanos, host, plan)).map_err(|e| SessionError::Json(e.to_string()))?;
+        let header = line::bytes(&Header::new(&wanted, "", &created, nanos, host, plan))
+            .map_err(|e| SessionError::Json(e.to_string()))?;
         let (cells, probes) = cells(plan);
         Ok(Recorder {
             dir: dir.into(),
@@ -140,12 +145,24 @@ impl Recorder {
     fn make(&mut self, patience: Duration) -> Result<(), SessionError> {
         let mut length = 0;
         let (header, last) = (&self.header, self.sink.file());
-        let made = publish::publish(&self.dir, &self.wanted, self.asked.as_deref(), patience, |to, id, name| {
-            let first = edit::replaced(header, Some(id), name).map_or_else(Vec::new, |first| edit::twice(&first));
-            let copied = to.write_all(&first).and_then(|()| last.map_or(Ok(0), |(last, whole)| edit::append_rest(last, whole, to)));
-            length = first.len() as u64 + copied.map_err(|e| SessionError::io("write", &store::path_of(&self.dir, id), e))?;
-            Ok(())
-        })?;
+        let made = publish::publish(
+            &self.dir,
+            &self.wanted,
+            self.asked.as_deref(),
+            patience,
+            |to, id, name| {
+                let first = edit::replaced(header, Some(id), name)
+                    .map_or_else(Vec::new, |first| edit::twice(&first));
+                let copied = to.write_all(&first).and_then(|()| {
+                    last.map_or(Ok(0), |(last, whole)| edit::append_rest(last, whole, to))
+                });
+                length = first.len() as u64
+                    + copied.map_err(|e| {
+                        SessionError::io("write", &store::path_of(&self.dir, id), e)
+                    })?;
+                Ok(())
+            },
+        )?;
         (self.id, self.name, self.path) = (made.id, made.name, made.path);
         self.sink.open(made.file, length, HEADERS);
         Ok(())
@@ -159,7 +176,8 @@ impl Recorder {
             Some(_) => "its file was removed: ",
         };
         // A trial waits for this: not long.
-        self.missing = self.make(Duration::ZERO).err().map(|error| format!("{gone}{}", error.reason_first()));
+        self.missing =
+            self.make(Duration::ZERO).err().map(|error| format!("{gone}{}", error.reason_first()));
         if self.missing.is_none() {
             self.sink.flush();
         }
@@ -194,7 +212,8 @@ impl Recorder {
         self.missing.is_none()
     }
 
-    /// Why some of the session is not in its file yet, in words for the user; `None` while all is well.
+    /// Why some of the session is not in its file yet, in words for the user; `None` while all is
+    /// well.
     pub fn unsaved(&self) -> Option<String> {
         self.missing.clone().or_else(|| self.sink.unsaved())
     }
@@ -243,7 +262,9 @@ impl Recorder {
                 }
             }
             Event::Probe { trial } => {
-                if let Some(probe) = self.probes.get_mut(trial.cell as usize).filter(|_| trial.is_sound()) {
+                if let Some(probe) =
+                    self.probes.get_mut(trial.cell as usize).filter(|_| trial.is_sound())
+                {
                     probe.trials += 1;
                     self.line(&Line::Probe { trial });
                 }
@@ -257,7 +278,8 @@ impl Recorder {
         }
     }
 
-    /// Writes the last verdicts and the end line, and waits for the device. A second call does nothing.
+    /// Writes the last verdicts and the end line, and waits for the device. A second call does
+    /// nothing.
     pub fn finish(&mut self, reason: End) {
         let seconds = (self.started.elapsed().as_secs_f64() * 1e3).round() / 1e3;
         self.finish_after(reason, Some(seconds));
@@ -278,10 +300,16 @@ impl Recorder {
         }
         let known = || self.probes.iter().filter_map(|probe| probe.findings.as_ref());
         let judged = self.cells.iter().filter_map(|cell| cell.verdict.as_ref());
-        let warnings = judged.clone().flat_map(|v| &v.warnings).chain(known().flat_map(|f| &f.warnings));
+        let warnings =
+            judged.clone().flat_map(|v| &v.warnings).chain(known().flat_map(|f| &f.warnings));
         let worst = warnings.map(|w| w.severity).max();
-        let measured = self.cells.iter().map(|cell| cell.trials).chain(self.probes.iter().map(|probe| probe.trials));
-        let failed = self.cells.iter().filter(|cell| cell.error.is_some()).count() + known().filter(|f| f.error.is_some()).count();
+        let measured = self
+            .cells
+            .iter()
+            .map(|cell| cell.trials)
+            .chain(self.probes.iter().map(|probe| probe.trials));
+        let failed = self.cells.iter().filter(|cell| cell.error.is_some()).count()
+            + known().filter(|f| f.error.is_some()).count();
         let end = EndLine {
             reason,
             seconds,
@@ -315,7 +343,10 @@ impl Recorder {
                 self.event(&Event::Failed { cell, error: error.clone() });
             }
         }
-        session.picks.iter().for_each(|pick| self.event(&Event::Picked { pick: Arc::new(pick.clone()) }));
+        session
+            .picks
+            .iter()
+            .for_each(|pick| self.event(&Event::Picked { pick: Arc::new(pick.clone()) }));
         session.notes.iter().for_each(|text| self.event(&Event::Note { text: text.clone() }));
         self.finish_after(session.end.unwrap_or(End::Finished), None);
         let (id, path) = (self.id.clone(), self.path.clone());
@@ -334,15 +365,21 @@ impl Recorder {
     /// The file cannot be removed.
     pub fn discard(self) -> Result<(), SessionError> {
         match self.is_kept() {
-            true => fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e)),
+            true => {
+                fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e))
+            }
             false => Ok(()),
         }
     }
 
     /// The engine may run another plan than was asked for; trials count cells in that one.
     fn plan(&mut self, plan: &Plan) {
-        if *plan != self.plan && self.cells.iter().all(|cell| cell.trials == 0) && self.probes.iter().all(|probe| probe.trials == 0) {
-            // Without it nobody knows what the trials are of: twice, for the day that a line is damaged.
+        if *plan != self.plan
+            && self.cells.iter().all(|cell| cell.trials == 0)
+            && self.probes.iter().all(|probe| probe.trials == 0)
+        {
+            // Without it nobody knows what the trials are of: twice, for the day that a line is
+            // damaged.
             self.line(&Line::Plan { plan });
             self.line(&Line::Plan { plan });
             self.plan = plan.clone();
@@ -379,16 +416,26 @@ impl Recorder {
         (known.written, known.stale) = (Some(Instant::now()), false);
         let (trials, verdict, error) = (known.trials, known.verdict.clone(), known.error.clone());
         if !self.ended {
-            let line = Line::Verdict { cell, trials, verdict: verdict.as_deref(), error: error.as_deref() };
+            let line = Line::Verdict {
+                cell,
+                trials,
+                verdict: verdict.as_deref(),
+                error: error.as_deref(),
+            };
             self.push(&line, Some(cell), false);
         }
     }
 
     /// The highest median throughput that no warning says to be wrong.
     fn best(&self) -> Option<f64> {
-        let wrong = |verdict: &Arc<Verdict>| verdict.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
-        let trusted =
-            self.cells.iter().zip(&self.plan.cells).filter(|(cell, job)| moves_data(job) && !cell.verdict.as_ref().is_some_and(wrong));
+        let wrong = |verdict: &Arc<Verdict>| {
+            verdict.warnings.iter().any(|warning| warning.severity == Severity::Wrong)
+        };
+        let trusted = self
+            .cells
+            .iter()
+            .zip(&self.plan.cells)
+            .filter(|(cell, job)| moves_data(job) && !cell.verdict.as_ref().is_some_and(wrong));
         let medians = trusted.filter_map(|(cell, _)| median(&cell.rates));
         medians.filter(|median| *median > 0.0).reduce(f64::max)
     }
@@ -401,7 +448,8 @@ impl Recorder {
 
     /// Writes a line, in the place of one that waits `on` the same cell.
     fn push(&mut self, line: &Line, on: Option<usize>, must: bool) {
-        // Lines after the first hold no text that JSON cannot: only a path can fail, and the first line had it.
+        // Lines after the first hold no text that JSON cannot: only a path can fail, and the first
+        // line had it.
         if let Ok(bytes) = line::bytes(line) {
             self.sink.push(bytes, on, must);
         }
@@ -420,12 +468,17 @@ impl Recorder {
 }
 
 fn cells(plan: &Plan) -> (Vec<Cell>, Vec<Probe>) {
-    (plan.cells.iter().map(|_| Cell::default()).collect(), plan.probes.iter().map(|_| Probe::default()).collect())
+    (
+        plan.cells.iter().map(|_| Cell::default()).collect(),
+        plan.probes.iter().map(|_| Probe::default()).collect(),
+    )
 }
 
 /// JSON has no infinity: it becomes null, which is no number when the file is loaded again.
 fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
-    let source = verdict.source.is_none_or(|s| [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite()));
+    let source = verdict.source.is_none_or(|s| {
+        [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite())
+    });
     let latency = verdict.latency.as_ref().is_none_or(|l| l.mean.is_finite() && l.max.is_finite());
     if source && latency {
         return verdict.clone();

@@ -11,18 +11,22 @@ const ERROR: f64 = 0.05;
 
 /// A ratio of medians, above 0 and finite.
 ///
-/// The interval joins those of the two medians on the logarithmic scale, where a ratio is a difference: "the method of
-/// variance estimates recovery" (Zou and Donner, "Construction of confidence limits about effect measures: a general
-/// approach", Statistics in Medicine 27, 2008; for ratios of medians with intervals from order statistics see Price and
-/// Bonett, "Distribution-free confidence intervals for difference and ratio of medians", Journal of Statistical
-/// Computation and Simulation 72, 2002). It always holds the ratio itself, and assumes no shape and no equal spread.
+/// The interval joins those of the two medians on the logarithmic scale, where a ratio is a
+/// difference: "the method of variance estimates recovery" (Zou and Donner, "Construction of
+/// confidence limits about effect measures: a general approach", Statistics in Medicine 27, 2008;
+/// for ratios of medians with intervals from order statistics see Price and Bonett,
+/// "Distribution-free confidence intervals for difference and ratio of medians", Journal of
+/// Statistical Computation and Simulation 72, 2002). It always holds the ratio itself, and assumes
+/// no shape and no equal spread.
 ///
-/// Simulated (tests below): with 5 to 50 trials of equal distributions, 2 to 5 % of ratios are called different, whatever the
-/// shape; 5 % faster at 2 % spread is found by 5 trials a side in 81 % of cases, by 6 in 90 %, by 7 in 95 %. Inverting the test of
-/// Mann and Whitney finds 84, 94 and 97 %, but where one side scatters ten times as much it calls up to 30 % of equal
-/// medians different (this: 6 %), and a bootstrap of 5 values is too narrow. An independent simulation of 40,000 ratios each, 5 to 20
-/// log-normal trials a side at 1 to 30 % spread, found the true ratio in 96.9 to 98.0 % of intervals; in 93.8 % at the worst, where
-/// the spreads of 5 and 5 trials differ thirtyfold.
+/// Simulated (tests below): with 5 to 50 trials of equal distributions, 2 to 5 % of ratios are
+/// called different, whatever the shape; 5 % faster at 2 % spread is found by 5 trials a side in 81
+/// % of cases, by 6 in 90 %, by 7 in 95 %. Inverting the test of Mann and Whitney finds 84, 94 and
+/// 97 %, but where one side scatters ten times as much it calls up to 30 % of equal medians
+/// different (this: 6 %), and a bootstrap of 5 values is too narrow. An independent simulation of
+/// 40,000 ratios each, 5 to 20 log-normal trials a side at 1 to 30 % spread, found the true ratio
+/// in 96.9 to 98.0 % of intervals; in 93.8 % at the worst, where the spreads of 5 and 5 trials
+/// differ thirtyfold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     pub ratio: f64,
@@ -36,10 +40,11 @@ impl Ratio {
     /// The median of `of` over that of `base`; `None` unless both are above 0.
     pub fn of(of: &Summary, base: &Summary) -> Option<Ratio> {
         let (of, base) = (Logs::of(of)?, Logs::of(base)?);
-        let interval = of.interval.zip(base.interval).map(|((below, above), (base_below, base_above))| {
-            // The lower end is where `of` may be lower and `base` higher.
-            (below.hypot(base_above), above.hypot(base_below))
-        });
+        let interval =
+            of.interval.zip(base.interval).map(|((below, above), (base_below, base_above))| {
+                // The lower end is where `of` may be lower and `base` higher.
+                (below.hypot(base_above), above.hypot(base_below))
+            });
         Ratio::from_logs(of.median - base.median, interval)
     }
 
@@ -54,9 +59,12 @@ impl Ratio {
         Ratio::from_logs(middle, interval.map(|(below, above)| (below / count, above / count)))
     }
 
-    /// With what the machine differs by itself in its interval: `by` is half its width, as a logarithm.
+    /// With what the machine differs by itself in its interval: `by` is half its width, as a
+    /// logarithm.
     pub fn widened(&self, by: f64) -> Ratio {
-        let ends = self.interval().map(|(low, high)| ((self.ratio / low).ln().hypot(by), (high / self.ratio).ln().hypot(by)));
+        let ends = self.interval().map(|(low, high)| {
+            ((self.ratio / low).ln().hypot(by), (high / self.ratio).ln().hypot(by))
+        });
         match ends {
             Some(_) if by > 0.0 => Ratio::from_logs(self.ratio.ln(), ends).unwrap_or(*self),
             _ => *self,
@@ -75,7 +83,8 @@ impl Ratio {
         self.low.zip(self.high)
     }
 
-    /// `Greater` or `Less` where the whole interval is on that side of 1, `Equal` where it spans 1; `None` without one.
+    /// `Greater` or `Less` where the whole interval is on that side of 1, `Equal` where it spans 1;
+    /// `None` without one.
     pub fn verdict(&self) -> Option<Ordering> {
         let (low, high) = self.interval()?;
         Some(match () {
@@ -87,7 +96,8 @@ impl Ratio {
 
     /// Whether the whole interval lies within so much of 1: what differs by less does not matter.
     pub fn is_alike(&self, within: f64) -> bool {
-        self.interval().is_some_and(|(low, high)| low * (1.0 + within) >= 1.0 && high <= 1.0 + within)
+        self.interval()
+            .is_some_and(|(low, high)| low * (1.0 + within) >= 1.0 && high <= 1.0 + within)
     }
 
     /// The most by which the two may differ: `1.6` where the interval reaches from 0.8 to 1.6.
@@ -114,13 +124,18 @@ impl Logs {
         let median = log(summary.median)?;
         let ends = summary.low.and_then(log).zip(summary.high.and_then(log));
         // A damaged file may say that the interval lies beside its median.
-        Some(Logs { median, interval: ends.map(|(low, high)| ((median - low).max(0.0), (high - median).max(0.0))) })
+        Some(Logs {
+            median,
+            interval: ends.map(|(low, high)| ((median - low).max(0.0), (high - median).max(0.0))),
+        })
     }
 }
 
-/// Whether chance alone calls so many of `cells` different once in twenty times or more, though all are equal.
+/// Whether chance alone calls so many of `cells` different once in twenty times or more, though all
+/// are equal.
 pub fn may_be_chance(different: usize, cells: usize) -> bool {
-    // P(Binomial(cells, 0.05) < different), term by term; in logarithms, because 0.95^cells underflows.
+    // P(Binomial(cells, 0.05) < different), term by term; in logarithms, because 0.95^cells
+    // underflows.
     let mut ln_term = cells as f64 * (1.0 - ERROR).ln();
     let mut fewer = 0.0;
     for k in 0..different.min(cells) {

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Rounds of reweighting; the weights of clean curves settle in 5.
 const ROUNDS: usize = 30;
 
-/// Huber's constant: errors beyond so many standard deviations count by their size, not by its square.
+/// Huber's constant: errors beyond so many standard deviations count by their size, not by its
+/// square.
 const HUBER: f64 = 1.345;
 
 /// The median distance of normal values from their middle, as a share of their standard deviation.
@@ -13,10 +14,11 @@ const MAD: f64 = 0.6745;
 
 /// `time(bytes) = fixed + per_byte x bytes`, nanoseconds, with what the points allow at 95 %.
 ///
-/// This is Hockney's pair of r-infinity and n-half ("Performance parameters and benchmarking of supercomputers",
-/// Parallel Computing 17, 1991) in the form of times. Errors are taken relative to the time itself, because a trial of a
-/// 1-byte read scatters by per cents as one of 1 MiB does, and Huber's weights keep a single block size that is off from
-/// bending the line. Neither part is below 0.
+/// This is Hockney's pair of r-infinity and n-half ("Performance parameters and benchmarking of
+/// supercomputers", Parallel Computing 17, 1991) in the form of times. Errors are taken relative to
+/// the time itself, because a trial of a 1-byte read scatters by per cents as one of 1 MiB does,
+/// and Huber's weights keep a single block size that is off from bending the line. Neither part is
+/// below 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Nanoseconds per operation, whatever its size.
@@ -32,13 +34,19 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Fits points of (bytes, nanoseconds per operation), each known to `spread`, its relative standard error. `None` under 3
-    /// different sizes, or where no line through these points costs anything.
+    /// Fits points of (bytes, nanoseconds per operation), each known to `spread`, its relative
+    /// standard error. `None` under 3 different sizes, or where no line through these points costs
+    /// anything.
     ///
-    /// Three noisy points may lie on a line by chance: the intervals are never narrower than `spread` makes them.
+    /// Three noisy points may lie on a line by chance: the intervals are never narrower than
+    /// `spread` makes them.
     pub fn fit(points: &[(f64, f64)], spread: f64) -> Option<Cost> {
         let sound = |value: f64| value.is_finite() && value > 0.0;
-        let points: Vec<(f64, f64)> = points.iter().copied().filter(|(bytes, nanos)| sound(*bytes) && sound(*nanos)).collect();
+        let points: Vec<(f64, f64)> = points
+            .iter()
+            .copied()
+            .filter(|(bytes, nanos)| sound(*bytes) && sound(*nanos))
+            .collect();
         let mut sizes: Vec<u64> = points.iter().map(|(bytes, _)| bytes.to_bits()).collect();
         sizes.sort_unstable();
         sizes.dedup();
@@ -50,7 +58,8 @@ impl Cost {
         for _ in 0..ROUNDS {
             scale = line.scale(&points);
             let weight = |bytes: f64, nanos: f64| {
-                let (time, error) = (line.time(bytes).max(f64::MIN_POSITIVE), line.error(bytes, nanos).abs());
+                let (time, error) =
+                    (line.time(bytes).max(f64::MIN_POSITIVE), line.error(bytes, nanos).abs());
                 let huber = if error <= HUBER * scale { 1.0 } else { HUBER * scale / error };
                 huber / (time * time)
             };
@@ -91,7 +100,8 @@ struct Line {
 }
 
 impl Line {
-    /// The line of least weighted squares with no part below 0; the weights are those of squared nanoseconds.
+    /// The line of least weighted squares with no part below 0; the weights are those of squared
+    /// nanoseconds.
     fn least(points: &[(f64, f64)], weight: impl Fn(f64, f64) -> f64) -> Option<Line> {
         // Bytes in units of their largest, so that the sums are of like size.
         let unit = points.iter().map(|(bytes, _)| *bytes).fold(0.0, f64::max);
@@ -107,15 +117,28 @@ impl Line {
         let determinant = one * xx - x * x;
         let (fixed, slope) = ((xx * y - x * xy) / determinant, (one * xy - x * y) / determinant);
         let line = match () {
-            () if fixed < 0.0 => {
-                Line { fixed: 0.0, per_byte: xy / xx / unit, fixed_variance: 0.0, per_byte_variance: 1.0 / xx / unit / unit }
-            }
-            () if slope < 0.0 => Line { fixed: y / one, per_byte: 0.0, fixed_variance: 1.0 / one, per_byte_variance: 0.0 },
-            () => {
-                Line { fixed, per_byte: slope / unit, fixed_variance: xx / determinant, per_byte_variance: one / determinant / unit / unit }
-            }
+            () if fixed < 0.0 => Line {
+                fixed: 0.0,
+                per_byte: xy / xx / unit,
+                fixed_variance: 0.0,
+                per_byte_variance: 1.0 / xx / unit / unit,
+            },
+            () if slope < 0.0 => Line {
+                fixed: y / one,
+                per_byte: 0.0,
+                fixed_variance: 1.0 / one,
+                per_byte_variance: 0.0,
+            },
+            () => Line {
+                fixed,
+                per_byte: slope / unit,
+                fixed_variance: xx / determinant,
+                per_byte_variance: one / determinant / unit / unit,
+            },
         };
-        let sound = [line.fixed, line.per_byte, line.fixed_variance, line.per_byte_variance].iter().all(|v| v.is_finite());
+        let sound = [line.fixed, line.per_byte, line.fixed_variance, line.per_byte_variance]
+            .iter()
+            .all(|v| v.is_finite());
         (sound && line.fixed + line.per_byte > 0.0).then_some(line)
     }
 
@@ -128,9 +151,11 @@ impl Line {
         nanos / self.time(bytes).max(f64::MIN_POSITIVE) - 1.0
     }
 
-    /// The standard deviation of the errors, from their median; never 0, so that a perfect line has weights.
+    /// The standard deviation of the errors, from their median; never 0, so that a perfect line has
+    /// weights.
     fn scale(&self, points: &[(f64, f64)]) -> f64 {
-        let mut errors: Vec<f64> = points.iter().map(|(bytes, nanos)| self.error(*bytes, *nanos).abs()).collect();
+        let mut errors: Vec<f64> =
+            points.iter().map(|(bytes, nanos)| self.error(*bytes, *nanos).abs()).collect();
         errors.sort_unstable_by(f64::total_cmp);
         // Two of the errors are used up by the line itself.
         let at = (errors.len() / 2 + 1).min(errors.len() - 1);
@@ -139,8 +164,12 @@ impl Line {
 
     fn cost(self, points: &[(f64, f64)], scale: f64) -> Cost {
         let wide = student(points.len() - 2) * scale;
-        let (fixed, byte) = (wide * self.fixed_variance.sqrt(), wide * self.per_byte_variance.sqrt());
-        let misfit = points.iter().map(|(bytes, nanos)| self.error(*bytes, *nanos).abs()).fold(0.0, f64::max);
+        let (fixed, byte) =
+            (wide * self.fixed_variance.sqrt(), wide * self.per_byte_variance.sqrt());
+        let misfit = points
+            .iter()
+            .map(|(bytes, nanos)| self.error(*bytes, *nanos).abs())
+            .fold(0.0, f64::max);
         Cost {
             fixed: self.fixed,
             fixed_low: (self.fixed - fixed).max(0.0),

@@ -1,10 +1,11 @@
 //! Whether values in the order of time hold one level, step from one to another, or drift.
 //!
-//! A median and its interval assume that trials are exchangeable: a rate that is throttled half-way is neither of its two
-//! levels. Both tests rest on ranks, so that they need no shape of the noise, and their limits are exact for small sets:
-//! the largest standardized rank sum over all splits (Pettitt 1979, weighted; the limit counts the choice of the split),
-//! and Mann-Kendall for drifts. Together they raise a false
-//! alarm in under 2 % of sets. A level that falls and comes back within one set is not looked for: two modes are.
+//! A median and its interval assume that trials are exchangeable: a rate that is throttled half-way
+//! is neither of its two levels. Both tests rest on ranks, so that they need no shape of the noise,
+//! and their limits are exact for small sets: the largest standardized rank sum over all splits
+//! (Pettitt 1979, weighted; the limit counts the choice of the split), and Mann-Kendall for drifts.
+//! Together they raise a false alarm in under 2 % of sets. A level that falls and comes back within
+//! one set is not looked for: two modes are.
 
 use serde::Serialize;
 
@@ -43,15 +44,18 @@ impl Stretch {
 const WORTH_NOTING: f64 = 0.05;
 /// Chance of a false alarm of each test.
 const ALPHA: f64 = 0.0085;
-/// Five values in perfect order come by chance in 2 of 120 cases; nothing else about five can be significant.
+/// Five values in perfect order come by chance in 2 of 120 cases; nothing else about five can be
+/// significant.
 const ALPHA_OF_FIVE: f64 = 0.017;
 /// A stretch has at least so many values: one stray value is no level.
 const SHORTEST: usize = 2;
 
-/// More values than this are looked at in so many groups: the tests take time by the square of their number.
+/// More values than this are looked at in so many groups: the tests take time by the square of
+/// their number.
 const MOST: usize = 200;
 
-/// How the level of `values` changed over time; `None` where it did not, by more than chance and by more than 5 %.
+/// How the level of `values` changed over time; `None` where it did not, by more than chance and by
+/// more than 5 %.
 ///
 /// Values that are not above 0 have no level: with one of them the answer is `None`.
 pub fn course(values: &[f64]) -> Option<Course> {
@@ -65,7 +69,11 @@ pub fn course(values: &[f64]) -> Option<Course> {
     let groups: Vec<f64> = values.chunks(size).filter_map(median).collect();
     let mut found = change(&groups)?;
     for stretch in &mut found.stretches {
-        *stretch = Stretch::of(values, stretch.first * size, ((stretch.last + 1) * size).min(values.len()) - 1);
+        *stretch = Stretch::of(
+            values,
+            stretch.first * size,
+            ((stretch.last + 1) * size).min(values.len()) - 1,
+        );
     }
     Some(found)
 }
@@ -87,10 +95,19 @@ fn change(values: &[f64]) -> Option<Course> {
     let levels = bounds.windows(2).map(|pair| misfit(&logs[pair[0]..pair[1]])).sum::<f64>();
     let course = if line < step && (bounds.len() == 3 || line < 2.0 * levels) {
         let third = (values.len() / 3).max(SHORTEST);
-        let ends = vec![Stretch::of(values, 0, third - 1), Stretch::of(values, values.len() - third, values.len() - 1)];
+        let ends = vec![
+            Stretch::of(values, 0, third - 1),
+            Stretch::of(values, values.len() - third, values.len() - 1),
+        ];
         Course { kind: Kind::Drift, stretches: ends }
     } else {
-        Course { kind: Kind::Step, stretches: bounds.windows(2).map(|pair| Stretch::of(values, pair[0], pair[1] - 1)).collect() }
+        Course {
+            kind: Kind::Step,
+            stretches: bounds
+                .windows(2)
+                .map(|pair| Stretch::of(values, pair[0], pair[1] - 1))
+                .collect(),
+        }
     };
     let changed = |pair: &[Stretch]| differ(pair[0].median, pair[1].median);
     course.stretches.windows(2).any(changed).then_some(course)
@@ -115,8 +132,9 @@ fn split(values: &[f64], from: usize, bounds: &mut Vec<usize>) {
     }
 }
 
-/// Limits of the largest standardized rank sum, by the number of values: exceeded by chance in [`ALPHA`] of 2 million
-/// simulated orders (fewer from 40 values on). Under 10 values no order is that rare. Between two entries the later holds.
+/// Limits of the largest standardized rank sum, by the number of values: exceeded by chance in
+/// [`ALPHA`] of 2 million simulated orders (fewer from 40 values on). Under 10 values no order is
+/// that rare. Between two entries the later holds.
 const LIMITS: &[(usize, f64)] = &[
     (10, 2.6111),
     (11, 2.7385),
@@ -149,7 +167,8 @@ fn by_rank(values: &[f64]) -> bool {
     if n < LIMITS[0].0 {
         return false;
     }
-    let limit = LIMITS.iter().find(|(most, _)| n <= *most).map_or(f64::INFINITY, |(_, limit)| *limit);
+    let limit =
+        LIMITS.iter().find(|(most, _)| n <= *most).map_or(f64::INFINITY, |(_, limit)| *limit);
     largest_rank_sum(&ranks(values)) >= limit
 }
 
@@ -181,11 +200,12 @@ fn largest_rank_sum(ranks: &[f64]) -> f64 {
     largest
 }
 
-/// From 8 values on ranks and distances together can show a step that ranks alone cannot: all values before it on one
-/// side of all values after it, and the gap wide against the scatter on both sides.
+/// From 8 values on ranks and distances together can show a step that ranks alone cannot: all
+/// values before it on one side of all values after it, and the gap wide against the scatter on
+/// both sides.
 ///
-/// Two modes that alternate by chance have such an order too, in 2 of 2^n cases for each split that is allowed: only so
-/// many splits are as keep that under 1 %.
+/// Two modes that alternate by chance have such an order too, in 2 of 2^n cases for each split that
+/// is allowed: only so many splits are as keep that under 1 %.
 fn by_gap(values: &[f64]) -> bool {
     let n = values.len();
     let allowed = match n {
@@ -196,7 +216,9 @@ fn by_gap(values: &[f64]) -> bool {
         _ => 4..=n - 4,
     };
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let extremes = |part: &[f64]| part.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+    let extremes = |part: &[f64]| {
+        part.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)))
+    };
     allowed.into_iter().any(|at| {
         let ((low, high), (later_low, later_high)) = (extremes(&logs[..at]), extremes(&logs[at..]));
         let gap = (later_low - high).max(low - later_high);
@@ -205,7 +227,8 @@ fn by_gap(values: &[f64]) -> bool {
     })
 }
 
-/// The gap against the scatter that counts as a step. One mode has such an order and such a gap in far under 1 % of sets.
+/// The gap against the scatter that counts as a step. One mode has such an order and such a gap in
+/// far under 1 % of sets.
 const GAP: f64 = 3.0;
 
 /// Squared distances from the mean, added up.
@@ -227,7 +250,8 @@ fn drifts(values: &[f64]) -> bool {
     chance_of_order(n, balance.unsigned_abs()) <= alpha
 }
 
-/// The chance that so many more pairs of `n` are in one order than in the other, whichever it is: exact up to 40 values.
+/// The chance that so many more pairs of `n` are in one order than in the other, whichever it is:
+/// exact up to 40 values.
 fn chance_of_order(n: usize, balance: u64) -> f64 {
     let pairs = n * (n - 1) / 2;
     if n > 40 {
@@ -236,8 +260,9 @@ fn chance_of_order(n: usize, balance: u64) -> f64 {
         let spread = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
         return if (balance as f64 - 1.0) / spread >= 2.64 { ALPHA } else { 1.0 };
     }
-    // up_to[i]: the chance that an order of the first k values has fewer than i pairs the wrong way round. The k-th value
-    // adds 0 to k - 1 of them, each as likely: a mean over a window, which differences of sums give in one step.
+    // up_to[i]: the chance that an order of the first k values has fewer than i pairs the wrong way
+    // round. The k-th value adds 0 to k - 1 of them, each as likely: a mean over a window, which
+    // differences of sums give in one step.
     let mut up_to = vec![0.0, 1.0];
     for k in 2..=n {
         let before = up_to.len() - 1;
@@ -263,15 +288,22 @@ fn misfit(part: &[f64]) -> f64 {
 /// Where two levels fit best, and by how much they miss, as the sum of the distances.
 fn best_split(logs: &[f64]) -> Option<(usize, f64)> {
     let splits = SHORTEST..=logs.len().checked_sub(SHORTEST)?;
-    splits.map(|at| (at, misfit(&logs[..at]) + misfit(&logs[at..]))).min_by(|a, b| a.1.total_cmp(&b.1))
+    splits
+        .map(|at| (at, misfit(&logs[..at]) + misfit(&logs[at..])))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// By how much a line misses: its slope the median of all slopes (Theil 1950, Sen 1968).
 fn line_misfit(logs: &[f64]) -> f64 {
-    let points: Vec<(f64, f64)> = logs.iter().enumerate().map(|(at, value)| (at as f64, *value)).collect();
-    let pairs = points.iter().enumerate().flat_map(|(i, a)| points[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
+    let points: Vec<(f64, f64)> =
+        logs.iter().enumerate().map(|(at, value)| (at as f64, *value)).collect();
+    let pairs = points
+        .iter()
+        .enumerate()
+        .flat_map(|(i, a)| points[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
     let slope = median(&pairs.collect::<Vec<f64>>()).unwrap_or(0.0);
-    let rest: Vec<f64> = logs.iter().enumerate().map(|(at, value)| value - slope * at as f64).collect();
+    let rest: Vec<f64> =
+        logs.iter().enumerate().map(|(at, value)| value - slope * at as f64).collect();
     let level = median(&rest).unwrap_or(0.0);
     rest.iter().map(|value| (value - level).abs()).sum()
 }

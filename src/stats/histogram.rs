@@ -8,7 +8,8 @@ const LOWEST: u64 = 1;
 /// Largest value that is told apart: 100 s. Longer ones share the last bucket.
 const HIGHEST: u64 = 100_000_000_000;
 
-/// 256 buckets per first power of two, 128 per further one: a bucket is at most 1/128 of its value wide.
+/// 256 buckets per first power of two, 128 per further one: a bucket is at most 1/128 of its value
+/// wide.
 const DIGITS: u8 = 2;
 
 /// A quantile needs this many values beyond it.
@@ -16,11 +17,12 @@ const BEYOND: f64 = 10.0;
 
 /// Counts of durations in nanoseconds, 1 ns to 100 s, each known within 0.4 %.
 ///
-/// Uses 32 KiB however much is recorded. `count`, `mean`, `min` and `max` are exact, also for values outside the
-/// bounds (0 counts as 1 ns). Counts saturate at `u64::MAX`, the sum at 584 years.
+/// Uses 32 KiB however much is recorded. `count`, `mean`, `min` and `max` are exact, also for
+/// values outside the bounds (0 counts as 1 ns). Counts saturate at `u64::MAX`, the sum at 584
+/// years.
 ///
-/// Serialized as `{"pairs": [[value, count], ...], "sum", "min", "max"}`. Exact fields that contradict the pairs are
-/// replaced by what the pairs say, so any well-formed input loads.
+/// Serialized as `{"pairs": [[value, count], ...], "sum", "min", "max"}`. Exact fields that
+/// contradict the pairs are replaced by what the pairs say, so any well-formed input loads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Wire", into = "Wire")]
 pub struct Histogram {
@@ -55,7 +57,8 @@ impl Histogram {
         }
     }
 
-    /// Adds to the bucket as much of `count` as the total can take: the buckets must add up to the total.
+    /// Adds to the bucket as much of `count` as the total can take: the buckets must add up to the
+    /// total.
     #[inline]
     fn add_to_bucket(&mut self, nanos: u64, count: u64) -> bool {
         let count = count.min(u64::MAX - self.buckets.len());
@@ -102,11 +105,12 @@ impl Histogram {
         if self.count() == 0 { 0 } else { self.min }
     }
 
-    /// The value in nanoseconds, within 0.4 %, that a share `q` of the values does not exceed (nearest rank).
+    /// The value in nanoseconds, within 0.4 %, that a share `q` of the values does not exceed
+    /// (nearest rank).
     ///
-    /// `None` when the values cannot carry it: 10 of them must lie beyond it on its nearer side, so p90 needs 100, p99
-    /// 1,000, p99.9 10,000, and p10 100 again. The median (`q` = 0.5) needs one. `None` also for NaN and outside
-    /// (0, 1): the ends are [`Self::min`] and [`Self::max`].
+    /// `None` when the values cannot carry it: 10 of them must lie beyond it on its nearer side, so
+    /// p90 needs 100, p99 1,000, p99.9 10,000, and p10 100 again. The median (`q` = 0.5) needs one.
+    /// `None` also for NaN and outside (0, 1): the ends are [`Self::min`] and [`Self::max`].
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let count = self.count();
         let beyond = count as f64 * q.min(1.0 - q);
@@ -138,8 +142,8 @@ impl Histogram {
 
     /// A histogram of (nanoseconds, count) pairs in any order, values repeated or not.
     ///
-    /// Takes any input: values and counts saturate as in [`Self::record`], pairs with count 0 are left out. `sum`,
-    /// `min` and `max` are those of the pairs.
+    /// Takes any input: values and counts saturate as in [`Self::record`], pairs with count 0 are
+    /// left out. `sum`, `min` and `max` are those of the pairs.
     pub fn from_pairs(pairs: &[(u64, u64)]) -> Self {
         let mut histogram = Self::new();
         for &(nanos, count) in pairs {
@@ -172,7 +176,12 @@ struct Wire {
 
 impl From<Histogram> for Wire {
     fn from(histogram: Histogram) -> Self {
-        Self { pairs: histogram.pairs(), sum: histogram.sum, min: histogram.min(), max: histogram.max }
+        Self {
+            pairs: histogram.pairs(),
+            sum: histogram.sum,
+            min: histogram.min(),
+            max: histogram.max,
+        }
     }
 }
 

@@ -8,7 +8,8 @@ const DRAWS: usize = 512;
 /// Random normal values, drawn once for any number of curves.
 pub struct Knees(Vec<f64>);
 
-/// So many values are drawn; a curve takes as many in a row as it has places for each way, and begins again at the end.
+/// So many values are drawn; a curve takes as many in a row as it has places for each way, and
+/// begins again at the end.
 const POOL: usize = 16_411;
 
 impl Default for Knees {
@@ -22,25 +23,35 @@ impl Default for Knees {
             (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
         };
         // Box and Muller.
-        Knees((0..POOL).map(|_| (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()).collect())
+        Knees(
+            (0..POOL)
+                .map(|_| (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos())
+                .collect(),
+        )
     }
 }
 
 impl Knees {
-    /// The first place of ascending ones whose median is at least `close` of the highest; `None` for none.
+    /// The first place of ascending ones whose median is at least `close` of the highest; `None`
+    /// for none.
     pub fn at(curve: &[&Summary], close: f64) -> Option<usize> {
         first(curve.iter().map(|summary| summary.median), close)
     }
 
-    /// How sure `at` is that place: the share of ways in which it comes out so when each median is drawn anew within its
-    /// interval (lognormal: rates scatter by shares). 0 to 1; `None` where a place has no interval, so under 5 trials.
+    /// How sure `at` is that place: the share of ways in which it comes out so when each median is
+    /// drawn anew within its interval (lognormal: rates scatter by shares). 0 to 1; `None` where a
+    /// place has no interval, so under 5 trials.
     pub fn confidence(&self, curve: &[&Summary], at: usize, close: f64) -> Option<f64> {
         let places: Option<Vec<(f64, f64)>> = curve.iter().map(|summary| place(summary)).collect();
         let places = places.filter(|places| !places.is_empty())?;
         let mut normals = self.0.iter().cycle();
         let mut hits = 0;
         for _ in 0..DRAWS {
-            let drawn: Vec<f64> = places.iter().zip(&mut normals).map(|((middle, spread), z)| (middle + spread * z).exp()).collect();
+            let drawn: Vec<f64> = places
+                .iter()
+                .zip(&mut normals)
+                .map(|((middle, spread), z)| (middle + spread * z).exp())
+                .collect();
             hits += usize::from(first(drawn.into_iter(), close) == Some(at));
         }
         Some(hits as f64 / DRAWS as f64)

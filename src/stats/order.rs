@@ -12,7 +12,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     middle(&finite_sorted(values))
 }
 
-/// The median of ascending values: the middle one, or the midpoint of the middle two. `None` for none.
+/// The median of ascending values: the middle one, or the midpoint of the middle two. `None` for
+/// none.
 pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     if sorted.len() % 2 == 1 {

@@ -11,14 +11,16 @@ const TIE: f64 = 1e-4;
 /// Two modes must be further apart than this share of the median to be worth a word.
 const WORTH_NOTING: f64 = 0.15;
 
-/// The indexes, ascending, of the values that do not belong to the rest. Empty under 5 finite values.
+/// The indexes, ascending, of the values that do not belong to the rest. Empty under 5 finite
+/// values.
 ///
-/// A value is flagged when it lies further from the median than a multiple of the MAD (the median of the absolute
-/// deviations: Iglewicz and Hoaglin 1993) *and* further than 2 % of the median. The multiple is 14.826, which is 10
-/// standard deviations of normal data, from 8 values on; smaller sets estimate the MAD too badly for that and get
-/// 16 (6 and 7 values) or 28 (5 values), so that normal data raise a false alarm in about 1 % of sets. Where more than
-/// half of the values are equal the MAD is 0 and the mean absolute deviation takes its place (multiple 4.39).
-/// Values that are not finite are neither used nor flagged.
+/// A value is flagged when it lies further from the median than a multiple of the MAD (the median
+/// of the absolute deviations: Iglewicz and Hoaglin 1993) *and* further than 2 % of the median. The
+/// multiple is 14.826, which is 10 standard deviations of normal data, from 8 values on; smaller
+/// sets estimate the MAD too badly for that and get 16 (6 and 7 values) or 28 (5 values), so that
+/// normal data raise a false alarm in about 1 % of sets. Where more than half of the values are
+/// equal the MAD is 0 and the mean absolute deviation takes its place (multiple 4.39). Values that
+/// are not finite are neither used nor flagged.
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     let sorted = finite_sorted(values);
     let Some(limit) = limit(&sorted) else {
@@ -54,20 +56,23 @@ fn limit(sorted: &[f64]) -> Option<Limit> {
     Some(Limit { centre, distance: spread.max(JITTER * centre.abs()) })
 }
 
-/// The medians of the lower and of the upper group, when the values form two groups rather than one.
+/// The medians of the lower and of the upper group, when the values form two groups rather than
+/// one.
 ///
-/// The sorted values are split where the gap is largest against the standard deviation inside the two groups (pooled,
-/// n - 2 degrees of freedom), each group with at least 2 values. They are two modes when that ratio passes
-/// 5.5 + 40 / (n - 2)^2 and the gap is more than 15 % of the median. The limit comes from simulation: on normal,
-/// uniform, exponential, log-normal and heavy-tailed data of 4 to 30 values it raises a false alarm in under 5 % of
-/// sets, typically 2 %. Values that are not finite are left out; fewer than 4 never have two modes.
+/// The sorted values are split where the gap is largest against the standard deviation inside the
+/// two groups (pooled, n - 2 degrees of freedom), each group with at least 2 values. They are two
+/// modes when that ratio passes 5.5 + 40 / (n - 2)^2 and the gap is more than 15 % of the median.
+/// The limit comes from simulation: on normal, uniform, exponential, log-normal and heavy-tailed
+/// data of 4 to 30 values it raises a false alarm in under 5 % of sets, typically 2 %. Values that
+/// are not finite are left out; fewer than 4 never have two modes.
 pub fn two_modes(values: &[f64]) -> Option<(f64, f64)> {
     let sorted = finite_sorted(values);
     let n = sorted.len();
     if n < 4 {
         return None;
     }
-    // To at most 1, so that no square overflows; only zeros have nothing to scale (0 / 0 is NaN and fails the tests).
+    // To at most 1, so that no square overflows; only zeros have nothing to scale (0 / 0 is NaN and
+    // fails the tests).
     let largest = sorted[0].abs().max(sorted[n - 1].abs());
     let scaled: Vec<f64> = sorted.iter().map(|value| value / largest).collect();
     let (at, gap, ratio) = widest_split(&scaled)?;
@@ -78,7 +83,8 @@ pub fn two_modes(values: &[f64]) -> Option<(f64, f64)> {
     None
 }
 
-/// Where to split ascending values (at least 4): the size of the lower group, the gap, and the gap against the spread.
+/// Where to split ascending values (at least 4): the size of the lower group, the gap, and the gap
+/// against the spread.
 fn widest_split(sorted: &[f64]) -> Option<(usize, f64, f64)> {
     let n = sorted.len();
     let lower = running_squares(sorted.iter());
@@ -93,7 +99,8 @@ fn widest_split(sorted: &[f64]) -> Option<(usize, f64, f64)> {
         .max_by(|a, b| a.2.total_cmp(&b.2))
 }
 
-/// For each value the sum of squared deviations of all values up to it (Welford 1962: no cancellation).
+/// For each value the sum of squared deviations of all values up to it (Welford 1962: no
+/// cancellation).
 fn running_squares<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<f64> {
     let (mut mean, mut squares) = (0.0, 0.0);
     values
@@ -153,7 +160,8 @@ mod tests {
         let mut rng = Rng::new(7);
         let rounds = 4_000;
         for n in [5, 6, 7, 8, 12, 30] {
-            let alarms = (0..rounds).filter(|_| !outliers(&SHAPES[0].values(&mut rng, n)).is_empty());
+            let alarms =
+                (0..rounds).filter(|_| !outliers(&SHAPES[0].values(&mut rng, n)).is_empty());
             let rate = alarms.count() as f64 / rounds as f64;
             assert!(rate < 0.025, "n = {n}: {rate}");
         }
@@ -185,7 +193,8 @@ mod tests {
         let rounds = 4_000;
         for shape in SHAPES {
             for n in [4, 5, 6, 7, 8, 10, 15, 20, 30] {
-                let alarms = (0..rounds).filter(|_| two_modes(&shape.values(&mut rng, n)).is_some());
+                let alarms =
+                    (0..rounds).filter(|_| two_modes(&shape.values(&mut rng, n)).is_some());
                 let rate = alarms.count() as f64 / rounds as f64;
                 assert!(rate < 0.05, "{} n = {n}: {rate}", shape.name);
             }
@@ -201,7 +210,8 @@ mod tests {
             let mut found = 0;
             for _ in 0..rounds {
                 let speed = |i: usize| if i < slow { 1.0 } else { 2.5 };
-                let values: Vec<f64> = (0..n).map(|i| speed(i) * (1.0 + 0.04 * rng.normal())).collect();
+                let values: Vec<f64> =
+                    (0..n).map(|i| speed(i) * (1.0 + 0.04 * rng.normal())).collect();
                 if let Some((low, high)) = two_modes(&values) {
                     found += usize::from((low - 1.0).abs() < 0.15 && (high - 2.5).abs() < 0.4);
                 }

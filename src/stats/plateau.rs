@@ -1,10 +1,13 @@
-//! The steps of a staircase: stretches of a rising curve that are level, as the latency of memory over its size is.
+//! The steps of a staircase: stretches of a rising curve that are level, as the latency of memory
+//! over its size is.
 
 use super::order::median;
 
-/// All values of a stretch lie within this factor of each other: the edges of a cache are not sharp.
+/// All values of a stretch lie within this factor of each other: the edges of a cache are not
+/// sharp.
 const LEVEL: f64 = 1.6;
-/// Two values alone are a stretch where they lie so close, and two stretches in a row are one where their middles do.
+/// Two values alone are a stretch where they lie so close, and two stretches in a row are one where
+/// their middles do.
 const CLOSE: f64 = 1.3;
 
 /// One level stretch, by the places of its first and last point.
@@ -16,8 +19,9 @@ pub struct Plateau {
     pub level: f64,
 }
 
-/// The plateaus of a curve that is read from left to right: at least two neighbouring values each, in order; what lies
-/// between two of them is the rise. The first and the last value may be a plateau alone, where the next is far off.
+/// The plateaus of a curve that is read from left to right: at least two neighbouring values each,
+/// in order; what lies between two of them is the rise. The first and the last value may be a
+/// plateau alone, where the next is far off.
 ///
 /// Values that are not above 0 end a stretch.
 pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
@@ -29,7 +33,10 @@ pub fn plateaus(values: &[f64]) -> Vec<Plateau> {
         if sound(values[first]) && (!alone || first == 0 || last + 1 == values.len()) {
             let level = middle(&values[first..=last]);
             // A step that noise broke in two.
-            match found.last_mut().filter(|before| before.last + 1 == first && within(CLOSE, before.level, level)) {
+            match found
+                .last_mut()
+                .filter(|before| before.last + 1 == first && within(CLOSE, before.level, level))
+            {
                 Some(before) => {
                     before.last = last;
                     before.level = middle(&values[before.first..=last]);
@@ -54,7 +61,9 @@ fn within(factor: f64, a: f64, b: f64) -> bool {
 fn stretch(values: &[f64], first: usize) -> usize {
     let level = |last: usize| {
         let factor = if last == first + 1 { CLOSE } else { LEVEL };
-        values[first..=last].iter().all(|one| values[first..=last].iter().all(|other| within(factor, *one, *other)))
+        values[first..=last]
+            .iter()
+            .all(|one| values[first..=last].iter().all(|other| within(factor, *one, *other)))
     };
     (first + 1..values.len()).take_while(|last| level(*last)).last().unwrap_or(first)
 }
@@ -69,8 +78,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// 4 KiB to 1 GiB by doubling: L1 to 32 KiB, L2 to 1 MiB, L3 to 32 MiB, memory; the places at the edges lie between.
-    const STAIRS: [f64; 19] = [1.5, 1.5, 1.5, 1.6, 4.2, 4.4, 4.5, 4.6, 5.2, 14.0, 17.0, 18.0, 18.5, 21.0, 48.0, 88.0, 101.0, 106.0, 108.0];
+    /// 4 KiB to 1 GiB by doubling: L1 to 32 KiB, L2 to 1 MiB, L3 to 32 MiB, memory; the places at
+    /// the edges lie between.
+    const STAIRS: [f64; 19] = [
+        1.5, 1.5, 1.5, 1.6, 4.2, 4.4, 4.5, 4.6, 5.2, 14.0, 17.0, 18.0, 18.5, 21.0, 48.0, 88.0,
+        101.0, 106.0, 108.0,
+    ];
 
     fn levels(values: &[f64]) -> Vec<(usize, usize)> {
         plateaus(values).iter().map(|plateau| (plateau.first, plateau.last)).collect()
@@ -79,9 +92,18 @@ mod tests {
     #[test]
     fn the_steps_of_a_staircase_are_found_and_its_rises_are_not() {
         let found = plateaus(&STAIRS);
-        assert_eq!(found.iter().map(|p| (p.first, p.last)).collect::<Vec<_>>(), [(0, 3), (4, 8), (9, 13), (15, 18)]);
+        assert_eq!(
+            found.iter().map(|p| (p.first, p.last)).collect::<Vec<_>>(),
+            [(0, 3), (4, 8), (9, 13), (15, 18)]
+        );
         let wanted = [1.5, 4.5, 18.0, 103.5];
-        assert!(found.iter().zip(wanted).all(|(plateau, level)| (plateau.level / level - 1.0).abs() < 0.02), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .zip(wanted)
+                .all(|(plateau, level)| (plateau.level / level - 1.0).abs() < 0.02),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -95,8 +117,13 @@ mod tests {
             let noisy: Vec<f64> = STAIRS.iter().map(|value| value * noise()).collect();
             let found = levels(&noisy);
             assert_eq!(found.len(), 4, "{noisy:?}: {found:?}");
-            for ((first, last), (wanted_first, wanted_last)) in found.iter().zip([(0, 3), (4, 8), (9, 13), (15, 18)]) {
-                assert!(first.abs_diff(wanted_first) <= 1 && last.abs_diff(wanted_last) <= 1, "{noisy:?}: {found:?}");
+            for ((first, last), (wanted_first, wanted_last)) in
+                found.iter().zip([(0, 3), (4, 8), (9, 13), (15, 18)])
+            {
+                assert!(
+                    first.abs_diff(wanted_first) <= 1 && last.abs_diff(wanted_last) <= 1,
+                    "{noisy:?}: {found:?}"
+                );
             }
         }
     }

@@ -1,11 +1,14 @@
 //! Points over time, cut down to what a screen or a file can hold without losing a peak or a total.
 
-/// Reduces points (time, value) to at most two per column: the smallest and the largest value of each of `columns`
-/// equal slices of time, in time order. A plot of the result shows every extreme that the full plot would show.
+/// Reduces points (time, value) to at most two per column: the smallest and the largest value of
+/// each of `columns` equal slices of time, in time order. A plot of the result shows every extreme
+/// that the full plot would show.
 ///
-/// Points with a NaN or infinite part are left out. Points need not be sorted, the result is. 0 columns hold nothing.
+/// Points with a NaN or infinite part are left out. Points need not be sorted, the result is. 0
+/// columns hold nothing.
 pub fn reduce(points: &[(f64, f64)], columns: usize) -> Vec<(f64, f64)> {
-    let mut sorted: Vec<(f64, f64)> = points.iter().copied().filter(|(at, value)| at.is_finite() && value.is_finite()).collect();
+    let mut sorted: Vec<(f64, f64)> =
+        points.iter().copied().filter(|(at, value)| at.is_finite() && value.is_finite()).collect();
     // Stable and already sorted as a rule: one pass.
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
@@ -24,7 +27,8 @@ pub fn reduce(points: &[(f64, f64)], columns: usize) -> Vec<(f64, f64)> {
     reduced
 }
 
-/// Appends the smallest and the largest value of a column, the earlier one first; one point if they are the same.
+/// Appends the smallest and the largest value of a column, the earlier one first; one point if they
+/// are the same.
 fn push_extremes(group: &[(f64, f64)], reduced: &mut Vec<(f64, f64)>) {
     let (mut low, mut high) = (0, 0);
     for (index, (_, value)) in group.iter().enumerate() {
@@ -41,12 +45,14 @@ fn push_extremes(group: &[(f64, f64)], reduced: &mut Vec<(f64, f64)>) {
     }
 }
 
-/// Merges neighbouring pairs, again and again, until at most `most` items are left (0 counts as 1), in place.
+/// Merges neighbouring pairs, again and again, until at most `most` items are left (0 counts as 1),
+/// in place.
 ///
-/// Returns how often the list was halved. `merge` gets the earlier item first; if it adds, totals are kept. A caller
-/// that pushes an item and calls this spends O(1) merges per item on average and never holds more than `most` + 1.
-/// Items that are pushed later are then narrower than the merged ones. For equal widths take an odd `most`, so that no
-/// item is left without a neighbour, and merge 2^k items before each push, k being the sum of what was returned so far.
+/// Returns how often the list was halved. `merge` gets the earlier item first; if it adds, totals
+/// are kept. A caller that pushes an item and calls this spends O(1) merges per item on average and
+/// never holds more than `most` + 1. Items that are pushed later are then narrower than the merged
+/// ones. For equal widths take an odd `most`, so that no item is left without a neighbour, and
+/// merge 2^k items before each push, k being the sum of what was returned so far.
 pub fn merge_neighbours<T>(items: &mut Vec<T>, most: usize, merge: impl Fn(&T, &T) -> T) -> u32 {
     let mut halvings = 0;
     while items.len() > most.max(1) {
@@ -74,7 +80,8 @@ mod tests {
 
     #[test]
     fn extremes_keep_their_order_in_time() {
-        let points = [(0.0, 5.0), (0.1, 9.0), (0.2, 1.0), (0.3, 4.0), (1.0, 2.0), (1.1, 2.0), (2.0, 7.0)];
+        let points =
+            [(0.0, 5.0), (0.1, 9.0), (0.2, 1.0), (0.3, 4.0), (1.0, 2.0), (1.1, 2.0), (2.0, 7.0)];
         assert_eq!(reduce(&points, 2), [(0.1, 9.0), (0.2, 1.0), (1.0, 2.0), (2.0, 7.0)]);
         assert_eq!(reduce(&points, 1), [(0.1, 9.0), (0.2, 1.0)]);
     }

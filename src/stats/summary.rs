@@ -30,22 +30,33 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes `values` in any order. Values that are not finite are left out; `None` when nothing is left.
+    /// Summarizes `values` in any order. Values that are not finite are left out; `None` when
+    /// nothing is left.
     ///
-    /// The interval rests on order statistics and assumes no shape of the distribution: with 5 values it is
-    /// `[min, max]`, which holds the median in 93.75 % of cases; from 6 on it is interpolated to 95 % (Hettmansperger
-    /// and Sheather, "Confidence intervals based on interpolated order statistics", Statistics & Probability Letters
-    /// 4, 1986). Both assume independent values.
+    /// The interval rests on order statistics and assumes no shape of the distribution: with 5
+    /// values it is `[min, max]`, which holds the median in 93.75 % of cases; from 6 on it is
+    /// interpolated to 95 % (Hettmansperger and Sheather, "Confidence intervals based on
+    /// interpolated order statistics", Statistics & Probability Letters 4, 1986). Both assume
+    /// independent values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let sorted = finite_sorted(values);
         let median = middle(&sorted)?;
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let (mean, stddev) = moments(&sorted);
         let interval = interval(&sorted);
-        Some(Self { median, low: interval.map(|(low, _)| low), high: interval.map(|(_, high)| high), mean, stddev, min, max })
+        Some(Self {
+            median,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            mean,
+            stddev,
+            min,
+            max,
+        })
     }
 
-    /// Half the width of the interval relative to the median, the wider side: 0.05 means "within 5 %".
+    /// Half the width of the interval relative to the median, the wider side: 0.05 means "within 5
+    /// %".
     ///
     /// `None` without an interval, and where the median is 0 but the interval is not a point.
     pub fn half_width(&self) -> Option<f64> {
@@ -86,10 +97,11 @@ fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     Some((low.clamp(sorted[k - 1], sorted[k]), high.clamp(sorted[n - k - 1], sorted[n - k])))
 }
 
-/// The rank k (from 1) of the outer order statistic, and the share of the next inner one, for `n` >= 6 values.
+/// The rank k (from 1) of the outer order statistic, and the share of the next inner one, for `n`
+/// >= 6 values.
 ///
-/// `[X(k), X(n-k+1)]` covers the median with probability 1 - 2 P(Binomial(n, 1/2) < k). k is the largest rank that
-/// still reaches 95 %; the share brings the rest down to 95 %.
+/// `[X(k), X(n-k+1)]` covers the median with probability 1 - 2 P(Binomial(n, 1/2) < k). k is the
+/// largest rank that still reaches 95 %; the share brings the rest down to 95 %.
 fn interpolation(n: usize) -> (usize, f64) {
     let count = n as f64;
     // Logarithms, because 2^-n underflows from n = 1075 on.
@@ -106,7 +118,8 @@ fn interpolation(n: usize) -> (usize, f64) {
         }
         coverage = next;
     }
-    // The innermost pair covers less than 95 % for every n >= 6, so this is never reached; the widest is always true.
+    // The innermost pair covers less than 95 % for every n >= 6, so this is never reached; the
+    // widest is always true.
     (1, 0.0)
 }
 
@@ -151,14 +164,20 @@ mod tests {
         for n in [1_000usize, 2_000, 100_000] {
             let (k, share) = interpolation(n);
             let expected = n as f64 / 2.0 - 1.959_964 * (n as f64).sqrt() / 2.0 + 0.5;
-            assert!((k as f64 + share - expected).abs() < 0.2, "{n}: {k} + {share}, expected {expected}");
+            assert!(
+                (k as f64 + share - expected).abs() < 0.2,
+                "{n}: {k} + {share}, expected {expected}"
+            );
         }
     }
 
     #[test]
     fn equal_and_extreme_values() {
         let s = Summary::of(&[0.1; 7]).unwrap();
-        assert_eq!((s.mean, s.stddev, s.low, s.high, s.half_width()), (0.1, 0.0, Some(0.1), Some(0.1), Some(0.0)));
+        assert_eq!(
+            (s.mean, s.stddev, s.low, s.high, s.half_width()),
+            (0.1, 0.0, Some(0.1), Some(0.1), Some(0.0))
+        );
         assert_eq!(Summary::of(&[0.0; 6]).unwrap().half_width(), Some(0.0));
         assert_eq!(Summary::of(&[-2.0, -1.0, 0.0, 0.0, 1.0, 2.0]).unwrap().half_width(), None);
         let s = Summary::of(&[f64::MAX, -f64::MAX, f64::MAX, f64::MAX, -f64::MAX, 0.0]).unwrap();
@@ -179,7 +198,8 @@ mod tests {
                 });
                 let coverage = held.count() as f64 / rounds as f64;
                 let nominal = if n == 5 { 0.9375 } else { CONFIDENCE };
-                // Four standard errors of the simulation are 0.010; the interpolation itself is off by up to 0.005.
+                // Four standard errors of the simulation are 0.010; the interpolation itself is off
+                // by up to 0.005.
                 assert!((coverage - nominal).abs() < 0.015, "{} n = {n}: {coverage}", shape.name);
             }
         }

@@ -40,14 +40,19 @@ pub(super) struct Shape {
     pub(super) draw: fn(&mut Rng) -> f64,
 }
 
-/// One mode each: symmetric, skewed, flat, and with heavy tails. All of them vary far more than 15 % of their median.
+/// One mode each: symmetric, skewed, flat, and with heavy tails. All of them vary far more than 15
+/// % of their median.
 pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "normal", median: 3.0, draw: |r| 3.0 + r.normal() },
     Shape { name: "log-normal", median: 1.0, draw: |r| r.normal().exp() },
     Shape { name: "uniform", median: 0.5, draw: Rng::uniform },
     Shape { name: "exponential", median: std::f64::consts::LN_2, draw: |r| -r.uniform().ln() },
     Shape { name: "student t3", median: 2.0, draw: |r| 2.0 + r.student3() },
-    Shape { name: "cauchy", median: 5.0, draw: |r| 5.0 + (std::f64::consts::PI * (r.uniform() - 0.5)).tan() },
+    Shape {
+        name: "cauchy",
+        median: 5.0,
+        draw: |r| 5.0 + (std::f64::consts::PI * (r.uniform() - 0.5)).tan(),
+    },
 ];
 
 impl Shape {

@@ -38,9 +38,24 @@ pub struct Event {
 
 impl Operation {
     /// A read into `buffer`, or a write from it.
-    pub fn new(data: u64, write: bool, fd: RawFd, buffer: *mut u8, len: usize, offset: u64) -> Operation {
+    pub fn new(
+        data: u64,
+        write: bool,
+        fd: RawFd,
+        buffer: *mut u8,
+        len: usize,
+        offset: u64,
+    ) -> Operation {
         let (code, fd) = (if write { 1 } else { 0 }, fd as u32);
-        Operation { data, code, fd, buffer: buffer as u64, len: len as u64, offset: offset as i64, ..Operation::default() }
+        Operation {
+            data,
+            code,
+            fd,
+            buffer: buffer as u64,
+            len: len as u64,
+            offset: offset as i64,
+            ..Operation::default()
+        }
     }
 }
 
@@ -65,18 +80,30 @@ impl Context {
     /// How many of the list were begun, from its front, or the -errno of the first.
     ///
     /// # Safety
-    /// Operations and their buffers must live, untouched, until their events were taken or the context has ended.
+    /// Operations and their buffers must live, untouched, until their events were taken or the
+    /// context has ended.
     #[inline(always)]
     pub unsafe fn submit<const FILL: bool>(&self, list: &[*mut Operation]) -> isize {
-        // SAFETY: the list is a slice, read during the call; the caller vouches for the operations and their buffers until they are done.
-        unsafe { call6::<FILL>(libc::SYS_io_submit, [self.0, list.len(), list.as_ptr() as usize, 0, 0, 0]) }
+        // SAFETY: the list is a slice, read during the call; the caller vouches for the operations
+        // and their buffers until they are done.
+        unsafe {
+            call6::<FILL>(
+                libc::SYS_io_submit,
+                [self.0, list.len(), list.as_ptr() as usize, 0, 0, 0],
+            )
+        }
     }
 
     /// Waits for at least one event; how many were written into `events`, or -errno.
     #[inline(always)]
     pub fn wait<const FILL: bool>(&self, events: &mut [Event]) -> isize {
         // SAFETY: the kernel writes at most so many events; without a time-out.
-        unsafe { call6::<FILL>(libc::SYS_io_getevents, [self.0, 1, events.len(), events.as_mut_ptr() as usize, 0, 0]) }
+        unsafe {
+            call6::<FILL>(
+                libc::SYS_io_getevents,
+                [self.0, 1, events.len(), events.as_mut_ptr() as usize, 0, 0],
+            )
+        }
     }
 
     /// Ends it, when nothing is under way any more; false where the kernel does not say so.

@@ -1,8 +1,9 @@
-//! A file that is either the old one or the whole new one: written beside it, flushed, renamed over it.
+//! A file that is either the old one or the whole new one: written beside it, flushed, renamed over
+//! it.
 //!
-//! A file that cannot be replaced like that is refused, before a run and after it: writing into it would first empty it, and a
-//! full disk would then leave neither report. Pipes, terminals and what the program was started with (`/dev/stdout`) have
-//! nothing to lose and are written into.
+//! A file that cannot be replaced like that is refused, before a run and after it: writing into it
+//! would first empty it, and a full disk would then leave neither report. Pipes, terminals and what
+//! the program was started with (`/dev/stdout`) have nothing to lose and are written into.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -18,16 +19,20 @@ use crate::sys::temporary::Temporary;
 use crate::sys::{fd, mounts};
 use crate::text;
 
-/// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as it was.
-pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+/// Writes the file at `path`. What `write` gives is made first, so a failure leaves the old file as
+/// it was.
+pub fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let place = place(path).map_err(|error| named(path, error))?;
     let mut bytes = Vec::new();
     write(&mut bytes)?;
     place.put(&bytes).map_err(|error| named(path, error))
 }
 
-/// Puts `bytes` into the file at `path`, which need not exist; an old one is replaced in one step or stays. For a file of
-/// iotui's own: a pipe that has its name gives way, as nobody may read it.
+/// Puts `bytes` into the file at `path`, which need not exist; an old one is replaced in one step
+/// or stays. For a file of iotui's own: a pipe that has its name gives way, as nobody may read it.
 ///
 /// # Errors
 /// Those of the system; they do not name the file.
@@ -42,7 +47,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Makes the file at `path` with `bytes` in it.
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] where one has the name, and those of the system; they do not name the file.
+/// [`ErrorKind::AlreadyExists`] where one has the name, and those of the system; they do not name
+/// the file.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     free_name(path)?.put_new(bytes)
 }
@@ -51,7 +57,10 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// [`ErrorKind::AlreadyExists`] where one has it, even if it came a moment ago: it stays as it was.
-pub fn to_new_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn to_new_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let place = free_name(path).map_err(|error| named(path, error))?;
     let mut bytes = Vec::new();
     write(&mut bytes)?;
@@ -82,8 +91,8 @@ enum Place {
     Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
     /// A pipe, a terminal, a device: nothing in it is lost when it is written to.
     Stream { path: PathBuf },
-    /// A descriptor of this program, named as `/dev/stdout` or `/proc/self/fd/3`: written to where it stands, so that a shell's
-    /// `>>` appends here too.
+    /// A descriptor of this program, named as `/dev/stdout` or `/proc/self/fd/3`: written to where
+    /// it stands, so that a shell's `>>` appends here too.
     Open(File),
 }
 
@@ -114,7 +123,9 @@ fn place(path: &Path) -> io::Result<Place> {
         return Ok(Place::Stream { path: path.into() });
     }
     let real = fs::canonicalize(path)?;
-    let folder = folder_of(&real).and_then(|folder| replaceable(&real, &folder).map(|()| folder)).map_err(irreplaceable)?;
+    let folder = folder_of(&real)
+        .and_then(|folder| replaceable(&real, &folder).map(|()| folder))
+        .map_err(irreplaceable)?;
     Ok(Place::Name { path: real, folder, old: Some(old) })
 }
 
@@ -123,7 +134,8 @@ fn replaceable(path: &Path, folder: &Path) -> io::Result<()> {
     if mounts::is_another(path, folder) {
         return Err(io::Error::new(ErrorKind::ResourceBusy, "it is a mount point"));
     }
-    // rmdir(2) asks for the rights to take a name away (a sticky folder, an immutable file) before it finds that a file is no folder.
+    // rmdir(2) asks for the rights to take a name away (a sticky folder, an immutable file) before
+    // it finds that a file is no folder.
     match fs::remove_dir(path) {
         Err(error) if error.kind() != ErrorKind::NotADirectory => Err(error),
         _ => Ok(()),
@@ -169,8 +181,12 @@ fn folder_of(path: &Path) -> io::Result<PathBuf> {
         _ => Path::new("."),
     };
     match fs::metadata(folder) {
-        Ok(found) if !found.is_dir() => return Err(io::Error::new(ErrorKind::NotADirectory, "its folder is a file")),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(io::Error::new(ErrorKind::NotFound, "its folder does not exist")),
+        Ok(found) if !found.is_dir() => {
+            return Err(io::Error::new(ErrorKind::NotADirectory, "its folder is a file"));
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(io::Error::new(ErrorKind::NotFound, "its folder does not exist"));
+        }
         Err(error) => return Err(error),
         Ok(_) => {}
     }
@@ -191,7 +207,9 @@ impl Place {
         };
         let (mut file, temporary) = beside(&folder, old.as_ref())?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        match written.and_then(|()| fs::rename(&temporary, &path).map_err(|error| kept_beside(&temporary, &path, error))) {
+        match written.and_then(|()| {
+            fs::rename(&temporary, &path).map_err(|error| kept_beside(&temporary, &path, error))
+        }) {
             Ok(()) => {
                 // The new name on disk too, where folders can be flushed.
                 let _ = File::open(&folder).and_then(|folder| folder.sync_all());
@@ -205,7 +223,8 @@ impl Place {
     }
 }
 
-/// The old file became irreplaceable while the report was made: both are kept, the new one under a name that is free.
+/// The old file became irreplaceable while the report was made: both are kept, the new one under a
+/// name that is free.
 fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -215,7 +234,10 @@ fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     match (1..100).map(numbered).find(|name| fs::hard_link(temporary, name).is_ok()) {
         Some(name) => {
             let name = text::shown(&name);
-            io::Error::new(error.kind(), format!("{error}: it stays as it was, and the new report is {name}"))
+            io::Error::new(
+                error.kind(),
+                format!("{error}: it stays as it was, and the new report is {name}"),
+            )
         }
         None => error,
     }
@@ -224,13 +246,23 @@ fn kept_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
 impl Place {
     /// The name is taken by a link, which fails where a file has it; a rename would not.
     fn put_new(self, bytes: &[u8]) -> io::Result<()> {
-        let Place::Name { path, folder, .. } = self else { return Err(ErrorKind::AlreadyExists.into()) };
+        let Place::Name { path, folder, .. } = self else {
+            return Err(ErrorKind::AlreadyExists.into());
+        };
         let (mut file, temporary) = beside(&folder, None)?;
-        let linked = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| match fs::hard_link(&temporary, &path) {
-            // A file system without links: only looking is left.
-            Err(error) if error.kind() != ErrorKind::AlreadyExists && fs::symlink_metadata(&path).is_err() => fs::rename(&temporary, &path),
-            linked => linked,
-        });
+        let linked =
+            file.write_all(bytes).and_then(|()| file.sync_all()).and_then(
+                |()| match fs::hard_link(&temporary, &path) {
+                    // A file system without links: only looking is left.
+                    Err(error)
+                        if error.kind() != ErrorKind::AlreadyExists
+                            && fs::symlink_metadata(&path).is_err() =>
+                    {
+                        fs::rename(&temporary, &path)
+                    }
+                    linked => linked,
+                },
+            );
         let _ = fs::remove_file(&temporary);
         linked?;
         let _ = File::open(&folder).and_then(|folder| folder.sync_all());

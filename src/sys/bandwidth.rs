@@ -1,4 +1,5 @@
-//! A loop that only copies memory: at most so fast is what a system call copies out of the page cache.
+//! A loop that only copies memory: at most so fast is what a system call copies out of the page
+//! cache.
 #![allow(unsafe_code)]
 
 use std::hint::black_box;
@@ -6,13 +7,20 @@ use std::ptr::copy_nonoverlapping;
 
 use super::buffer::Buffer;
 
-/// Copies all of `from` into `window`, again and again into the same place, as reads into one buffer do.
-/// With `string` by the CPU's own instruction, as kernels do on x86-64; else as the C library does.
+/// Copies all of `from` into `window`, again and again into the same place, as reads into one
+/// buffer do. With `string` by the CPU's own instruction, as kernels do on x86-64; else as the C
+/// library does.
 pub fn copy(from: &Buffer, window: &Buffer, string: bool) {
     for at in (0..from.len()).step_by(window.len()) {
         let len = window.len().min(from.len() - at);
         // SAFETY: at + len <= from.len(), len <= window.len(), and the two are separate mappings.
-        unsafe { if string { copy_string(from.at(at), window.ptr(), len) } else { copy_nonoverlapping(from.at(at), window.ptr(), len) } };
+        unsafe {
+            if string {
+                copy_string(from.at(at), window.ptr(), len)
+            } else {
+                copy_nonoverlapping(from.at(at), window.ptr(), len)
+            }
+        };
         black_box(window.ptr());
     }
 }
@@ -21,7 +29,8 @@ pub fn copy(from: &Buffer, window: &Buffer, string: bool) {
 /// As [`copy_nonoverlapping`].
 #[cfg(target_arch = "x86_64")]
 unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the direction flag is clear by the calling convention; the caller vouches for both ranges.
+    // SAFETY: the direction flag is clear by the calling convention; the caller vouches for both
+    // ranges.
     unsafe {
         std::arch::asm!("rep movsb", inout("rcx") len => _, inout("rsi") from => _, inout("rdi") to => _, options(nostack, preserves_flags))
     };
@@ -42,7 +51,8 @@ mod tests {
     #[test]
     fn the_window_ends_with_the_last_piece() {
         for string in [false, true] {
-            let (from, window) = (Buffer::random(5 * 4096, 3).unwrap(), Buffer::new(2 * 4096).unwrap());
+            let (from, window) =
+                (Buffer::random(5 * 4096, 3).unwrap(), Buffer::new(2 * 4096).unwrap());
             copy(&from, &window, string);
             let all = from.copied(5 * 4096);
             // 8192 + 8192 + 4096: the second half is left from the piece before.

@@ -1,4 +1,5 @@
-//! The block devices under a file, from the one that is mounted down to the disks, as sysfs describes them.
+//! The block devices under a file, from the one that is mounted down to the disks, as sysfs
+//! describes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,8 @@ pub struct BlockDevice {
     pub backing_file: Option<PathBuf>,
 }
 
-/// The device (major, minor) and everything below it: a partition's disk, the members of mapper and RAID devices, the disk of a loop device's file. Each once, depth first.
+/// The device (major, minor) and everything below it: a partition's disk, the members of mapper and
+/// RAID devices, the disk of a loop device's file. Each once, depth first.
 pub fn stack(major: u64, minor: u64) -> Vec<BlockDevice> {
     stack_in(Path::new("/sys"), major, minor)
 }
@@ -82,7 +84,9 @@ fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
     let Some(device) = describe(dir, depth) else {
         return;
     };
-    if found.len() == MAX_DEVICES || found.iter().any(|d| (d.major, d.minor) == (device.major, device.minor)) {
+    if found.len() == MAX_DEVICES
+        || found.iter().any(|d| (d.major, d.minor) == (device.major, device.minor))
+    {
         return;
     }
     let below = below(sys, dir, &device);
@@ -98,12 +102,15 @@ fn below(sys: &Path, dir: &Path, device: &BlockDevice) -> Vec<PathBuf> {
     if let Some(file) = &device.backing_file {
         let holder = fs::metadata(file).ok().and_then(|meta| disk::device_of_meta(&meta));
         return holder
-            .and_then(|(major, minor)| fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok())
+            .and_then(|(major, minor)| {
+                fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
+            })
             .into_iter()
             .collect();
     }
     let slaves = fs::read_dir(dir.join("slaves")).into_iter().flatten().flatten();
-    let mut slaves: Vec<_> = slaves.filter_map(|slave| fs::canonicalize(slave.path()).ok()).collect();
+    let mut slaves: Vec<_> =
+        slaves.filter_map(|slave| fs::canonicalize(slave.path()).ok()).collect();
     slaves.sort();
     slaves
 }
@@ -137,7 +144,9 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
 }
 
 fn kind(dir: &Path, name: &str) -> Kind {
-    let is = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is = |prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
     if dir.join("partition").exists() {
         Kind::Partition
     } else if dir.join("dm").is_dir() {
@@ -169,7 +178,8 @@ fn chosen(text: &str) -> Option<String> {
     inside.or_else(only).map(String::from)
 }
 
-/// SCSI splits the name into vendor and model ("ATA" and numbers are not a name), NVMe has one model, memory cards a name.
+/// SCSI splits the name into vendor and model ("ATA" and numbers are not a name), NVMe has one
+/// model, memory cards a name.
 fn model(dir: &Path) -> Option<String> {
     let device = dir.join("device");
     let model = line(device.join("model")).or_else(|| line(device.join("name")))?;
@@ -179,13 +189,18 @@ fn model(dir: &Path) -> Option<String> {
     }
 }
 
-/// RAID level, or name and sort of a mapper device (its uuid begins with the sort: `LVM-`, `CRYPT-LUKS2-`).
+/// RAID level, or name and sort of a mapper device (its uuid begins with the sort: `LVM-`,
+/// `CRYPT-LUKS2-`).
 fn detail(dir: &Path) -> Option<String> {
     if let Some(level) = line(dir.join("md/level")) {
         return Some(level);
     }
     let name = line(dir.join("dm/name"))?;
-    match line(dir.join("dm/uuid")).as_deref().and_then(|uuid| uuid.split('-').next()).filter(|sort| !sort.is_empty()) {
+    match line(dir.join("dm/uuid"))
+        .as_deref()
+        .and_then(|uuid| uuid.split('-').next())
+        .filter(|sort| !sort.is_empty())
+    {
         Some(sort) => Some(format!("{name} ({})", sort.to_ascii_lowercase())),
         None => Some(name),
     }

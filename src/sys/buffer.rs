@@ -14,7 +14,8 @@ pub struct Buffer {
     pub huge: bool,
 }
 
-// SAFETY: the memory is owned by this value alone; what lanes do with raw pointers into it is theirs to order.
+// SAFETY: the memory is owned by this value alone; what lanes do with raw pointers into it is
+// theirs to order.
 unsafe impl Send for Buffer {}
 
 const HUGE: usize = 2 << 20;
@@ -31,7 +32,8 @@ pub fn zeroed(len: usize) -> io::Result<Vec<u8>> {
 }
 
 impl Buffer {
-    /// At least one byte. From 2 MiB on aligned to 2 MiB and advised huge: direct I/O at 1 MiB is 2.6x faster so.
+    /// At least one byte. From 2 MiB on aligned to 2 MiB and advised huge: direct I/O at 1 MiB is
+    /// 2.6x faster so.
     pub fn new(len: usize) -> io::Result<Buffer> {
         let len = len.max(1).checked_next_multiple_of(4096).ok_or(io::ErrorKind::OutOfMemory)?;
         let large = len >= HUGE;
@@ -39,7 +41,9 @@ impl Buffer {
         let room = if large { len + HUGE } else { len };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new anonymous mapping at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), room, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let base = unsafe {
+            libc::mmap(std::ptr::null_mut(), room, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+        };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -48,7 +52,8 @@ impl Buffer {
         trim(base, start);
         trim(start + len, base + room);
         // SAFETY: the range is ours; advice changes no contents.
-        let huge = large && unsafe { libc::madvise(start as *mut libc::c_void, len, libc::MADV_HUGEPAGE) } == 0;
+        let huge = large
+            && unsafe { libc::madvise(start as *mut libc::c_void, len, libc::MADV_HUGEPAGE) } == 0;
         let start = NonNull::new(start as *mut u8).ok_or(io::ErrorKind::OutOfMemory)?;
         let buffer = Buffer { start, len, huge };
         buffer.touch();
@@ -105,8 +110,8 @@ impl Buffer {
     }
 }
 
-/// A slice that begins at a page: what malloc gives begins 16 bytes after one, and the kernel copies into or out of that at half the
-/// speed on some CPUs.
+/// A slice that begins at a page: what malloc gives begins 16 bytes after one, and the kernel
+/// copies into or out of that at half the speed on some CPUs.
 #[derive(Debug)]
 pub struct Aligned {
     buffer: Buffer,
@@ -129,14 +134,16 @@ impl Deref for Aligned {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; nobody else has a pointer into it.
+        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; nobody
+        // else has a pointer into it.
         unsafe { std::slice::from_raw_parts(self.buffer.ptr(), self.len) }
     }
 }
 
 impl DerefMut for Aligned {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; `self` is borrowed alone.
+        // SAFETY: `len` bytes from its beginning are within the mapping and initialised; `self` is
+        // borrowed alone.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.ptr(), self.len) }
     }
 }
@@ -163,7 +170,14 @@ mod tests {
     fn buffers_are_aligned_and_writable_to_the_end() {
         for len in [1, 4096, 4097, HUGE, HUGE + 1, 5 * HUGE] {
             let buffer = Buffer::random(len, 1).unwrap();
-            assert!(buffer.len() >= len && (buffer.ptr() as usize).is_multiple_of(if len >= HUGE { HUGE } else { 4096 }));
+            assert!(
+                buffer.len() >= len
+                    && (buffer.ptr() as usize).is_multiple_of(if len >= HUGE {
+                        HUGE
+                    } else {
+                        4096
+                    })
+            );
             // SAFETY: within the buffer.
             unsafe { buffer.at(len - 1).write(7) };
         }
@@ -174,7 +188,11 @@ mod tests {
     fn a_slice_begins_at_a_page_and_is_as_long_as_was_asked() {
         for len in [0, 1, 4097, 64 << 10] {
             let bytes = Aligned::filled(len, 0x5a).unwrap();
-            assert!(bytes.len() == len && bytes.iter().all(|byte| *byte == 0x5a) && bytes.as_ptr().addr().is_multiple_of(4096));
+            assert!(
+                bytes.len() == len
+                    && bytes.iter().all(|byte| *byte == 0x5a)
+                    && bytes.as_ptr().addr().is_multiple_of(4096)
+            );
         }
         assert!(Aligned::filled(usize::MAX, 0).is_err());
     }

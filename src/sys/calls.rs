@@ -1,4 +1,5 @@
-//! The rarer system calls of lanes, inlined as those of [`raw`](super::raw) and for the same reason.
+//! The rarer system calls of lanes, inlined as those of [`raw`](super::raw) and for the same
+//! reason.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -16,46 +17,88 @@ pub const RWF_DONTCACHE: u32 = 0x80;
 /// # Safety
 /// `parts` must be `count` vectors, each writable for its length.
 #[inline(always)]
-pub unsafe fn preadv<const FILL: bool>(fd: RawFd, parts: *const libc::iovec, count: usize, offset: u64) -> isize {
+pub unsafe fn preadv<const FILL: bool>(
+    fd: RawFd,
+    parts: *const libc::iovec,
+    count: usize,
+    offset: u64,
+) -> isize {
     // SAFETY: preadv writes into the vectors only. On 64 bit the whole position is in its low part.
-    unsafe { call6::<FILL>(libc::SYS_preadv, [fd as usize, parts as usize, count, offset as usize, 0, 0]) }
+    unsafe {
+        call6::<FILL>(libc::SYS_preadv, [fd as usize, parts as usize, count, offset as usize, 0, 0])
+    }
 }
 
 /// Bytes written, or -errno.
 /// # Safety
 /// `parts` must be `count` vectors, each readable for its length.
 #[inline(always)]
-pub unsafe fn pwritev<const FILL: bool>(fd: RawFd, parts: *const libc::iovec, count: usize, offset: u64) -> isize {
+pub unsafe fn pwritev<const FILL: bool>(
+    fd: RawFd,
+    parts: *const libc::iovec,
+    count: usize,
+    offset: u64,
+) -> isize {
     // SAFETY: pwritev reads from the vectors only. On 64 bit the whole position is in its low part.
-    unsafe { call6::<FILL>(libc::SYS_pwritev, [fd as usize, parts as usize, count, offset as usize, 0, 0]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_pwritev,
+            [fd as usize, parts as usize, count, offset as usize, 0, 0],
+        )
+    }
 }
 
 /// Bytes read, or -errno; `flags` are RWF_*.
 /// # Safety
 /// `to` must be writable for `len` bytes.
 #[inline(always)]
-pub unsafe fn preadv2<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize, offset: u64, flags: u32) -> isize {
+pub unsafe fn preadv2<const FILL: bool>(
+    fd: RawFd,
+    to: *mut u8,
+    len: usize,
+    offset: u64,
+    flags: u32,
+) -> isize {
     let part = libc::iovec { iov_base: to.cast(), iov_len: len };
     // SAFETY: one vector, which the caller vouches for, alive until the call returns.
-    unsafe { call6::<FILL>(libc::SYS_preadv2, [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_preadv2,
+            [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize],
+        )
+    }
 }
 
 /// Bytes written, or -errno; `flags` are RWF_*.
 /// # Safety
 /// `from` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn pwritev2<const FILL: bool>(fd: RawFd, from: *const u8, len: usize, offset: u64, flags: u32) -> isize {
+pub unsafe fn pwritev2<const FILL: bool>(
+    fd: RawFd,
+    from: *const u8,
+    len: usize,
+    offset: u64,
+    flags: u32,
+) -> isize {
     let part = libc::iovec { iov_base: from.cast_mut().cast(), iov_len: len };
     // SAFETY: one vector, which the caller vouches for, alive until the call returns.
-    unsafe { call6::<FILL>(libc::SYS_pwritev2, [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_pwritev2,
+            [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize],
+        )
+    }
 }
 
 /// The address of a new shared, read-only mapping of a file, or -errno.
 #[inline(always)]
 pub fn map<const FILL: bool>(fd: RawFd, len: usize, offset: u64) -> isize {
     let (protection, flags) = (libc::PROT_READ as usize, libc::MAP_SHARED as usize);
-    // SAFETY: a new mapping at an address of the kernel's choice: no memory of anybody's is touched.
-    unsafe { call6::<FILL>(libc::SYS_mmap, [0, len, protection, flags, fd as usize, offset as usize]) }
+    // SAFETY: a new mapping at an address of the kernel's choice: no memory of anybody's is
+    // touched.
+    unsafe {
+        call6::<FILL>(libc::SYS_mmap, [0, len, protection, flags, fd as usize, offset as usize])
+    }
 }
 
 /// 0, or -errno.
@@ -93,13 +136,19 @@ pub fn stat<const FILL: bool>(path: &CStr, to: &mut MaybeUninit<libc::stat>) -> 
 #[inline(always)]
 pub fn open<const FILL: bool>(path: &CStr, flags: i32) -> isize {
     // SAFETY: a path that ends with a zero is read; the descriptor is the caller's to close.
-    unsafe { call6::<FILL>(libc::SYS_openat, [libc::AT_FDCWD as usize, path.as_ptr() as usize, flags as usize, 0, 0, 0]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_openat,
+            [libc::AT_FDCWD as usize, path.as_ptr() as usize, flags as usize, 0, 0, 0],
+        )
+    }
 }
 
 /// Closes a descriptor that nobody else uses.
 #[inline(always)]
 pub fn close<const FILL: bool>(fd: RawFd) -> isize {
-    // SAFETY: close(2) touches no memory; that nobody else uses the descriptor is for the caller to know.
+    // SAFETY: close(2) touches no memory; that nobody else uses the descriptor is for the caller to
+    // know.
     unsafe { call6::<FILL>(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) }
 }
 
@@ -108,7 +157,12 @@ pub fn close<const FILL: bool>(fd: RawFd) -> isize {
 pub fn splice_in<const FILL: bool>(file: RawFd, offset: u64, pipe: RawFd, len: usize) -> isize {
     let mut at = offset as libc::loff_t;
     // SAFETY: the position is ours and alive until the call returns; no other memory is touched.
-    unsafe { call6::<FILL>(libc::SYS_splice, [file as usize, &raw mut at as usize, pipe as usize, 0, len, 0]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_splice,
+            [file as usize, &raw mut at as usize, pipe as usize, 0, len, 0],
+        )
+    }
 }
 
 /// Bytes moved from a pipe to where `to` stands, or -errno.
@@ -123,7 +177,12 @@ pub fn splice_out<const FILL: bool>(pipe: RawFd, to: RawFd, len: usize) -> isize
 pub fn sendfile<const FILL: bool>(to: RawFd, file: RawFd, offset: u64, len: usize) -> isize {
     let mut at = offset as libc::off64_t;
     // SAFETY: the position is ours and alive until the call returns; no other memory is touched.
-    unsafe { call6::<FILL>(libc::SYS_sendfile, [to as usize, file as usize, &raw mut at as usize, len, 0, 0]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_sendfile,
+            [to as usize, file as usize, &raw mut at as usize, len, 0, 0],
+        )
+    }
 }
 
 /// Bytes copied between two files at the same offset, or -errno.
@@ -132,7 +191,9 @@ pub fn copy_range<const FILL: bool>(from: RawFd, to: RawFd, offset: u64, len: us
     let (mut at, mut there) = (offset as libc::loff_t, offset as libc::loff_t);
     let (at, there) = (&raw mut at as usize, &raw mut there as usize);
     // SAFETY: the positions are ours and alive until the call returns; no other memory is touched.
-    unsafe { call6::<FILL>(libc::SYS_copy_file_range, [from as usize, at, to as usize, there, len, 0]) }
+    unsafe {
+        call6::<FILL>(libc::SYS_copy_file_range, [from as usize, at, to as usize, there, len, 0])
+    }
 }
 
 #[cfg(test)]
@@ -145,9 +206,13 @@ mod tests {
         let (mut file, other) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         file.write_all(b"0123456789").unwrap();
         let (fd, mut buffer) = (file.as_raw_fd(), [0u8; 6]);
-        let half = |at: usize, base: *mut u8| libc::iovec { iov_base: base.wrapping_add(at).cast(), iov_len: 3 };
+        let half = |at: usize, base: *mut u8| libc::iovec {
+            iov_base: base.wrapping_add(at).cast(),
+            iov_len: 3,
+        };
         let parts = [half(3, buffer.as_mut_ptr()), half(0, buffer.as_mut_ptr())];
-        // SAFETY: buffers and vectors are as long as the lengths given; the mapping is read before it is taken away.
+        // SAFETY: buffers and vectors are as long as the lengths given; the mapping is read before
+        // it is taken away.
         unsafe {
             assert_eq!(preadv::<FILL>(fd, parts.as_ptr(), 2, 1), 6);
             assert_eq!(&buffer, b"456123");
@@ -165,7 +230,10 @@ mod tests {
         assert_eq!(stat::<FILL>(c"/", &mut found), 0);
         assert_eq!(stat::<FILL>(c"/no such file", &mut found), -(libc::ENOENT as isize));
         let null = open::<FILL>(c"/dev/null", libc::O_RDONLY | libc::O_CLOEXEC) as RawFd;
-        assert_eq!((null > 2, close::<FILL>(null), close::<FILL>(-1)), (true, 0, -(libc::EBADF as isize)));
+        assert_eq!(
+            (null > 2, close::<FILL>(null), close::<FILL>(-1)),
+            (true, 0, -(libc::EBADF as isize))
+        );
         let (from, to) = nix::unistd::pipe().unwrap();
         assert_eq!(splice_in::<FILL>(fd, 4, to.as_raw_fd(), 100), 6);
         assert_eq!(splice_out::<FILL>(from.as_raw_fd(), other.as_raw_fd(), 100), 6);

@@ -1,18 +1,22 @@
-//! Whether this thread runs with a user shadow stack: calls without return, as the hot path makes them, would kill it.
+//! Whether this thread runs with a user shadow stack: calls without return, as the hot path makes
+//! them, would kill it.
 #![allow(unsafe_code)]
 
-/// Whether user shadow stacks are on for the calling thread. Always false but on x86-64 since Linux 6.6 with a program built for them.
+/// Whether user shadow stacks are on for the calling thread. Always false but on x86-64 since Linux
+/// 6.6 with a program built for them.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 pub fn shadow_stack_on() -> bool {
     const ARCH_SHSTK_STATUS: libc::c_int = 0x5005;
     const ARCH_SHSTK_SHSTK: u64 = 1;
     let mut features = 0u64;
-    // SAFETY: the call writes one u64, which outlives it; older kernels answer EINVAL and write nothing.
+    // SAFETY: the call writes one u64, which outlives it; older kernels answer EINVAL and write
+    // nothing.
     let done = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SHSTK_STATUS, &raw mut features) };
     done == 0 && features & ARCH_SHSTK_SHSTK != 0
 }
 
-/// Whether user shadow stacks are on for the calling thread: they exist on x86-64 only, as far as we need to know.
+/// Whether user shadow stacks are on for the calling thread: they exist on x86-64 only, as far as
+/// we need to know.
 #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub fn shadow_stack_on() -> bool {
     false
@@ -25,7 +29,8 @@ mod tests {
         // Linux 6.6 and later list it per thread; no line means no.
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let shown = status.lines().find_map(|line| line.strip_prefix("x86_Thread_features:"));
-        let listed = shown.is_some_and(|features| features.split_whitespace().any(|f| f == "shstk"));
+        let listed =
+            shown.is_some_and(|features| features.split_whitespace().any(|f| f == "shstk"));
         assert_eq!(super::shadow_stack_on(), listed);
     }
 }

@@ -1,4 +1,5 @@
-//! Another program as a child: its output bounded, its use of the machine counted, and never longer alive than we are.
+//! Another program as a child: its output bounded, its use of the machine counted, and never longer
+//! alive than we are.
 #![allow(unsafe_code)]
 
 use std::ffi::OsStr;
@@ -48,24 +49,41 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The variable with the secret of the network probes: no other program is to see it.
 pub const SECRET: &str = "IOTUI_SECRET";
 
-/// The program of that name in the folders of `path`; relative ones are passed over, so that no file of the current folder is run.
+/// The program of that name in the folders of `path`; relative ones are passed over, so that no
+/// file of the current folder is run.
 pub fn find(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    let runs = |file: &PathBuf| nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok() && file.is_file();
-    std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(runs)
+    let runs = |file: &PathBuf| {
+        nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok() && file.is_file()
+    };
+    std::env::split_paths(path?)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(program))
+        .find(runs)
 }
 
 fn command(program: &Path, args: &[String]) -> Command {
     let mut command = Command::new(program);
-    command.args(args).env("LC_ALL", "C").env_remove("LANGUAGE").env_remove("POSIXLY_CORRECT").env_remove(SECRET).current_dir("/");
+    command
+        .args(args)
+        .env("LC_ALL", "C")
+        .env_remove("LANGUAGE")
+        .env_remove("POSIXLY_CORRECT")
+        .env_remove(SECRET)
+        .current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command
 }
 
-/// Runs `program` and waits for its end. It runs in a process group of its own, in `/`, without input, in the C locale.
+/// Runs `program` and waits for its end. It runs in a process group of its own, in `/`, without
+/// input, in the C locale.
 ///
 /// # Errors
 /// It cannot be started; or (`TimedOut`) it did not end when it was killed.
-pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> Ask) -> io::Result<Ended> {
+pub fn run(
+    program: &Path,
+    args: &[String],
+    watch: &mut dyn FnMut(Duration) -> Ask,
+) -> io::Result<Ended> {
     let parent = std::process::id();
     let mut command = command(program, args);
     // SAFETY: the closure makes a few system calls and touches no memory of the parent's.
@@ -78,7 +96,8 @@ pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> A
     let mut stderr = Pipe::new(err, MOST_ERRORS);
     let (begin, mut asked, mut killed) = (Instant::now(), false, None::<Instant>);
     let signal = |to: i32, signal: libc::c_int| {
-        // SAFETY: kill(2) takes numbers and touches no memory; the child is not reaped yet, so that its number is its own.
+        // SAFETY: kill(2) takes numbers and touches no memory; the child is not reaped yet, so that
+        // its number is its own.
         unsafe { libc::kill(to, signal) };
     };
     let (status, usage) = loop {
@@ -106,10 +125,19 @@ pub fn run(program: &Path, args: &[String], watch: &mut dyn FnMut(Duration) -> A
     let ended = monotonic_nanos();
     stdout.drain();
     stderr.drain();
-    Ok(Ended { status, stdout: stdout.kept, stderr: stderr.kept, usage, started, ended, flooded: stdout.full })
+    Ok(Ended {
+        status,
+        stdout: stdout.kept,
+        stderr: stderr.kept,
+        usage,
+        started,
+        ended,
+        flooded: stdout.full,
+    })
 }
 
-/// In the child, before it becomes the program: SIGINT ends it, and SIGKILL comes when the thread that started it ends, however it ends.
+/// In the child, before it becomes the program: SIGINT ends it, and SIGKILL comes when the thread
+/// that started it ends, however it ends.
 fn die_with(parent: u32) -> io::Result<()> {
     // SAFETY: SIG_DFL installs no handler, and signal(2) is async-signal-safe.
     // A shell's background job ignores the signal, and its children would too.
@@ -120,7 +148,11 @@ fn die_with(parent: u32) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     // It may have ended before.
-    if std::os::unix::process::parent_id() == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+    if std::os::unix::process::parent_id() == parent {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
 }
 
 /// One end of a pipe, and what came out of it.
@@ -134,7 +166,8 @@ struct Pipe<T> {
 impl<T: Read + AsFd> Pipe<T> {
     fn new(from: Option<T>, most: usize) -> Pipe<T> {
         if let Some(from) = &from {
-            // SAFETY: F_SETFL takes a number and no pointer, and the descriptor is borrowed, so open. A refusal shows as a read that waits.
+            // SAFETY: F_SETFL takes a number and no pointer, and the descriptor is borrowed, so
+            // open. A refusal shows as a read that waits.
             unsafe { libc::fcntl(from.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         }
         Pipe { from, kept: Vec::new(), most, full: false }
@@ -144,7 +177,8 @@ impl<T: Read + AsFd> Pipe<T> {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes what is there; what is too much is thrown away. At most some MiB at a time: a child that prints for ever is watched too.
+    /// Takes what is there; what is too much is thrown away. At most some MiB at a time: a child
+    /// that prints for ever is watched too.
     fn drain(&mut self) {
         let mut block = [0; 16 << 10];
         for _ in 0..256 {
@@ -165,12 +199,18 @@ impl<T: Read + AsFd> Pipe<T> {
 
 /// Until there is something to read, or a tick has passed.
 fn wait<A: Read + AsFd, B: Read + AsFd>(stdout: &Pipe<A>, stderr: &Pipe<B>) {
-    let of = |fd: Option<BorrowedFd>| libc::pollfd { fd: fd.map_or(-1, |fd| fd.as_raw_fd()), events: libc::POLLIN, revents: 0 };
+    let of = |fd: Option<BorrowedFd>| libc::pollfd {
+        fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
+        events: libc::POLLIN,
+        revents: 0,
+    };
     let mut fds = [of(stdout.fd()), of(stderr.fd())];
     // Both closed: it is about to end.
     let tick = if fds.iter().all(|fd| fd.fd < 0) { Duration::from_millis(1) } else { TICK };
     // SAFETY: two entries, both initialised.
-    let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int) };
+    let ready = unsafe {
+        libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, tick.as_millis() as libc::c_int)
+    };
     if ready < 0 {
         // Interrupted, or refused: the child is looked after all the same.
         super::pause::sleep(Duration::from_millis(1));
@@ -203,16 +243,27 @@ mod tests {
 
     #[test]
     fn output_status_and_use_are_told() {
-        let done = shell("echo out; echo err >&2; read x; echo \"$LC_ALL $PWD\"; exit 3", &mut |_| Ask::GoOn).unwrap();
+        let done =
+            shell("echo out; echo err >&2; read x; echo \"$LC_ALL $PWD\"; exit 3", &mut |_| {
+                Ask::GoOn
+            })
+            .unwrap();
         assert_eq!((done.status.code(), done.flooded), (Some(3), false));
-        assert_eq!((done.stdout.as_slice(), done.stderr.as_slice()), (&b"out\nC /\n"[..], &b"err\n"[..]));
+        assert_eq!(
+            (done.stdout.as_slice(), done.stderr.as_slice()),
+            (&b"out\nC /\n"[..], &b"err\n"[..])
+        );
         assert!(done.ended > done.started && done.usage.minor_faults > 0);
         assert!(run(Path::new("/no/such/program"), &[], &mut |_| Ask::GoOn).is_err());
     }
 
     #[test]
     fn it_never_sees_the_secret() {
-        assert!(command(Path::new("/bin/true"), &[]).get_envs().any(|(name, value)| name == SECRET && value.is_none()));
+        assert!(
+            command(Path::new("/bin/true"), &[])
+                .get_envs()
+                .any(|(name, value)| name == SECRET && value.is_none())
+        );
     }
 
     #[test]
@@ -225,11 +276,14 @@ mod tests {
 
     #[test]
     fn an_interrupt_lets_it_say_its_last_words() {
-        let done = shell("trap 'echo last; exit 0' INT; echo ready; while :; do sleep 0.01; done", &mut |since| match since.as_millis() {
-            0..200 => Ask::GoOn,
-            200..5000 => Ask::Interrupt,
-            _ => Ask::Kill,
-        });
+        let done = shell(
+            "trap 'echo last; exit 0' INT; echo ready; while :; do sleep 0.01; done",
+            &mut |since| match since.as_millis() {
+                0..200 => Ask::GoOn,
+                200..5000 => Ask::Interrupt,
+                _ => Ask::Kill,
+            },
+        );
         let done = done.unwrap();
         assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(0), &b"ready\nlast\n"[..]));
     }
@@ -241,6 +295,9 @@ mod tests {
         assert!(path("/bin:/usr/bin".into()).is_some_and(|found| found.is_absolute()));
         std::fs::write(dir.path().join("sh"), "not to be run").unwrap();
         assert_eq!(path(format!("{}:.:bin:", dir.path().display())), None);
-        assert_eq!((find("sh", None), find("no such program", std::env::var_os("PATH").as_deref())), (None, None));
+        assert_eq!(
+            (find("sh", None), find("no such program", std::env::var_os("PATH").as_deref())),
+            (None, None)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The clock of latencies: the time-stamp counter where it is sound (10 ns a reading), else CLOCK_MONOTONIC (22 ns).
+//! The clock of latencies: the time-stamp counter where it is sound (10 ns a reading), else
+//! CLOCK_MONOTONIC (22 ns).
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -19,7 +20,13 @@ impl Clock {
     /// The best clock of this machine, calibrated once (0.5 ms).
     pub fn best() -> Clock {
         static CLOCK: OnceLock<Clock> = OnceLock::new();
-        *CLOCK.get_or_init(|| if tsc_is_sound() { Clock { tsc: true, scale: calibrate() } } else { Clock::monotonic() })
+        *CLOCK.get_or_init(|| {
+            if tsc_is_sound() {
+                Clock { tsc: true, scale: calibrate() }
+            } else {
+                Clock::monotonic()
+            }
+        })
     }
 
     pub fn monotonic() -> Clock {
@@ -32,8 +39,9 @@ impl Clock {
         if self.tsc { ticks() } else { monotonic_nanos() }
     }
 
-    /// Ticks when everything before is done, loads included, and before anything after begins: the time-stamp counter alone
-    /// may be read while some hundred instructions in front of it are under way.
+    /// Ticks when everything before is done, loads included, and before anything after begins: the
+    /// time-stamp counter alone may be read while some hundred instructions in front of it are
+    /// under way.
     #[inline(always)]
     pub fn alone(self) -> u64 {
         if !self.tsc {
@@ -125,7 +133,8 @@ pub fn counter() -> u64 {
 #[inline(always)]
 pub fn counter_ordered() -> u64 {
     let mut processor = 0;
-    // SAFETY: rdtscp writes the counter and a number of ours; every x86-64 CPU of the last 15 years has it.
+    // SAFETY: rdtscp writes the counter and a number of ours; every x86-64 CPU of the last 15 years
+    // has it.
     unsafe { std::arch::x86_64::__rdtscp(&mut processor) }
 }
 
@@ -135,7 +144,9 @@ pub fn counter_ordered() -> u64 {
 pub fn counter_ordered() -> u64 {
     let value: u64;
     // SAFETY: a barrier, and the virtual counter, which is readable from user space on Linux.
-    unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) value, options(nomem, nostack)) };
+    unsafe {
+        std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) value, options(nomem, nostack))
+    };
     value
 }
 
@@ -150,16 +161,20 @@ pub fn has_ordered_counter() -> bool {
         return true;
     }
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    info.lines().find(|line| line.starts_with("flags")).is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "rdtscp"))
+    info.lines()
+        .find(|line| line.starts_with("flags"))
+        .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "rdtscp"))
 }
 
-/// Picoseconds of so many ticks of [`counter`], which may be less than a nanosecond; `None` where it is no sound clock.
+/// Picoseconds of so many ticks of [`counter`], which may be less than a nanosecond; `None` where
+/// it is no sound clock.
 pub fn counter_picos(ticks: u64) -> Option<u64> {
     let clock = Clock::best();
     clock.tsc.then(|| clock.nanos(0, ticks.saturating_mul(1000)))
 }
 
-/// The counter ticks at one rate in every power state and CPU: the CPU says so and the kernel itself keeps time by it.
+/// The counter ticks at one rate in every power state and CPU: the CPU says so and the kernel
+/// itself keeps time by it.
 fn tsc_is_sound() -> bool {
     if cfg!(target_arch = "aarch64") {
         return true;
@@ -169,13 +184,17 @@ fn tsc_is_sound() -> bool {
     let info = read("/proc/cpuinfo");
     let flags = info.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
     let has = |flag: &str| flags.split_whitespace().any(|f| f == flag);
-    cfg!(target_arch = "x86_64") && matches!(source.trim(), "tsc" | "kvm-clock") && has("constant_tsc") && has("nonstop_tsc")
+    cfg!(target_arch = "x86_64")
+        && matches!(source.trim(), "tsc" | "kvm-clock")
+        && has("constant_tsc")
+        && has("nonstop_tsc")
 }
 
 /// An end is known within some 10 ns, so the rate within 4e-5; every process waits this long.
 const CALIBRATION: Duration = Duration::from_micros(500);
 
-/// Nanoseconds per tick; each end is the tightest of five pairs, so that an interrupt does not count.
+/// Nanoseconds per tick; each end is the tightest of five pairs, so that an interrupt does not
+/// count.
 fn calibrate() -> u64 {
     let pair = || {
         let tries = (0..5).map(|_| {
@@ -209,7 +228,10 @@ mod tests {
             let inner = inner.elapsed().as_nanos() as f64;
             let nanos = clock.nanos(start, clock.now()) as f64;
             let outer = outer.elapsed().as_nanos() as f64;
-            assert!(nanos > inner * 0.999 && nanos < outer * 1.001, "{clock:?}: {inner} <= {nanos} <= {outer}");
+            assert!(
+                nanos > inner * 0.999 && nanos < outer * 1.001,
+                "{clock:?}: {inner} <= {nanos} <= {outer}"
+            );
         }
     }
 

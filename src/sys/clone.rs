@@ -16,7 +16,8 @@ struct CloneRange {
     to: u64,
 }
 
-/// Tries to share the first blocks of `from` with `to` (FICLONERANGE), which is empty and is empty again afterwards.
+/// Tries to share the first blocks of `from` with `to` (FICLONERANGE), which is empty and is empty
+/// again afterwards.
 pub fn clones(from: &File, to: &File) -> bool {
     let size = from.metadata().map_or(0, |meta| meta.len());
     // 0 is all of it: the end of a small file need not be that of a block.

@@ -18,12 +18,15 @@ use super::residency::{Method, Residency, residency_if_known};
 
 /// One pass empties any file that nobody maps; what is left after this long stays (measured).
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Looks in a row, 31 ms in all, that find the same pages clean: memory itself, or pages that others map. They stay.
+/// Looks in a row, 31 ms in all, that find the same pages clean: memory itself, or pages that
+/// others map. They stay.
 const SAME: u32 = 5;
-/// The share of a file that must be resident to call it warm: a kernel may evict a little by itself.
+/// The share of a file that must be resident to call it warm: a kernel may evict a little by
+/// itself.
 pub const WARM: f64 = 0.99;
 const WARM_PASSES: u32 = 3;
-/// Reads this large build the largest page-cache folios, and a slow disk still moves one within 100 ms.
+/// Reads this large build the largest page-cache folios, and a slow disk still moves one within 100
+/// ms.
 const PIECE: u64 = 2 << 20;
 
 thread_local! {
@@ -34,8 +37,8 @@ thread_local! {
 /// What [`make_cold`] reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
-    /// What is still cached; `None` where nothing can tell.
-    /// With [`Method::Sampled`] as it was before the last drop, which removed the pages that sampling read.
+    /// What is still cached; `None` where nothing can tell. With [`Method::Sampled`] as it was
+    /// before the last drop, which removed the pages that sampling read.
     pub left: Option<Residency>,
     /// Nanoseconds from start to end, writing back included.
     pub nanos: u64,
@@ -50,13 +53,16 @@ impl Cold {
     }
 }
 
-/// Writes back and drops the cached pages of `file`, and looks whether `[0, len)` is gone, for up to 200 ms after the first try, or as long as there is hope.
+/// Writes back and drops the cached pages of `file`, and looks whether `[0, len)` is gone, for up
+/// to 200 ms after the first try, or as long as there is hope.
 ///
-/// Unmap it in this process first: pages that anyone has mapped and touched stay, and [`Cold::left`] counts them (see [`super::mappers`]).
-/// A regular file is dropped whole, since a large folio across the end of a range would stay; a device up to `len`.
+/// Unmap it in this process first: pages that anyone has mapped and touched stay, and
+/// [`Cold::left`] counts them (see [`super::mappers`]). A regular file is dropped whole, since a
+/// large folio across the end of a range would stay; a device up to `len`.
 ///
 /// # Errors
-/// The errno of fdatasync(2) (EIO: the device failed), posix_fadvise(2), or of asking for the residency.
+/// The errno of fdatasync(2) (EIO: the device failed), posix_fadvise(2), or of asking for the
+/// residency.
 pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
     make_cold_by(file, len, None)
 }
@@ -98,20 +104,29 @@ pub fn make_cold_by(file: &File, len: u64, method: Option<Method>) -> io::Result
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
 }
 
-/// Drops the cached pages of a part of `file` that are clean and mapped by nobody; large folios across its ends stay.
+/// Drops the cached pages of a part of `file` that are clean and mapped by nobody; large folios
+/// across its ends stay.
 ///
 /// # Errors
 /// The errno of posix_fadvise(2).
 pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
     let clip = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-    Ok(posix_fadvise(file.as_fd(), clip(offset), clip(len), PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
+    Ok(posix_fadvise(
+        file.as_fd(),
+        clip(offset),
+        clip(len),
+        PosixFadviseAdvice::POSIX_FADV_DONTNEED,
+    )?)
 }
 
-/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is, `None` where nothing can tell.
+/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache; returns what is,
+/// `None` where nothing can tell.
 ///
-/// Of a file all of which is cached only the end is read: the CPU caches then hold what they hold after reading all of it.
+/// Of a file all of which is cached only the end is read: the CPU caches then hold what they hold
+/// after reading all of it.
 ///
-/// Looks at `stop` every 2 MiB. Reads on a descriptor of its own, so `file` may be open for direct I/O.
+/// Looks at `stop` every 2 MiB. Reads on a descriptor of its own, so `file` may be open for direct
+/// I/O.
 ///
 /// # Errors
 /// `Interrupted` when stopped; else the errno of reading or of asking for the residency.
@@ -123,7 +138,11 @@ pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<
 ///
 /// # Errors
 /// As [`make_warm`].
-pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<Residency>> {
+pub fn make_warm_unless(
+    file: &File,
+    len: u64,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Option<Residency>> {
     let own = fd::reopen(file)?;
     let len = fd::clip(file, 0, len)?;
     // Kept for the next time: a trial of a millisecond would wait as long for fresh pages.
@@ -148,9 +167,11 @@ pub fn make_warm_unless(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::R
     }
 }
 
-/// Where reading has to begin: at twice what the CPU caches hold before the end where every page was counted and is there, else at 0.
+/// Where reading has to begin: at twice what the CPU caches hold before the end where every page
+/// was counted and is there, else at 0.
 fn uncached_from(state: Option<Residency>, len: u64, cpu_cache: u64) -> u64 {
-    let all = state.is_some_and(|state| state.method != Method::Sampled && state.cached >= state.pages);
+    let all =
+        state.is_some_and(|state| state.method != Method::Sampled && state.cached >= state.pages);
     if all { len.saturating_sub(cpu_cache.saturating_mul(2)) } else { 0 }
 }
 
@@ -161,12 +182,17 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 /// # Errors
 /// The reason.
 pub fn may_drop_caches() -> Result<(), String> {
-    access(DROP_CACHES, AccessFlags::W_OK)
-        .map_err(|errno| format!("writes to {DROP_CACHES}, which only root may ({}): use sudo, or --cold data", errno.desc()))
+    access(DROP_CACHES, AccessFlags::W_OK).map_err(|errno| {
+        format!(
+            "writes to {DROP_CACHES}, which only root may ({}): use sudo, or --cold data",
+            errno.desc()
+        )
+    })
 }
 
-/// Drops what the kernel remembers of all files, after sync(2): dirty pages are no cache yet and would stay. `what` is
-/// proc_sys_vm(5)'s number: 1 page cache, 2 directory entries and inodes, 3 both.
+/// Drops what the kernel remembers of all files, after sync(2): dirty pages are no cache yet and
+/// would stay. `what` is proc_sys_vm(5)'s number: 1 page cache, 2 directory entries and inodes, 3
+/// both.
 ///
 /// # Errors
 /// The errno of writing to drop_caches: EACCES or EROFS without the right.
@@ -175,7 +201,13 @@ pub fn drop_caches(what: u8) -> io::Result<()> {
     std::fs::write(DROP_CACHES, format!("{what}\n"))
 }
 
-fn read_once(file: &File, from: u64, len: u64, buffer: &mut [u8], stop: &dyn Fn() -> bool) -> io::Result<()> {
+fn read_once(
+    file: &File,
+    from: u64,
+    len: u64,
+    buffer: &mut [u8],
+    stop: &dyn Fn() -> bool,
+) -> io::Result<()> {
     let mut at = from;
     while at < len {
         if stop() {
@@ -202,7 +234,11 @@ fn write_back(file: &File) -> io::Result<()> {
 
 fn drop_pages(file: &File, len: u64) -> io::Result<()> {
     let whole = !file.metadata()?.file_type().is_block_device();
-    let end = if whole { 0 } else { len.checked_next_multiple_of(PIECE).and_then(|end| i64::try_from(end).ok()).unwrap_or(0) };
+    let end = if whole {
+        0
+    } else {
+        len.checked_next_multiple_of(PIECE).and_then(|end| i64::try_from(end).ok()).unwrap_or(0)
+    };
     Ok(posix_fadvise(file, 0, end, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
 }
 

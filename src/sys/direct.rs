@@ -20,18 +20,21 @@ pub struct DirectAlign {
     pub mem: u32,
     /// Of file offset and length.
     pub offset: u32,
-    /// Of file offset and length when reading, where it is smaller and the kernel says so (Linux 6.14).
+    /// Of file offset and length when reading, where it is smaller and the kernel says so (Linux
+    /// 6.14).
     pub read_offset: Option<u32>,
 }
 
-/// Whether direct I/O works on a file. A promise, not a proof: look at residency and device bytes afterwards.
+/// Whether direct I/O works on a file. A promise, not a proof: look at residency and device bytes
+/// afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DirectSupport {
     Known(DirectAlign),
     /// The file system answered: not on this file.
     Refused,
-    /// The kernel is older than 6.1, or the file system does not say (tmpfs takes O_DIRECT and serves memory).
+    /// The kernel is older than 6.1, or the file system does not say (tmpfs takes O_DIRECT and
+    /// serves memory).
     Unknown,
 }
 
@@ -41,10 +44,18 @@ pub enum DirectSupport {
 /// The errno of statx(2); ENOSYS and EPERM (a sandbox) count as unknown.
 pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
     let mut stat = MaybeUninit::<libc::statx>::zeroed();
-    // SAFETY: an empty path with AT_EMPTY_PATH means the descriptor; the kernel fills one struct statx that outlives the call.
+    // SAFETY: an empty path with AT_EMPTY_PATH means the descriptor; the kernel fills one struct
+    // statx that outlives the call.
     let done = unsafe {
         let mask = STATX_DIOALIGN | STATX_DIO_READ_ALIGN;
-        libc::syscall(libc::SYS_statx, file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, mask, stat.as_mut_ptr())
+        libc::syscall(
+            libc::SYS_statx,
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            mask,
+            stat.as_mut_ptr(),
+        )
     };
     if done != 0 {
         let error = io::Error::last_os_error();
@@ -53,9 +64,15 @@ pub fn direct_support(file: &File) -> io::Result<DirectSupport> {
             _ => Err(error),
         };
     }
-    // SAFETY: a statx holds integers only, for which each pattern is a value, and all bytes were zeroed before the call.
+    // SAFETY: a statx holds integers only, for which each pattern is a value, and all bytes were
+    // zeroed before the call.
     let stat = unsafe { stat.assume_init() };
-    Ok(judge(stat.stx_mask, stat.stx_dio_mem_align, stat.stx_dio_offset_align, stat.stx_dio_read_offset_align))
+    Ok(judge(
+        stat.stx_mask,
+        stat.stx_dio_mem_align,
+        stat.stx_dio_offset_align,
+        stat.stx_dio_read_offset_align,
+    ))
 }
 
 fn judge(mask: u32, mem: u32, offset: u32, read: u32) -> DirectSupport {
@@ -78,7 +95,8 @@ mod tests {
     fn masks_and_zeros() {
         assert_eq!(judge(0x7ff, 512, 512, 0), DirectSupport::Unknown);
         assert_eq!(judge(STATX_DIOALIGN, 0, 0, 0), DirectSupport::Refused);
-        let known = |read_offset| DirectSupport::Known(DirectAlign { mem: 4, offset: 512, read_offset });
+        let known =
+            |read_offset| DirectSupport::Known(DirectAlign { mem: 4, offset: 512, read_offset });
         assert_eq!(judge(STATX_DIOALIGN, 4, 512, 8), known(None));
         assert_eq!(judge(STATX_DIOALIGN | STATX_DIO_READ_ALIGN, 4, 512, 8), known(Some(8)));
         assert_eq!(judge(STATX_DIOALIGN | STATX_DIO_READ_ALIGN, 4, 512, 0), known(None));

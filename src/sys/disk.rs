@@ -43,7 +43,9 @@ impl DiskStats {
             return Ok(stats);
         }
         let table = text::read("/proc/diskstats")?;
-        find(&table, major, minor).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no block device {major}:{minor}")))
+        find(&table, major, minor).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, format!("no block device {major}:{minor}"))
+        })
     }
 }
 
@@ -92,9 +94,11 @@ fn find(table: &str, major: u64, minor: u64) -> Option<DiskStats> {
     })
 }
 
-/// (major, minor) of the block device that `file` is, or lies on. `None` for tmpfs, network, overlay: nothing the kernel counts.
+/// (major, minor) of the block device that `file` is, or lies on. `None` for tmpfs, network,
+/// overlay: nothing the kernel counts.
 ///
-/// Btrfs shows an anonymous device in stat, so there the mounted one is taken; of several, the one in the mount table.
+/// Btrfs shows an anonymous device in stat, so there the mounted one is taken; of several, the one
+/// in the mount table.
 pub fn device_of(file: &File) -> Option<(u64, u64)> {
     let meta = file.metadata().ok()?;
     if meta.file_type().is_block_device() {
@@ -148,7 +152,9 @@ x y z
 
     #[test]
     fn garbage_never_panics() {
-        for text in ["", "a b c", "1 2", "1 2 3 4 5 6 7 8 9 10 -1", &format!("{} ", u64::MAX).repeat(11)] {
+        for text in
+            ["", "a b c", "1 2", "1 2 3 4 5 6 7 8 9 10 -1", &format!("{} ", u64::MAX).repeat(11)]
+        {
             let _ = parse(text.split_ascii_whitespace());
         }
         assert!(DiskStats::of(4095, 0xfffff).is_err());

@@ -1,4 +1,5 @@
-//! Which bytes of a file are stored: holes and preallocated extents read as zeros at the speed of memory.
+//! Which bytes of a file are stored: holes and preallocated extents read as zeros at the speed of
+//! memory.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +19,8 @@ const MAX_HOLES: usize = 1 << 20;
 pub enum ExtentMethod {
     /// FIEMAP: right in every state of the cache.
     Fiemap,
-    /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached; trust it only on a cold file.
+    /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached;
+    /// trust it only on a cold file.
     SeekData,
     /// Nothing answered: everything counts as stored.
     Assumed,
@@ -32,7 +34,8 @@ pub struct Extents {
     pub len: u64,
     /// Extents (or data ranges) met.
     pub count: u64,
-    /// Bytes of extents that are allocated but were never written. 0 where the method cannot tell them from holes.
+    /// Bytes of extents that are allocated but were never written. 0 where the method cannot tell
+    /// them from holes.
     pub unwritten: u64,
     /// Some extent is compressed or otherwise encoded: the device moves another number of bytes.
     pub encoded: bool,
@@ -64,7 +67,8 @@ impl Extents {
         }
     }
 
-    /// Appends a hole that starts at or behind the end of the last one; false when there is no room for it.
+    /// Appends a hole that starts at or behind the end of the last one; false when there is no room
+    /// for it.
     pub(super) fn add_hole(&mut self, hole: Range<u64>) -> bool {
         let hole = hole.start.min(self.len)..hole.end.min(self.len);
         if hole.is_empty() {
@@ -105,7 +109,11 @@ impl Extents {
 
     /// Bytes of `range` that lie in holes, by binary search; bytes behind `len` count as stored.
     pub fn hole_bytes_in(&self, range: Range<u64>) -> u64 {
-        if range.is_empty() { 0 } else { self.hole_bytes_below(range.end) - self.hole_bytes_below(range.start) }
+        if range.is_empty() {
+            0
+        } else {
+            self.hole_bytes_below(range.end) - self.hole_bytes_below(range.start)
+        }
     }
 
     fn hole_bytes_below(&self, at: u64) -> u64 {
@@ -117,10 +125,12 @@ impl Extents {
     }
 }
 
-/// The extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty pages back (FIEMAP_FLAG_SYNC).
+/// The extents of the first `len` bytes of `file`, cut at the end of the file. Writes dirty pages
+/// back (FIEMAP_FLAG_SYNC).
 ///
 /// # Errors
-/// The errno of fstat(2), or of the ioctl when it failed for another reason than not being supported (EIO: the device failed).
+/// The errno of fstat(2), or of the ioctl when it failed for another reason than not being
+/// supported (EIO: the device failed).
 pub fn extents(file: &File, len: u64) -> io::Result<Extents> {
     let len = fd::clip(file, 0, len)?;
     if file.metadata()?.file_type().is_block_device() {

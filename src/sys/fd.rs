@@ -18,24 +18,28 @@ pub fn page_size() -> u64 {
     }
 }
 
-/// The path by which any thread or process of this machine that may see us can open `file` again, also when it has no name.
+/// The path by which any thread or process of this machine that may see us can open `file` again,
+/// also when it has no name.
 pub fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
 }
 
-/// The path by which the calling thread can open `file` again, also when its descriptor table is its own: `/proc/self` shows the main thread's.
+/// The path by which the calling thread can open `file` again, also when its descriptor table is
+/// its own: `/proc/self` shows the main thread's.
 pub fn own_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))
 }
 
-/// Opens a file whose time of last access reading is to leave alone (`O_NOATIME`), where that may be asked for: by its owner and by
-/// root. For all others as ordinary programs open it.
+/// Opens a file whose time of last access reading is to leave alone (`O_NOATIME`), where that may
+/// be asked for: by its owner and by root. For all others as ordinary programs open it.
 ///
 /// # Errors
 /// The errno of open(2).
 pub fn open_noatime(path: &Path, options: &mut OpenOptions, flags: i32) -> io::Result<File> {
     match options.custom_flags(flags | libc::O_NOATIME).open(path) {
-        Err(error) if error.raw_os_error() == Some(libc::EPERM) => options.custom_flags(flags).open(path),
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            options.custom_flags(flags).open(path)
+        }
         opened => opened,
     }
 }
@@ -48,19 +52,25 @@ pub fn is_noatime(file: &File) -> io::Result<bool> {
     Ok(fcntl(file, FcntlArg::F_GETFL)? & libc::O_NOATIME != 0)
 }
 
-/// A second, read-only, buffered open file description of `file`: own position, own read-ahead state, no `O_DIRECT`, `O_NOATIME` where
-/// it may be. Without /proc it is `file` itself once more: what only reads at offsets gets the same bytes.
+/// A second, read-only, buffered open file description of `file`: own position, own read-ahead
+/// state, no `O_DIRECT`, `O_NOATIME` where it may be. Without /proc it is `file` itself once more:
+/// what only reads at offsets gets the same bytes.
 ///
 /// # Errors
 /// The errno of open(2): EACCES without the right to read.
 pub fn reopen(file: &File) -> io::Result<File> {
     match open_noatime(&own_path(file), File::options().read(true), 0) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => file.try_clone(),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            file.try_clone()
+        }
         opened => opened,
     }
 }
 
-/// Opens what the user named to read it, whatever it is, without waiting: a FIFO without a writer would block an open for ever.
+/// Opens what the user named to read it, whatever it is, without waiting: a FIFO without a writer
+/// would block an open for ever.
 ///
 /// # Errors
 /// The errno of open(2).
@@ -68,7 +78,8 @@ pub fn open_named(path: &Path) -> io::Result<File> {
     open_noatime(path, File::options().read(true), libc::O_NONBLOCK)
 }
 
-/// How to open `path` again and again as [`open_named`] does: where `O_NOATIME` is refused, each try with it is an open more.
+/// How to open `path` again and again as [`open_named`] does: where `O_NOATIME` is refused, each
+/// try with it is an open more.
 ///
 /// # Errors
 /// The errno of open(2) or fcntl(2).
@@ -80,21 +91,35 @@ pub fn named_options(path: &Path) -> io::Result<OpenOptions> {
 /// Opens a regular file to read it.
 ///
 /// # Errors
-/// The errno of open(2) or fstat(2); `InvalidInput` where it is anything else: a pipe would be waited for, a device can be endless.
+/// The errno of open(2) or fstat(2); `InvalidInput` where it is anything else: a pipe would be
+/// waited for, a device can be endless.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     // Without waiting for a writer, and without becoming the terminal of anybody.
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let file =
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let regular = file.metadata()?.is_file();
-    if regular { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")) }
+    if regular {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+    }
 }
 
-/// The descriptor of this process that `path` names, links followed: 1 for `/dev/stdout`, 3 for `/proc/self/fd/3`.
+/// The descriptor of this process that `path` names, links followed: 1 for `/dev/stdout`, 3 for
+/// `/proc/self/fd/3`.
 pub fn named_descriptor(path: &Path) -> Option<RawFd> {
-    let folders = ["/dev/fd".into(), "/proc/self/fd".into(), "/proc/thread-self/fd".into(), format!("/proc/{}/fd", std::process::id())];
+    let folders = [
+        "/dev/fd".into(),
+        "/proc/self/fd".into(),
+        "/proc/thread-self/fd".into(),
+        format!("/proc/{}/fd", std::process::id()),
+    ];
     let mut path = path.to_path_buf();
     // As many links as the kernel follows.
     for _ in 0..40 {
-        let in_folder = path.parent().is_some_and(|parent| folders.iter().any(|folder| parent == Path::new(folder)));
+        let in_folder = path
+            .parent()
+            .is_some_and(|parent| folders.iter().any(|folder| parent == Path::new(folder)));
         if in_folder {
             return path.file_name()?.to_str()?.parse().ok().filter(|number| *number >= 0);
         }
@@ -112,7 +137,8 @@ pub fn writable_copy(number: RawFd) -> io::Result<File> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(libc::EBADF));
     }
-    // SAFETY: used for two calls of fcntl(2), which look the number up and refuse one that is not open.
+    // SAFETY: used for two calls of fcntl(2), which look the number up and refuse one that is not
+    // open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     let mode = fcntl(borrowed, FcntlArg::F_GETFL)? & libc::O_ACCMODE;
     if mode == libc::O_RDONLY {
@@ -121,7 +147,8 @@ pub fn writable_copy(number: RawFd) -> io::Result<File> {
     Ok(borrowed.try_clone_to_owned()?.into())
 }
 
-/// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat does not tell).
+/// Bytes that can be read from `file`: its length, or the capacity of a block device (which stat
+/// does not tell).
 ///
 /// # Errors
 /// The errno of fstat(2); for a device of open(2) or lseek(2).
@@ -176,7 +203,8 @@ mod tests {
         use nix::unistd::{Uid, setfsuid};
         use std::os::unix::fs::PermissionsExt;
         let own = tempfile::NamedTempFile::new().unwrap();
-        let granted = |options: OpenOptions| is_noatime(&options.open(own.path()).unwrap()).unwrap();
+        let granted =
+            |options: OpenOptions| is_noatime(&options.open(own.path()).unwrap()).unwrap();
         assert!(granted(named_options(own.path()).unwrap()));
         if !nix::unistd::geteuid().is_root() {
             return crate::sys::testing::skip("only root can be somebody else");
@@ -185,11 +213,17 @@ mod tests {
         // Of this thread only, with the rights to files that root has.
         let stranger = || {
             setfsuid(Uid::from_raw(65534));
-            named_options(own.path())
-                .map(|options| (options.open(own.path()).is_ok(), is_noatime(&options.open(own.path()).unwrap()).unwrap()))
+            named_options(own.path()).map(|options| {
+                (
+                    options.open(own.path()).is_ok(),
+                    is_noatime(&options.open(own.path()).unwrap()).unwrap(),
+                )
+            })
         };
         let found = std::thread::scope(|scope| scope.spawn(stranger).join().unwrap());
         assert_eq!(found.unwrap(), (true, false));
-        assert!(matches!(named_options(Path::new("/no/such/file")), Err(error) if error.kind() == io::ErrorKind::NotFound));
+        assert!(
+            matches!(named_options(Path::new("/no/such/file")), Err(error) if error.kind() == io::ErrorKind::NotFound)
+        );
     }
 }

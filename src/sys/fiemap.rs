@@ -47,8 +47,15 @@ struct Request {
 /// The holes of `[0, len)`; `None` when the file system has no FIEMAP.
 pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
     let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
-    let mut request =
-        Box::new(Request { start: 0, length: 0, flags: 0, mapped: 0, room: 0, reserved: 0, extents: [Extent::default(); BATCH] });
+    let mut request = Box::new(Request {
+        start: 0,
+        length: 0,
+        flags: 0,
+        mapped: 0,
+        room: 0,
+        reserved: 0,
+        extents: [Extent::default(); BATCH],
+    });
     while walk.at < len {
         let start = walk.at;
         if !ask(file, &mut request, start, len - start)? {
@@ -111,14 +118,24 @@ fn ask(file: &File, request: &mut Request, start: u64, length: u64) -> io::Resul
     (request.start, request.length) = (start, length);
     (request.flags, request.mapped, request.room) = (FIEMAP_FLAG_SYNC, 0, BATCH as u32);
     // SAFETY: a struct fiemap followed by as many extents as `room` says, alive during the call.
-    let done = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as libc::Ioctl, std::ptr::from_mut(request)) };
+    let done = unsafe {
+        libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as libc::Ioctl, std::ptr::from_mut(request))
+    };
     if done == 0 {
         return Ok(true);
     }
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
         // EBADR: a flag is not supported. EPERM, EACCES: a security policy.
-        Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL | libc::ENOSYS | libc::EBADR | libc::EPERM | libc::EACCES) => Ok(false),
+        Some(
+            libc::EOPNOTSUPP
+            | libc::ENOTTY
+            | libc::EINVAL
+            | libc::ENOSYS
+            | libc::EBADR
+            | libc::EPERM
+            | libc::EACCES,
+        ) => Ok(false),
         Some(libc::EINTR) => ask(file, request, start, length),
         _ => Err(error),
     }
@@ -132,7 +149,12 @@ mod tests {
     fn walked(len: u64, extents: &[(u64, u64, u32)]) -> (Extents, bool) {
         let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
         let ended = extents.iter().try_for_each(|(logical, length, flags)| {
-            walk.take(&Extent { logical: *logical, length: *length, flags: *flags, ..Extent::default() })
+            walk.take(&Extent {
+                logical: *logical,
+                length: *length,
+                flags: *flags,
+                ..Extent::default()
+            })
         });
         (walk.found, ended.is_break())
     }
@@ -145,7 +167,10 @@ mod tests {
 
     #[test]
     fn gaps_and_unwritten_extents_are_holes() {
-        let (found, ended) = walked(100, &[(10, 10, 0), (20, 20, UNWRITTEN), (50, 10, SHARED | ENCODED), (70, 10, LAST)]);
+        let (found, ended) = walked(
+            100,
+            &[(10, 10, 0), (20, 20, UNWRITTEN), (50, 10, SHARED | ENCODED), (70, 10, LAST)],
+        );
         assert!(ended && found.shared && found.encoded && !found.inline);
         assert_eq!(found.holes(), [0..10, 20..50, 60..70, 80..100]);
         assert_eq!((found.count, found.unwritten, found.stored_bytes()), (4, 20, 30));

@@ -17,7 +17,8 @@ const PIECE: usize = 4 << 20;
 /// Pieces are halved down to this where one takes longer than [`SLOW`].
 const LEAST: usize = 64 << 10;
 const SLOW: Duration = Duration::from_millis(250);
-/// Dirty data is kept below twice this, so that stopping and the last sync do not wait for gigabytes.
+/// Dirty data is kept below twice this, so that stopping and the last sync do not wait for
+/// gigabytes.
 const WINDOW: u64 = 64 << 20;
 
 /// What failed, and where.
@@ -41,13 +42,22 @@ impl From<FillError> for io::Error {
     }
 }
 
-/// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them durable.
+/// Writes `len` bytes of [`random::fill`] with `seed` from the start of `file`, then makes them
+/// durable.
 ///
-/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes written so far, after each 4 MiB; `stop` is asked as often, and where a call is interrupted.
+/// Not preallocated: the file systems would keep unwritten extents. `progress` gets the bytes
+/// written so far, after each 4 MiB; `stop` is asked as often, and where a call is interrupted.
 ///
 /// # Errors
-/// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel gives them.
-pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, progress: &mut dyn FnMut(u64)) -> Result<(), FillError> {
+/// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO as the kernel
+/// gives them.
+pub fn fill_random(
+    file: &File,
+    len: u64,
+    seed: u64,
+    stop: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), FillError> {
     let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::at("mmap(2) of a buffer", 0))?; // page-aligned
     let (mut at, mut most) = (0, PIECE);
     while at < len {
@@ -72,7 +82,12 @@ pub fn fill_random(file: &File, len: u64, seed: u64, stop: &dyn Fn() -> bool, pr
 }
 
 /// As those of std, which begin again for ever where a file system answers EINTR for ever.
-fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64, stop: &dyn Fn() -> bool) -> Result<(), FillError> {
+fn write_all_at(
+    file: &File,
+    mut bytes: &[u8],
+    mut at: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<(), FillError> {
     let failed = |at, error| Err(FillError::at("pwrite(2)", at)(error));
     while !bytes.is_empty() {
         match file.write_at(bytes, at) {
@@ -103,10 +118,13 @@ fn keep_writing(file: &File, at: u64) -> io::Result<()> {
     }
 }
 
-/// An error of the device is reported here once and then never again, so it must not be lost; "cannot do that" is no error.
+/// An error of the device is reported here once and then never again, so it must not be lost;
+/// "cannot do that" is no error.
 fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: sync_file_range(2) takes numbers and touches no memory; the descriptor is open while `file` is borrowed.
-    let done = unsafe { libc::sync_file_range(file.as_raw_fd(), offset as i64, WINDOW as i64, flags) };
+    // SAFETY: sync_file_range(2) takes numbers and touches no memory; the descriptor is open while
+    // `file` is borrowed.
+    let done =
+        unsafe { libc::sync_file_range(file.as_raw_fd(), offset as i64, WINDOW as i64, flags) };
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
         _ if done == 0 => Ok(()),
@@ -155,11 +173,20 @@ mod tests {
         let stopped = fill_random(&file, 1, 0, &|| true, &mut |_| {}).unwrap_err().error;
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
         let stop = std::cell::Cell::new(false);
-        let midway = fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| stop.set(true)).unwrap_err().error;
-        assert_eq!((midway.kind(), file.metadata().unwrap().len()), (io::ErrorKind::Interrupted, PIECE as u64));
+        let midway =
+            fill_random(&file, 3 * PIECE as u64, 0, &|| stop.get(), &mut |_| stop.set(true))
+                .unwrap_err()
+                .error;
+        assert_eq!(
+            (midway.kind(), file.metadata().unwrap().len()),
+            (io::ErrorKind::Interrupted, PIECE as u64)
+        );
         let full = File::options().write(true).open("/dev/full").unwrap();
         let failed = fill_random(&full, 10, 0, GO, &mut |_| {}).unwrap_err();
-        assert_eq!(failed.to_string(), "pwrite(2) at offset 0: No space left on device (os error 28)");
+        assert_eq!(
+            failed.to_string(),
+            "pwrite(2) at offset 0: No space left on device (os error 28)"
+        );
         assert_eq!(failed.error.raw_os_error(), Some(libc::ENOSPC));
         fill_random(&file, 0, 0, GO, &mut |_| {}).unwrap();
     }

@@ -1,7 +1,9 @@
-//! A folder held by its descriptor, and files of iotui's own in it: made, named and removed whatever is renamed meanwhile.
+//! A folder held by its descriptor, and files of iotui's own in it: made, named and removed
+//! whatever is renamed meanwhile.
 //!
-//! Their names cannot be guessed. Each is locked by its owner from its making to its end, and the kernel drops that lock however the
-//! owner ends: what has such a name and no lock was left by a run that was killed.
+//! Their names cannot be guessed. Each is locked by its owner from its making to its end, and the
+//! kernel drops that lock however the owner ends: what has such a name and no lock was left by a
+//! run that was killed.
 #![allow(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
@@ -32,7 +34,8 @@ const MAX_ENTRIES: usize = 100_000;
 /// Sixteen hexadecimal digits that nobody can guess.
 pub fn unguessable() -> String {
     // Refused: the keys of std's hash maps are random too.
-    let number = nonce::random().map_or_else(|_| RandomState::new().build_hasher().finish(), u64::from_ne_bytes);
+    let number = nonce::random()
+        .map_or_else(|_| RandomState::new().build_hasher().finish(), u64::from_ne_bytes);
     format!("{number:016x}")
 }
 
@@ -63,7 +66,10 @@ impl Folder {
     /// The errno of open(2).
     pub fn open(path: &Path) -> io::Result<Folder> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(path)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
+            .open(path)?;
         Ok(Folder { file, path: path.into() })
     }
 
@@ -73,7 +79,8 @@ impl Folder {
     /// `InvalidInput` where it ends in no name; the errno of open(2).
     pub fn of(path: &Path) -> io::Result<(Folder, OsString)> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_bytes().ends_with(b"/"));
-        let name = name.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
+        let name =
+            name.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
         Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name.into()))
     }
 
@@ -99,7 +106,8 @@ impl Folder {
     /// # Errors
     /// The errno of open(2) with O_TMPFILE: EOPNOTSUPP, EISDIR ...
     pub fn unnamed(&self, mode: Mode) -> io::Result<File> {
-        Ok(openat(self.fd(), ".", OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC, mode)?.into())
+        Ok(openat(self.fd(), ".", OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC, mode)?
+            .into())
     }
 
     /// A new file with a name of `name`, which is asked again where it is taken.
@@ -107,7 +115,8 @@ impl Folder {
     /// # Errors
     /// The errno of open(2).
     pub fn own_file(&self, mode: Mode, name: &dyn Fn() -> String) -> io::Result<Own> {
-        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let flags =
+            OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         self.own(name, &|name| openat(self.fd(), name, flags, mode))
     }
 
@@ -118,11 +127,20 @@ impl Folder {
     pub fn own_folder(&self, name: &dyn Fn() -> String) -> io::Result<Own> {
         self.own(name, &|name| {
             mkdirat(self.fd(), name, Mode::S_IRWXU)?;
-            openat(self.fd(), name, OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC, Mode::empty())
+            openat(
+                self.fd(),
+                name,
+                OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC,
+                Mode::empty(),
+            )
         })
     }
 
-    fn own(&self, name: &dyn Fn() -> String, make: &dyn Fn(&OsStr) -> nix::Result<std::os::fd::OwnedFd>) -> io::Result<Own> {
+    fn own(
+        &self,
+        name: &dyn Fn() -> String,
+        make: &dyn Fn(&OsStr) -> nix::Result<std::os::fd::OwnedFd>,
+    ) -> io::Result<Own> {
         for _ in 0..TRIES {
             let name = OsString::from(name());
             let file = match make(&name) {
@@ -146,12 +164,16 @@ impl Folder {
     /// Gives an open file a name that nothing has; never replaces anything.
     ///
     /// # Errors
-    /// `AlreadyExists`; where the file system has no links, or no descriptor can be linked, their errno.
+    /// `AlreadyExists`; where the file system has no links, or no descriptor can be linked, their
+    /// errno.
     pub fn link(&self, file: &File, name: &OsStr) -> io::Result<()> {
-        let by_proc = linkat(AT_FDCWD, &fd::own_path(file), self.fd(), name, AtFlags::AT_SYMLINK_FOLLOW);
+        let by_proc =
+            linkat(AT_FDCWD, &fd::own_path(file), self.fd(), name, AtFlags::AT_SYMLINK_FOLLOW);
         match by_proc {
             // No /proc: root, and who opened the file on a new kernel, may do without.
-            Err(Errno::ENOENT | Errno::ENOTDIR) => Ok(linkat(file.as_fd(), "", self.fd(), name, AtFlags::AT_EMPTY_PATH)?),
+            Err(Errno::ENOENT | Errno::ENOTDIR) => {
+                Ok(linkat(file.as_fd(), "", self.fd(), name, AtFlags::AT_EMPTY_PATH)?)
+            }
             done => Ok(done?),
         }
     }
@@ -164,17 +186,21 @@ impl Folder {
         let folder = self.file.as_raw_fd();
         let call = |from: *const libc::c_char, to: *const libc::c_char| {
             // SAFETY: both names end with a zero and live until the call is over.
-            unsafe { libc::syscall(libc::SYS_renameat2, folder, from, folder, to, libc::RENAME_NOREPLACE) }
+            unsafe {
+                libc::syscall(libc::SYS_renameat2, folder, from, folder, to, libc::RENAME_NOREPLACE)
+            }
         };
-        let done = from.with_nix_path(|from| to.with_nix_path(|to| call(from.as_ptr(), to.as_ptr())))??;
+        let done =
+            from.with_nix_path(|from| to.with_nix_path(|to| call(from.as_ptr(), to.as_ptr())))??;
         Ok(Errno::result(done).map(drop)?)
     }
 
     /// Takes an own file's unguessable name away, if it still names that file.
     ///
-    /// Linux has no call that unlinks only a certain file: between the look and the unlink another could be put under this name. Only
-    /// somebody who may remove files here, and aims at this very name, can do that, and then only what they moved there is lost. For a
-    /// name that others know, such as the user's FILE, this would not be enough, so none is ever removed.
+    /// Linux has no call that unlinks only a certain file: between the look and the unlink another
+    /// could be put under this name. Only somebody who may remove files here, and aims at this very
+    /// name, can do that, and then only what they moved there is lost. For a name that others know,
+    /// such as the user's FILE, this would not be enough, so none is ever removed.
     pub fn remove(&self, name: &OsStr, id: Id) -> bool {
         self.has(name, id) && unlinkat(self.fd(), name, UnlinkatFlags::NoRemoveDir).is_ok()
     }
@@ -194,21 +220,38 @@ impl Folder {
 
     /// Takes over what has this name and the type: of this user and in nobody's use.
     pub fn take_over(&self, name: &OsStr, kind: SFlag) -> Option<Own> {
-        let ours = |stat: &FileStat| stat.st_mode & libc::S_IFMT == kind.bits() && stat.st_uid == geteuid().as_raw();
+        let ours = |stat: &FileStat| {
+            stat.st_mode & libc::S_IFMT == kind.bits() && stat.st_uid == geteuid().as_raw()
+        };
         // Before it is opened: opening does something to a pipe or a device.
         let stat = self.stat(name).ok().filter(ours)?;
-        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let flags = OFlag::O_RDONLY
+            | OFlag::O_NOFOLLOW
+            | OFlag::O_NONBLOCK
+            | OFlag::O_NOCTTY
+            | OFlag::O_CLOEXEC;
         let file = File::from(openat(self.fd(), name, flags, Mode::empty()).ok()?);
         let id = Id::of(&file.metadata().ok()?);
         let lock = Flock::lock(file.try_clone().ok()?, FlockArg::LockExclusiveNonblock).ok()?;
-        // Under the lock: what another took over meanwhile has no name any more, or it is another file.
-        (id == Id::of_stat(&stat) && self.has(name, id)).then(|| Own { file, name: name.into(), id, _lock: Some(lock) })
+        // Under the lock: what another took over meanwhile has no name any more, or it is another
+        // file.
+        (id == Id::of_stat(&stat) && self.has(name, id)).then(|| Own {
+            file,
+            name: name.into(),
+            id,
+            _lock: Some(lock),
+        })
     }
 }
 
 /// The names in an open folder, as far as it is not endless.
 pub(super) fn names(folder: BorrowedFd) -> io::Result<Vec<OsString>> {
-    let mut dir = Dir::openat(folder, ".", OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
+    let mut dir = Dir::openat(
+        folder,
+        ".",
+        OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC,
+        Mode::empty(),
+    )?;
     let entries = dir.iter().take(MAX_ENTRIES).flatten();
     let names = entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_os_string());
     Ok(names.filter(|name| name != "." && name != "..").collect())

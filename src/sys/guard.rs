@@ -1,7 +1,8 @@
 //! Surviving SIGBUS: a file that shrinks, or a device that fails, under a mapping.
 //!
-//! One handler, installed once. A fault inside a registered mapping puts zero pages over the rest of that mapping and raises its flag;
-//! every other SIGBUS goes to the handler that was there before.
+//! One handler, installed once. A fault inside a registered mapping puts zero pages over the rest
+//! of that mapping and raises its flag; every other SIGBUS goes to the handler that was there
+//! before.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -48,13 +49,15 @@ static PAGE: AtomicUsize = AtomicUsize::new(4096);
 /// The errno of sigaction(2).
 pub fn install() -> io::Result<()> {
     static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
-    DONE.get_or_init(|| try_install().map_err(|e| e.raw_os_error().unwrap_or(libc::EINVAL))).map_err(io::Error::from_raw_os_error)
+    DONE.get_or_init(|| try_install().map_err(|e| e.raw_os_error().unwrap_or(libc::EINVAL)))
+        .map_err(io::Error::from_raw_os_error)
 }
 
 fn try_install() -> io::Result<()> {
     PAGE.store(usize::try_from(fd::page_size()).unwrap_or(4096), Ordering::Relaxed);
     // SAFETY: a sigaction of zeros is a valid value (default action, no flags).
-    let (mut previous, mut ours): (libc::sigaction, libc::sigaction) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let (mut previous, mut ours): (libc::sigaction, libc::sigaction) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     ours.sa_sigaction = on_sigbus as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // SAFETY: reads the present action into a live struct.
@@ -70,7 +73,8 @@ fn try_install() -> io::Result<()> {
     Ok(())
 }
 
-/// Registers one mapping for as long as it lives. Drop it after the workers have ended and before munmap.
+/// Registers one mapping for as long as it lives. Drop it after the workers have ended and before
+/// munmap.
 #[derive(Debug)]
 pub struct Guard {
     slot: &'static Slot,
@@ -89,14 +93,16 @@ impl Slot {
 }
 
 impl Guard {
-    /// Registers the mapping of `len` bytes from `start`; `writable` when it was mapped with PROT_WRITE. Installs the handler if that was not done.
+    /// Registers the mapping of `len` bytes from `start`; `writable` when it was mapped with
+    /// PROT_WRITE. Installs the handler if that was not done.
     ///
     /// # Safety
-    /// The range (with the rest of its last page) is one mapping of a file, and stays so until the guard is dropped:
-    /// after a fault its pages are replaced, whatever they are by then.
+    /// The range (with the rest of its last page) is one mapping of a file, and stays so until the
+    /// guard is dropped: after a fault its pages are replaced, whatever they are by then.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty or unaligned range; the errno of sigaction(2); `Other` when all [`SLOTS`] are taken.
+    /// `InvalidInput` for an empty or unaligned range; the errno of sigaction(2); `Other` when all
+    /// [`SLOTS`] are taken.
     pub unsafe fn new(start: *const u8, len: usize, writable: bool) -> io::Result<Self> {
         install()?;
         let page = PAGE.load(Ordering::Relaxed);
@@ -105,13 +111,16 @@ impl Guard {
         let start = start as usize;
         let end = start.checked_add(len).and_then(|end| end.checked_next_multiple_of(page));
         let end = end.filter(|_| len > 0 && start != 0 && start.is_multiple_of(page));
-        let end = end.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not the range of a mapping"))?;
+        let end = end.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, "not the range of a mapping")
+        })?;
         slot.end.store(end, Ordering::Release);
         slot.start.store(start, Ordering::Release);
         Ok(guard)
     }
 
-    /// A guard of no mapping yet, for one that maps read-only again and again: [`Guard::cover`] costs two stores.
+    /// A guard of no mapping yet, for one that maps read-only again and again: [`Guard::cover`]
+    /// costs two stores.
     ///
     /// # Errors
     /// As [`Guard::new`].
@@ -121,8 +130,13 @@ impl Guard {
     }
 
     fn vacant_for(writable: bool) -> io::Result<Self> {
-        let free = |slot: &&Slot| slot.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        let slot = TABLE.iter().find(free).ok_or_else(|| io::Error::other(format!("all {SLOTS} guarded mappings are in use")))?;
+        let free = |slot: &&Slot| {
+            slot.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        let slot = TABLE
+            .iter()
+            .find(free)
+            .ok_or_else(|| io::Error::other(format!("all {SLOTS} guarded mappings are in use")))?;
         slot.fault.store(0, Ordering::Relaxed);
         slot.writable.store(writable, Ordering::Relaxed);
         Ok(Self { slot })
@@ -131,7 +145,8 @@ impl Guard {
     /// From now on it guards the `len` bytes from `start`, and the rest of their last page.
     ///
     /// # Safety
-    /// As for [`Guard::new`], until [`Guard::uncover`]; `start` is the address of a page and `len` is not 0.
+    /// As for [`Guard::new`], until [`Guard::uncover`]; `start` is the address of a page and `len`
+    /// is not 0.
     #[inline(always)]
     pub unsafe fn cover(&self, start: *const u8, len: usize) {
         let end = (start as usize + len).next_multiple_of(PAGE.load(Ordering::Relaxed));
@@ -174,7 +189,8 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     }
 }
 
-/// Puts zero pages over the rest of the registered mapping that holds `address`; false when there is none, or it failed.
+/// Puts zero pages over the rest of the registered mapping that holds `address`; false when there
+/// is none, or it failed.
 fn patch(address: usize) -> bool {
     for slot in &TABLE {
         let start = slot.start.load(Ordering::Acquire);
@@ -189,10 +205,16 @@ fn patch(address: usize) -> bool {
         let from = address & !(PAGE.load(Ordering::Relaxed) - 1);
         // To the end at once: one page at a time would mean one signal per page.
         // SAFETY: Guard::new's caller promised that the whole range is its mapping.
-        if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) } {
+        if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) }
+        {
             return false;
         }
-        let _ = slot.fault.compare_exchange(0, address - start + 1, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = slot.fault.compare_exchange(
+            0,
+            address - start + 1,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
         return true;
     }
     false
@@ -221,7 +243,9 @@ fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void)
     // SAFETY: a handler that was installed for this signal, called as its flags say.
     unsafe {
         if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) {
-            std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler)(signal, info, context);
+            std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(
+                handler,
+            )(signal, info, context);
         } else {
             std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal);
         }

@@ -1,4 +1,5 @@
-//! A file that is opened again by its descriptor, not by its name: whatever is renamed meanwhile, it is the same file.
+//! A file that is opened again by its descriptor, not by its name: whatever is renamed meanwhile,
+//! it is the same file.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -22,7 +23,8 @@ impl Id {
     }
 }
 
-/// An open file. Every clone keeps its descriptor, so a thread that is left behind cannot reach another file by its number.
+/// An open file. Every clone keeps its descriptor, so a thread that is left behind cannot reach
+/// another file by its number.
 #[derive(Debug, Clone)]
 pub struct Held {
     file: Arc<File>,
@@ -51,17 +53,32 @@ impl Held {
     ///
     /// # Errors
     /// The errno of open(2); where there is no /proc, that another file has the name.
-    pub fn open(&self, options: &mut OpenOptions, flags: i32, noatime: bool, writes: bool) -> io::Result<File> {
+    pub fn open(
+        &self,
+        options: &mut OpenOptions,
+        flags: i32,
+        noatime: bool,
+        writes: bool,
+    ) -> io::Result<File> {
         self.open_by(&fd::own_path(&self.file), options, flags, noatime, writes)
     }
 
-    fn open_by(&self, descriptor: &Path, options: &mut OpenOptions, flags: i32, noatime: bool, writes: bool) -> io::Result<File> {
+    fn open_by(
+        &self,
+        descriptor: &Path,
+        options: &mut OpenOptions,
+        flags: i32,
+        noatime: bool,
+        writes: bool,
+    ) -> io::Result<File> {
         let mut open = |path: &Path, flags: i32| match noatime {
             true => fd::open_noatime(path, options, flags),
             false => options.custom_flags(flags).open(path),
         };
         let opened = match (open(descriptor, flags), &self.name) {
-            (Err(error), Some(name)) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            (Err(error), Some(name))
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 // Looked at first: even opening does something to a pipe or a device.
                 self.same(&fs::metadata(name)?)?;
                 // Iotui's own file is no link; the user's may be named by one.
@@ -74,7 +91,11 @@ impl Held {
     }
 
     fn same(&self, found: &Metadata) -> io::Result<()> {
-        if Id::of(found) == self.id { Ok(()) } else { Err(io::Error::other("another file has its name now: run again")) }
+        if Id::of(found) == self.id {
+            Ok(())
+        } else {
+            Err(io::Error::other("another file has its name now: run again"))
+        }
     }
 }
 
@@ -87,7 +108,8 @@ mod tests {
     const NO_PROC: &str = "/nonexistent/proc/fd/3";
 
     fn write(held: &Held, descriptor: &Path) -> io::Result<()> {
-        held.open_by(descriptor, File::options().read(true).write(true), 0, true, true)?.write_all(b"new")
+        held.open_by(descriptor, File::options().read(true).write(true), 0, true, true)?
+            .write_all(b"new")
     }
 
     #[test]
@@ -112,7 +134,10 @@ mod tests {
             write(&held, &proc).unwrap();
             // A /proc that leads elsewhere is no excuse.
             assert!(write(&held, &at("precious")).is_err());
-            assert_eq!((fs::read(at("precious")).unwrap(), fs::read(at("moved")).unwrap()), (b"mine".into(), b"new".into()));
+            assert_eq!(
+                (fs::read(at("precious")).unwrap(), fs::read(at("moved")).unwrap()),
+                (b"mine".into(), b"new".into())
+            );
             fs::remove_file(at("own")).unwrap();
         }
         assert_eq!(write(&held, Path::new(NO_PROC)).unwrap_err().kind(), ErrorKind::NotFound);

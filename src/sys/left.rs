@@ -13,5 +13,8 @@ pub fn removed(path: &Path) {
 /// What was removed since this was last asked, as lines for the user.
 pub fn tell() -> Vec<String> {
     let removed = std::mem::take(&mut *REMOVED.lock().unwrap_or_else(PoisonError::into_inner));
-    removed.iter().map(|path| format!("removed {}, left by an iotui that was killed", path.display())).collect()
+    removed
+        .iter()
+        .map(|path| format!("removed {}, left by an iotui that was killed", path.display()))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! How a disk is attached, found by walking up its place in /sys/devices, and how fast that link can be.
+//! How a disk is attached, found by walking up its place in /sys/devices, and how fast that link
+//! can be.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ pub struct Link {
     pub transport: Transport,
     /// As people write it: `PCIe 4.0 x4`, `SATA 6.0 Gbps`, `USB 5000 Mbit/s`, `virtio`.
     pub text: String,
-    /// Payload bytes per second after line coding, before protocol overhead (which takes 5 to 20 % more). `None` where the speed is not known.
+    /// Payload bytes per second after line coding, before protocol overhead (which takes 5 to 20 %
+    /// more). `None` where the speed is not known.
     pub bytes_per_second: Option<u64>,
 }
 
@@ -67,7 +69,10 @@ pub(super) fn of(disk: &Path) -> Option<Link> {
 
 /// A folder on the way up that settles it.
 fn special(dir: &Path, name: &str) -> Option<Link> {
-    let numbered = |prefix: &str| name.strip_prefix(prefix).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let numbered = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
     if numbered("virtio") {
         return Some(Link::new(Transport::Virtio, "virtio", None));
     }
@@ -81,7 +86,9 @@ fn special(dir: &Path, name: &str) -> Option<Link> {
         return Some(Link::new(Transport::Network, "iSCSI", None));
     }
     if numbered("nvme-subsys") {
-        return controllers(dir).iter().find_map(|controller| nvme(controller).or_else(|| of(controller)));
+        return controllers(dir)
+            .iter()
+            .find_map(|controller| nvme(controller).or_else(|| of(controller)));
     }
     if numbered("nvme") {
         return nvme(dir);
@@ -104,13 +111,17 @@ fn special(dir: &Path, name: &str) -> Option<Link> {
 /// A controller over fabrics; a local one is found by its PCIe slot further up.
 fn nvme(controller: &Path) -> Option<Link> {
     let transport = line(controller.join("transport"))?;
-    (transport != "pcie").then(|| Link::new(Transport::Network, format!("NVMe over {transport}"), None))
+    (transport != "pcie")
+        .then(|| Link::new(Transport::Network, format!("NVMe over {transport}"), None))
 }
 
 /// With multipath the disk hangs below a virtual subsystem that points to its controllers.
 fn controllers(subsystem: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(subsystem).into_iter().flatten().flatten();
-    let is_controller = |name: &str| name.strip_prefix("nvme").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let is_controller = |name: &str| {
+        name.strip_prefix("nvme")
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
     let mut found: Vec<_> = entries
         .filter(|e| e.file_name().to_str().is_some_and(is_controller))
         .filter_map(|e| fs::canonicalize(e.path()).ok())
@@ -124,11 +135,13 @@ fn pcie_link(dir: &Path) -> Option<(String, u64)> {
     pcie(&line(dir.join("current_link_speed"))?, &line(dir.join("current_link_width"))?)
 }
 
-/// `8.0 GT/s PCIe` and `4`: name and bytes per second. "Unknown" and width 0 (no link) are no answer.
+/// `8.0 GT/s PCIe` and `4`: name and bytes per second. "Unknown" and width 0 (no link) are no
+/// answer.
 fn pcie(speed: &str, width: &str) -> Option<(String, u64)> {
     let giga: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let width: u32 = width.parse().ok().filter(|w| (1..=32).contains(w))?;
-    // Generations 1 and 2 send 10 bits per byte, 3 to 5 130 bits per 128, 6 flits of 256 bytes with 242 of payload.
+    // Generations 1 and 2 send 10 bits per byte, 3 to 5 130 bits per 128, 6 flits of 256 bytes with
+    // 242 of payload.
     let (generation, coding) = match giga {
         2.5 => ("1.0", 0.8),
         5.0 => ("2.0", 0.8),
@@ -185,7 +198,14 @@ mod tests {
         assert_eq!(pcie("16.0 GT/s PCIe", "4"), Some(("PCIe 4.0 x4".into(), 7_876_923_076)));
         assert_eq!(pcie("8 GT/s", "4"), Some(("PCIe 3.0 x4".into(), 3_938_461_538)));
         assert_eq!(pcie("2.5 GT/s PCIe", "1"), Some(("PCIe 1.0 x1".into(), 250_000_000)));
-        for (speed, width) in [("Unknown", "4"), ("8.0 GT/s", "0"), ("8.0 GT/s", "255"), ("", ""), ("NaN", "4"), ("8.0", "x4")] {
+        for (speed, width) in [
+            ("Unknown", "4"),
+            ("8.0 GT/s", "0"),
+            ("8.0 GT/s", "255"),
+            ("", ""),
+            ("NaN", "4"),
+            ("8.0", "x4"),
+        ] {
             assert_eq!(pcie(speed, width), None, "{speed} {width}");
         }
     }
@@ -196,7 +216,11 @@ mod tests {
         for odd in ["<unknown>", "", "Gbps", "-1 Gbps", "inf Gbps"] {
             assert_eq!(sata_rate(odd), None, "{odd}");
         }
-        let rates: Vec<_> = ["480", "5000", "10000", "x", "", "inf"].map(|s| usb(s).bytes_per_second).into();
-        assert_eq!(rates, [Some(60_000_000), Some(500_000_000), Some(1_212_121_212), None, None, None]);
+        let rates: Vec<_> =
+            ["480", "5000", "10000", "x", "", "inf"].map(|s| usb(s).bytes_per_second).into();
+        assert_eq!(
+            rates,
+            [Some(60_000_000), Some(500_000_000), Some(1_212_121_212), None, None, None]
+        );
     }
 }

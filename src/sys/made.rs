@@ -24,7 +24,8 @@ impl Unnamed {
     /// Makes an empty file for `path`, which nothing may have.
     ///
     /// # Errors
-    /// `AlreadyExists`; `Unsupported` where the file system can name a file only by replacing what is there; the errno of open(2).
+    /// `AlreadyExists`; `Unsupported` where the file system can name a file only by replacing what
+    /// is there; the errno of open(2).
     pub fn make(path: &Path) -> io::Result<Unnamed> {
         let (folder, name) = Folder::of(path)?;
         if folder.stat(&name).is_ok() {
@@ -78,7 +79,9 @@ impl Unnamed {
                 self.folder.remove(&own.name, own.id);
                 Ok(())
             }
-            (Err(error), Some(own)) if error.kind() != ErrorKind::AlreadyExists => self.folder.rename(&own.name, name),
+            (Err(error), Some(own)) if error.kind() != ErrorKind::AlreadyExists => {
+                self.folder.rename(&own.name, name)
+            }
             (done, _) => done,
         }
     }
@@ -126,7 +129,12 @@ mod tests {
             let file = made.finish().unwrap();
             assert_eq!(names(dir.path()), ["new.bin"]);
             assert_eq!(fs::read(&path).unwrap(), b"whole");
-            let ordinary = File::create(dir.path().join("ordinary")).unwrap().metadata().unwrap().permissions().mode();
+            let ordinary = File::create(dir.path().join("ordinary"))
+                .unwrap()
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode();
             assert_eq!(file.metadata().unwrap().permissions().mode(), ordinary);
             drop(make(&dir.path().join("dropped")).unwrap());
             assert_eq!(names(dir.path()).len(), 2);
@@ -138,10 +146,11 @@ mod tests {
         for make in WAYS {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("new.bin");
-            let takes: [&dyn Fn(); 3] =
-                [&|| fs::write(&path, "precious").unwrap(), &|| symlink(dir.path().join("nowhere"), &path).unwrap(), &|| {
-                    fs::create_dir(&path).unwrap()
-                }];
+            let takes: [&dyn Fn(); 3] = [
+                &|| fs::write(&path, "precious").unwrap(),
+                &|| symlink(dir.path().join("nowhere"), &path).unwrap(),
+                &|| fs::create_dir(&path).unwrap(),
+            ];
             for take in takes {
                 let made = make(&path).unwrap();
                 made.file().write_all(b"mine").unwrap();
@@ -150,9 +159,13 @@ mod tests {
                 assert_eq!(made.finish().unwrap_err().kind(), ErrorKind::AlreadyExists);
                 assert_eq!(make(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
                 let after = fs::symlink_metadata(&path).unwrap();
-                assert_eq!((before.len(), before.modified().unwrap()), (after.len(), after.modified().unwrap()));
+                assert_eq!(
+                    (before.len(), before.modified().unwrap()),
+                    (after.len(), after.modified().unwrap())
+                );
                 assert_eq!(names(dir.path()), ["new.bin"]);
-                if after.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) }.unwrap();
+                if after.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) }
+                    .unwrap();
             }
         }
     }

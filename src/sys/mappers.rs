@@ -33,7 +33,8 @@ struct Wanted {
     path: String,
 }
 
-/// Other processes that map `file`, found in /proc/PID/maps: at most 32, and only of those that we may look into.
+/// Other processes that map `file`, found in /proc/PID/maps: at most 32, and only of those that we
+/// may look into.
 pub fn mappers(file: &File) -> Vec<Mapper> {
     let (Ok(wanted), Ok(processes)) = (wanted(file), fs::read_dir("/proc")) else {
         return Vec::new();
@@ -47,7 +48,8 @@ pub fn mappers(file: &File) -> Vec<Mapper> {
         if pid == own {
             continue;
         }
-        let bytes = text::read(entry.path().join("maps")).map_or(0, |maps| mapped_bytes(&maps, &wanted));
+        let bytes =
+            text::read(entry.path().join("maps")).map_or(0, |maps| mapped_bytes(&maps, &wanted));
         if bytes > 0 {
             let name = text::line(entry.path().join("comm")).unwrap_or_default();
             found.push(Mapper { pid, name, bytes });
@@ -74,7 +76,8 @@ fn mapped_bytes(maps: &str, wanted: &Wanted) -> u64 {
     maps.lines().filter_map(|line| mapped_line(line, wanted)).fold(0, u64::saturating_add)
 }
 
-/// `7f00-7f10 r--s 00000000 fe:00 1234    /path`; Btrfs and overlays show another device than stat does, hence the path.
+/// `7f00-7f10 r--s 00000000 fe:00 1234 /path`; Btrfs and overlays show another device than stat
+/// does, hence the path.
 fn mapped_line(line: &str, wanted: &Wanted) -> Option<u64> {
     let mut words = line.splitn(6, ' ');
     let (low, high) = words.next()?.split_once('-')?;
@@ -112,8 +115,10 @@ zz-00 r fe:00 77 77 77
     #[test]
     fn another_process_that_maps_a_file_is_found() {
         // Any process that runs a program maps it: a child that waits for its input.
-        let Ok(mut child) =
-            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn()
+        let Ok(mut child) = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
         else {
             return testing::without("cat");
         };
@@ -124,7 +129,11 @@ zz-00 r fe:00 77 77 77
         let program = fs::read_link(format!("/proc/{}/exe", child.id())).and_then(File::open);
         if let Ok(program) = program {
             let found = mappers(&program);
-            assert!(found.len() == MAX_FOUND || found.iter().any(|m| m.pid == child.id() && m.bytes > 0), "{found:?}");
+            assert!(
+                found.len() == MAX_FOUND
+                    || found.iter().any(|m| m.pid == child.id() && m.bytes > 0),
+                "{found:?}"
+            );
         }
         drop(child.stdin.take());
         child.wait().unwrap();

@@ -12,7 +12,8 @@ pub struct Memory {
     pub total: u64,
     /// What new programs can have without swapping, as the kernel estimates it.
     pub available: u64,
-    /// Page cache in folios that can be mapped whole (2 MiB on x86-64). `None` where the kernel has none.
+    /// Page cache in folios that can be mapped whole (2 MiB on x86-64). `None` where the kernel has
+    /// none.
     pub file_huge_pages: Option<u64>,
     /// Waiting to be written to devices.
     pub dirty: u64,
@@ -57,10 +58,18 @@ mod tests {
     #[test]
     fn captured_text() {
         let text = "MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    900 kB\nDirty:  8 kB\nWriteback:   4 kB\nWritebackTmp: 9 kB\nFileHugePages:  2048 kB\n";
-        let want = Memory { total: 1_024_000, available: 900 << 10, file_huge_pages: Some(2 << 20), dirty: 8192, writeback: 4096 };
+        let want = Memory {
+            total: 1_024_000,
+            available: 900 << 10,
+            file_huge_pages: Some(2 << 20),
+            dirty: 8192,
+            writeback: 4096,
+        };
         assert_eq!(parse(text), Some(want));
         assert_eq!(parse(&text.replace("FileHuge", "X")).unwrap().file_huge_pages, None);
-        for odd in ["", "MemTotal: x kB", "MemTotal 5", &text.replace("1000", "99999999999999999999")] {
+        for odd in
+            ["", "MemTotal: x kB", "MemTotal 5", &text.replace("1000", "99999999999999999999")]
+        {
             assert_eq!(parse(odd), None);
         }
     }

@@ -49,8 +49,9 @@ impl MemoryGroup {
         here().map(drop)
     }
 
-    /// Makes a group of `limit` bytes where the kernel's groups were handed over to this process or its user: in a container's own
-    /// tree, in a session's, in a service that delegates. Nowhere else, as whoever manages the others counts on them.
+    /// Makes a group of `limit` bytes where the kernel's groups were handed over to this process or
+    /// its user: in a container's own tree, in a session's, in a service that delegates. Nowhere
+    /// else, as whoever manages the others counts on them.
     ///
     /// # Errors
     /// Why there can be none, for people.
@@ -67,36 +68,56 @@ impl Drop for MemoryGroup {
 
 fn here() -> Result<Place, String> {
     let read = |path: &str| text::read(path).map_err(|error| format!("{path}: {error}"));
-    let own_space = fs::metadata("/proc/self/ns/cgroup").is_ok_and(|space| space.ino() != FIRST_SPACE);
+    let own_space =
+        fs::metadata("/proc/self/ns/cgroup").is_ok_and(|space| space.ino() != FIRST_SPACE);
     let mounts = mountinfo::parse(&read("/proc/self/mountinfo")?);
-    let place = place(&read("/proc/self/cgroup")?, &mounts, &|dir, top| (top && own_space) || is_ours(dir) || is_delegated(dir))?;
+    let place = place(&read("/proc/self/cgroup")?, &mounts, &|dir, top| {
+        (top && own_space) || is_ours(dir) || is_delegated(dir)
+    })?;
     let writable = nix::unistd::access(&place.parent, nix::unistd::AccessFlags::W_OK);
-    writable.map_err(|errno| format!("{}: {}", place.parent.display(), errno.desc())).map(|()| place)
+    writable
+        .map_err(|errno| format!("{}: {}", place.parent.display(), errno.desc()))
+        .map(|()| place)
 }
 
 /// `handed_over` is asked of a folder, and whether it is the top of what is mounted.
-fn place(groups: &str, mounts: &[Entry], handed_over: &dyn Fn(&Path, bool) -> bool) -> Result<Place, String> {
-    let dir =
-        |mount: &Entry, controller| group_path(groups, controller).map(|group| mount.mount_point.join(below_root(&group, &mount.root)));
+fn place(
+    groups: &str,
+    mounts: &[Entry],
+    handed_over: &dyn Fn(&Path, bool) -> bool,
+) -> Result<Place, String> {
+    let dir = |mount: &Entry, controller| {
+        group_path(groups, controller)
+            .map(|group| mount.mount_point.join(below_root(&group, &mount.root)))
+    };
     let mut why = "no control groups of memory are mounted here";
     for mount in mounts.iter().filter(|mount| mount.fs == "cgroup2") {
         let Some(own) = dir(mount, "") else { continue };
         let above = own.ancestors().take_while(|dir| dir.starts_with(&mount.mount_point));
-        let counts =
-            |dir: &Path, file| text::line(dir.join(file)).is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"));
+        let counts = |dir: &Path, file| {
+            text::line(dir.join(file))
+                .is_some_and(|all| all.split_ascii_whitespace().any(|one| one == "memory"))
+        };
         if counts(&mount.mount_point, "cgroup.controllers") {
             why = "no control group around this process gives control of memory on to groups within it (cgroup.subtree_control)";
         }
-        // The processes of a group keep it from having groups of its own that count memory: it is one further up.
+        // The processes of a group keep it from having groups of its own that count memory: it is
+        // one further up.
         let gives = |dir: &&Path| counts(dir, "cgroup.subtree_control");
         for parent in above.filter(gives) {
             if handed_over(parent, parent == mount.mount_point) {
-                return Ok(Place { parent: parent.into(), limit: "memory.max", swap: Some("memory.swap.max") });
+                return Ok(Place {
+                    parent: parent.into(),
+                    limit: "memory.max",
+                    swap: Some("memory.swap.max"),
+                });
             }
             why = "the control groups of memory here are not handed over to this process";
         }
     }
-    for mount in mounts.iter().filter(|mount| mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")) {
+    for mount in mounts.iter().filter(|mount| {
+        mount.fs == "cgroup" && mount.options.iter().any(|option| option == "memory")
+    }) {
         let Some(own) = dir(mount, "memory") else { continue };
         // Without it a group within another would escape the other's limit.
         if text::line(own.join("memory.use_hierarchy")).is_none_or(|on| on != "1") {
@@ -117,14 +138,18 @@ fn is_ours(dir: &Path) -> bool {
 
 /// As systemd marks what it hands over (CGROUP_DELEGATION.md).
 fn is_delegated(dir: &Path) -> bool {
-    ["user.delegate", "trusted.delegate"].into_iter().any(|name| attribute(dir, name).is_some_and(|value| value == b"1"))
+    ["user.delegate", "trusted.delegate"]
+        .into_iter()
+        .any(|name| attribute(dir, name).is_some_and(|value| value == b"1"))
 }
 
 fn attribute(dir: &Path, name: &str) -> Option<Vec<u8>> {
     let (dir, name) = (CString::new(dir.as_os_str().as_bytes()).ok()?, CString::new(name).ok()?);
     let mut value = vec![0u8; 16];
     // SAFETY: both texts end with a zero, and the kernel writes at most the given number of bytes.
-    let len = unsafe { libc::getxattr(dir.as_ptr(), name.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
+    let len = unsafe {
+        libc::getxattr(dir.as_ptr(), name.as_ptr(), value.as_mut_ptr().cast(), value.len())
+    };
     value.truncate(usize::try_from(len).ok()?);
     Some(value)
 }
@@ -133,10 +158,13 @@ fn make(place: &Place, limit: u64) -> Result<MemoryGroup, String> {
     sweep(&place.parent);
     let told = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
     let parent = Folder::open(&place.parent).map_err(|error| told(&place.parent, error))?;
-    let own = parent.own_folder(&|| format!("{PREFIX}{}", unguessable())).map_err(|error| told(&place.parent, error))?;
+    let own = parent
+        .own_folder(&|| format!("{PREFIX}{}", unguessable()))
+        .map_err(|error| told(&place.parent, error))?;
     let dir = parent.path(&own.name);
     let ready = || {
-        fs::write(dir.join(place.limit), limit.to_string()).map_err(|error| told(&dir.join(place.limit), error))?;
+        fs::write(dir.join(place.limit), limit.to_string())
+            .map_err(|error| told(&dir.join(place.limit), error))?;
         if let Some(swap) = place.swap {
             // A kernel without swap has no such file.
             let _ = fs::write(dir.join(swap), "0");
@@ -168,7 +196,8 @@ fn sweep(parent: &Path) {
 fn is_name(name: &OsStr) -> bool {
     let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { return false };
     let old = || rest.split_once('-').and_then(|(pid, _)| pid.parse::<u32>().ok());
-    is_unguessable(rest) || old().is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+    is_unguessable(rest)
+        || old().is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The page cache through a mapping: where there is no cachestat(2), and the only way on overlays and FUSE, whose own files have no
-//! pages when another file holds them.
+//! The page cache through a mapping: where there is no cachestat(2), and the only way on overlays
+//! and FUSE, whose own files have no pages when another file holds them.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -14,9 +14,11 @@ const CHUNK: u64 = 1 << 16;
 /// The folio with the last byte reaches beyond it, but no kernel's is larger than this.
 const LARGEST_FOLIO: u64 = 1 << 30;
 
-/// Number of cached pages among `pages` pages of a regular file or block device from page number `first` on.
+/// Number of cached pages among `pages` pages of a regular file or block device from page number
+/// `first` on.
 ///
-/// The kernel refuses mincore(2) on files that one neither owns nor may write by calling every page resident. A page behind the end gives that away.
+/// The kernel refuses mincore(2) on files that one neither owns nor may write by calling every page
+/// resident. A page behind the end gives that away.
 ///
 /// # Errors
 /// EPERM when refused so; the errno of mmap(2) (ENODEV: cannot be mapped) or mincore(2).
@@ -46,8 +48,10 @@ fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     let page = fd::page_size();
     let map = map(file, first * page, pages * page)?;
     let mut answer = super::buffer::zeroed(pages as usize)?;
-    // SAFETY: the range is our mapping, the answer has a byte for each of its pages, and no page is touched.
-    let done = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
+    // SAFETY: the range is our mapping, the answer has a byte for each of its pages, and no page is
+    // touched.
+    let done =
+        unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
     if done != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -55,7 +59,8 @@ fn ask(file: &File, first: u64, pages: u64) -> io::Result<u64> {
 }
 
 fn map(file: &File, offset: u64, len: u64) -> io::Result<Mmap> {
-    // SAFETY: nobody reads through this mapping, so it does not matter who changes or truncates the file.
+    // SAFETY: nobody reads through this mapping, so it does not matter who changes or truncates the
+    // file.
     unsafe { MmapOptions::new().offset(offset).len(len as usize).map(file) }
 }
 
@@ -77,18 +82,28 @@ mod tests {
             let answer = cached_pages(&file, 0, meta.len().div_ceil(fd::page_size()));
             match answer {
                 Ok(cached) => assert!(cached > 0 || !allowed),
-                Err(error) => assert!(!allowed || error.raw_os_error() != Some(libc::EPERM), "{error}"),
+                Err(error) => {
+                    assert!(!allowed || error.raw_os_error() != Some(libc::EPERM), "{error}")
+                }
             }
             if !allowed {
-                assert_eq!(cached_pages(&file, 0, 1).unwrap_err().raw_os_error(), Some(libc::EPERM));
+                assert_eq!(
+                    cached_pages(&file, 0, 1).unwrap_err().raw_os_error(),
+                    Some(libc::EPERM)
+                );
             }
         }
     }
 
-    /// stat(2) says 0 for the length of a device, so its first page would pass for the one behind its end.
+    /// stat(2) says 0 for the length of a device, so its first page would pass for the one behind
+    /// its end.
     #[test]
     fn a_device_has_a_length_too() {
-        let names = std::fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let names = std::fs::read_dir("/sys/block")
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name());
         let open = |name| File::open(std::path::Path::new("/dev").join(name)).ok();
         let read = |file: &File| file.read_at(&mut [0; 1], 0).is_ok_and(|got| got == 1);
         let Some(device) = names.filter_map(open).find(read) else {

@@ -42,7 +42,15 @@ fn entry(line: &str) -> Option<Entry> {
         }
     }
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Some(Entry { id, device: (major.parse().ok()?, minor.parse().ok()?), root, mount_point, fs: text(fs), source: text(source), options })
+    Some(Entry {
+        id,
+        device: (major.parse().ok()?, minor.parse().ok()?),
+        root,
+        mount_point,
+        fs: text(fs),
+        source: text(source),
+        options,
+    })
 }
 
 fn path(word: &str) -> PathBuf {
@@ -55,7 +63,9 @@ pub(super) fn unescape(word: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
     while i < bytes.len() {
-        let digits = bytes.get(i + 1..i + 4).filter(|d| bytes[i] == b'\\' && d.iter().all(|c| (b'0'..b'8').contains(c)));
+        let digits = bytes
+            .get(i + 1..i + 4)
+            .filter(|d| bytes[i] == b'\\' && d.iter().all(|c| (b'0'..b'8').contains(c)));
         match digits.map(|d| d.iter().fold(0u32, |n, c| n * 8 + u32::from(c - b'0'))) {
             Some(code @ 0..256) => {
                 out.push(code as u8);
@@ -76,9 +86,13 @@ mod tests {
 
     #[test]
     fn escapes() {
-        for (word, want) in
-            [(r"/a\040b\011c\134", &b"/a b\tc\\"[..]), (r"\777", br"\777"), (r"\08", br"\08"), (r"x\", br"x\"), (r"\0401", b" 1")]
-        {
+        for (word, want) in [
+            (r"/a\040b\011c\134", &b"/a b\tc\\"[..]),
+            (r"\777", br"\777"),
+            (r"\08", br"\08"),
+            (r"x\", br"x\"),
+            (r"\0401", b" 1"),
+        ] {
             assert_eq!(unescape(word), want, "{word}");
         }
     }

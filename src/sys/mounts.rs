@@ -18,7 +18,8 @@ use super::text;
 /// The mount that a file lies on. `None` means that /proc/self/mountinfo did not tell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Type as the mount table has it (`ext4`, `fuse.sshfs`), else by the number of statfs(2), else that number.
+    /// Type as the mount table has it (`ext4`, `fuse.sshfs`), else by the number of statfs(2), else
+    /// that number.
     pub fs: String,
     /// `f_type` of statfs(2).
     pub magic: u64,
@@ -44,10 +45,12 @@ pub struct Space {
 impl Mount {
     /// Its files live in memory and never come from a device.
     pub fn is_memory(&self) -> bool {
-        self.memory_device || matches!(self.fs.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
+        self.memory_device
+            || matches!(self.fs.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
     }
 
-    /// Its files come from another machine (or from the host of this one), with caches that we cannot see.
+    /// Its files come from another machine (or from the host of this one), with caches that we
+    /// cannot see.
     pub fn is_network(&self) -> bool {
         const NAMES: [&str; 18] = [
             "nfs",
@@ -74,7 +77,10 @@ impl Mount {
 
     /// A program, not the kernel, serves it.
     pub fn is_fuse(&self) -> bool {
-        self.magic == FUSE || self.fs == "fuse" || self.fs == "fuseblk" || self.fs.starts_with("fuse.")
+        self.magic == FUSE
+            || self.fs == "fuse"
+            || self.fs == "fuseblk"
+            || self.fs.starts_with("fuse.")
     }
 }
 
@@ -83,7 +89,8 @@ const BDEVFS: u64 = 0x6264_6576;
 /// FUSE_SUPER_MAGIC; virtiofs has it too.
 const FUSE: u64 = 0x6573_5546;
 
-/// The mount under `file` (`block` for a block device): by the mount number of the open file, else by its device and path.
+/// The mount under `file` (`block` for a block device): by the mount number of the open file, else
+/// by its device and path.
 ///
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
@@ -94,7 +101,12 @@ pub fn of(file: &File) -> io::Result<Mount> {
     }
     let magic = fstatfs(file)?.filesystem_type().0 as u64 & 0xffff_ffff;
     let table = text::read("/proc/self/mountinfo").unwrap_or_default();
-    let found = find(&mountinfo::parse(&table), mount_id(file), (major(meta.dev()), minor(meta.dev())), &path_of(file));
+    let found = find(
+        &mountinfo::parse(&table),
+        mount_id(file),
+        (major(meta.dev()), minor(meta.dev())),
+        &path_of(file),
+    );
     let memory_device = found.as_ref().is_some_and(|e| is_memory_device(e.device.0, e.device.1));
     Ok(match found {
         Some(entry) => Mount {
@@ -127,7 +139,8 @@ fn of_device(file: &File, device: u64) -> Mount {
         source: Some(path_of(file).to_string_lossy().into_owned()),
         mount_point: None,
         options: Vec::new(),
-        read_only: text::line(format!("/sys/dev/block/{major}:{minor}/ro")).is_some_and(|ro| ro == "1"),
+        read_only: text::line(format!("/sys/dev/block/{major}:{minor}/ro"))
+            .is_some_and(|ro| ro == "1"),
         memory_device: is_memory_device(major, minor),
     }
 }
@@ -140,16 +153,29 @@ pub fn space(file: &File) -> io::Result<Space> {
     let stat = fstatvfs(file)?;
     let unit = stat.fragment_size();
     let bytes = |blocks: u64| blocks.saturating_mul(unit);
-    Ok(Space { total: bytes(stat.blocks()), free: bytes(stat.blocks_free()), available: bytes(stat.blocks_available()) })
+    Ok(Space {
+        total: bytes(stat.blocks()),
+        free: bytes(stat.blocks_free()),
+        available: bytes(stat.blocks_available()),
+    })
 }
 
-/// Whether something else is mounted at `path` than lies in `folder`: a mount point can be written to, but not replaced.
+/// Whether something else is mounted at `path` than lies in `folder`: a mount point can be written
+/// to, but not replaced.
 pub fn is_another(path: &Path, folder: &Path) -> bool {
-    let id = |path: &Path| fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path).ok().and_then(|file| mount_id(&file));
+    let id = |path: &Path| {
+        fs::OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_PATH)
+            .open(path)
+            .ok()
+            .and_then(|file| mount_id(&file))
+    };
     id(path) != id(folder)
 }
 
-/// The exact answer, also for bind mounts and Btrfs, whose files carry another device than their mount.
+/// The exact answer, also for bind mounts and Btrfs, whose files carry another device than their
+/// mount.
 fn mount_id(file: &File) -> Option<u64> {
     let info = text::read(format!("/proc/thread-self/fdinfo/{}", file.as_raw_fd())).ok()?;
     info.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
@@ -162,8 +188,12 @@ fn path_of(file: &File) -> PathBuf {
 fn find(table: &[Entry], id: Option<u64>, device: (u64, u64), path: &Path) -> Option<Entry> {
     let by_id = table.iter().find(|e| Some(e.id) == id);
     // Of equal mount points the last line is on top.
-    let by_device =
-        || table.iter().filter(|e| e.device == device && path.starts_with(&e.mount_point)).max_by_key(|e| e.mount_point.as_os_str().len());
+    let by_device = || {
+        table
+            .iter()
+            .filter(|e| e.device == device && path.starts_with(&e.mount_point))
+            .max_by_key(|e| e.mount_point.as_os_str().len())
+    };
     by_id.or_else(by_device).cloned()
 }
 

@@ -1,4 +1,5 @@
-//! Waiting for a time, also where a sandbox refuses clock_nanosleep(2), at which the sleep of std panics.
+//! Waiting for a time, also where a sandbox refuses clock_nanosleep(2), at which the sleep of std
+//! panics.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 pub fn sleep(time: Duration) {
     let begin = Instant::now();
     while let Some(left) = time.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
-        // It may return early: for a wake-up that was meant for something else, or because it is refused.
+        // It may return early: for a wake-up that was meant for something else, or because it is
+        // refused.
         thread::park_timeout(left);
         thread::yield_now();
     }

@@ -12,9 +12,11 @@ use super::text;
 /// The counters of /proc/PID/io since the start of the process or thread, in bytes and calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIo {
-    /// Bytes fetched from block devices for us: equal to the disk's own count, read-ahead, io_uring workers and page faults included.
+    /// Bytes fetched from block devices for us: equal to the disk's own count, read-ahead, io_uring
+    /// workers and page faults included.
     pub read_bytes: u64,
-    /// Bytes dirtied that will go to a block device. Charged when dirtied, not when written: never device traffic.
+    /// Bytes dirtied that will go to a block device. Charged when dirtied, not when written: never
+    /// device traffic.
     pub write_bytes: u64,
     /// Bytes dirtied and then truncated away.
     pub cancelled_write_bytes: u64,
@@ -32,7 +34,8 @@ impl ProcessIo {
     /// The counters of the whole process: the ones to use for the source of bytes.
     ///
     /// # Errors
-    /// The errno of reading /proc/self/io (ENOENT without CONFIG_TASK_IO_ACCOUNTING); `InvalidData` for odd text.
+    /// The errno of reading /proc/self/io (ENOENT without CONFIG_TASK_IO_ACCOUNTING); `InvalidData`
+    /// for odd text.
     pub fn process() -> io::Result<Self> {
         parse(&text::read("/proc/self/io")?).ok_or_else(|| text::malformed("/proc/self/io"))
     }
@@ -42,13 +45,15 @@ impl ProcessIo {
     /// # Errors
     /// As [`ProcessIo::process`], for /proc/thread-self/io.
     pub fn thread() -> io::Result<Self> {
-        parse(&text::read("/proc/thread-self/io")?).ok_or_else(|| text::malformed("/proc/thread-self/io"))
+        parse(&text::read("/proc/thread-self/io")?)
+            .ok_or_else(|| text::malformed("/proc/thread-self/io"))
     }
 }
 
 /// The calls of read(2), write(2) and their relatives that the kernel counted for one thread.
 ///
-/// The file stays open: taking the count is one pread(2) into memory of our own, which the next count includes.
+/// The file stays open: taking the count is one pread(2) into memory of our own, which the next
+/// count includes.
 #[derive(Debug)]
 pub struct ThreadCalls(File);
 
@@ -72,7 +77,8 @@ impl ThreadCalls {
         let mut bytes = [0u8; 512];
         let len = self.0.read_at(&mut bytes, 0)?;
         let io = std::str::from_utf8(&bytes[..len]).ok().and_then(parse);
-        io.map(|io| io.syscr.saturating_add(io.syscw)).ok_or_else(|| text::malformed("/proc/thread-self/io"))
+        io.map(|io| io.syscr.saturating_add(io.syscw))
+            .ok_or_else(|| text::malformed("/proc/thread-self/io"))
     }
 }
 
@@ -84,7 +90,9 @@ impl Sub for ProcessIo {
         Self {
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            cancelled_write_bytes: self.cancelled_write_bytes.saturating_sub(earlier.cancelled_write_bytes),
+            cancelled_write_bytes: self
+                .cancelled_write_bytes
+                .saturating_sub(earlier.cancelled_write_bytes),
             syscr: self.syscr.saturating_sub(earlier.syscr),
             syscw: self.syscw.saturating_sub(earlier.syscw),
             rchar: self.rchar.saturating_sub(earlier.rchar),
@@ -124,13 +132,20 @@ mod tests {
     use super::*;
     use crate::sys::testing;
 
-    const CAPTURED: &str =
-        "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
+    const CAPTURED: &str = "rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 1\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 3\nnew_thing: x\n";
 
     #[test]
     fn captured_text() {
         let io = parse(CAPTURED).unwrap();
-        let want = ProcessIo { read_bytes: 8192, write_bytes: 4096, cancelled_write_bytes: 3, syscr: 10, syscw: 1, rchar: 6976, wchar: 5 };
+        let want = ProcessIo {
+            read_bytes: 8192,
+            write_bytes: 4096,
+            cancelled_write_bytes: 3,
+            syscr: 10,
+            syscw: 1,
+            rchar: 6976,
+            wchar: 5,
+        };
         assert_eq!(io, want);
         assert_eq!(io - want, ProcessIo::default());
         assert_eq!(ProcessIo::default() - want, ProcessIo::default());
@@ -169,11 +184,15 @@ mod tests {
         }
         let stop = std::sync::atomic::AtomicBool::new(false);
         crate::sys::cold::make_warm(&file, LEN as u64, &stop).unwrap();
-        let (moved, mine) = (ProcessIo::process().unwrap() - before, ProcessIo::thread().unwrap() - thread);
+        let (moved, mine) =
+            (ProcessIo::process().unwrap() - before, ProcessIo::thread().unwrap() - thread);
         if moved.read_bytes == 0 {
             return testing::skip("this file system charges nothing");
         }
-        assert!(moved.read_bytes >= LEN as u64 && mine.read_bytes >= LEN as u64, "{moved:?} {mine:?}");
+        assert!(
+            moved.read_bytes >= LEN as u64 && mine.read_bytes >= LEN as u64,
+            "{moved:?} {mine:?}"
+        );
         assert!(mine.rchar >= LEN as u64 && mine.syscr >= 2);
     }
 }

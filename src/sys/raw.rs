@@ -1,8 +1,9 @@
 //! System calls without a wrapper, inlined into the loop that makes them.
 //!
-//! On x86-64 an identical inlined loop costs 302 or 435 ns per 1-byte pread by the luck of its placement; four dummy
-//! calls just before `syscall` ("fill") refill the return predictor and make it 302 ns always. Through libc it is always
-//! the slow one. The fill needs calls without returns, so it is left out where a user shadow stack is on.
+//! On x86-64 an identical inlined loop costs 302 or 435 ns per 1-byte pread by the luck of its
+//! placement; four dummy calls just before `syscall` ("fill") refill the return predictor and make
+//! it 302 ns always. Through libc it is always the slow one. The fill needs calls without returns,
+//! so it is left out where a user shadow stack is on.
 #![allow(unsafe_code)]
 
 use std::os::fd::RawFd;
@@ -14,7 +15,8 @@ pub fn fill() -> bool {
     *FILL.get_or_init(|| cfg!(target_arch = "x86_64") && !super::cet::shadow_stack_on())
 }
 
-/// Runs `$body` with `FILL` set as this machine allows, so that the choice is made once and not per call.
+/// Runs `$body` with `FILL` set as this machine allows, so that the choice is made once and not per
+/// call.
 #[macro_export]
 macro_rules! with_fill {
     ($fill:ident => $body:expr) => {
@@ -32,11 +34,18 @@ macro_rules! with_fill {
 /// `number` and its arguments must be a system call that is sound with them.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn call<const FILL: bool>(number: libc::c_long, a: usize, b: usize, c: usize, d: usize) -> isize {
+unsafe fn call<const FILL: bool>(
+    number: libc::c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+) -> isize {
     let result: isize;
     if FILL {
-        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without `nostack` the
-        // compiler keeps nothing below rsp. The rest is the kernel's calling convention.
+        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without
+        // `nostack` the compiler keeps nothing below rsp. The rest is the kernel's calling
+        // convention.
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
@@ -61,9 +70,16 @@ unsafe fn call<const FILL: bool>(number: libc::c_long, a: usize, b: usize, c: us
 /// `number` and its arguments must be a system call that is sound with them.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-unsafe fn call<const FILL: bool>(number: libc::c_long, a: usize, b: usize, c: usize, d: usize) -> isize {
+unsafe fn call<const FILL: bool>(
+    number: libc::c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+) -> isize {
     let result: isize;
-    // SAFETY: the kernel's calling convention on arm64: number in x8, result in x0, nothing else clobbered.
+    // SAFETY: the kernel's calling convention on arm64: number in x8, result in x0, nothing else
+    // clobbered.
     unsafe {
         std::arch::asm!(
             "svc 0",
@@ -78,11 +94,15 @@ unsafe fn call<const FILL: bool>(number: libc::c_long, a: usize, b: usize, c: us
 /// `number` and its arguments must be a system call that is sound with them.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+pub(super) unsafe fn call6<const FILL: bool>(
+    number: libc::c_long,
+    [a, b, c, d, e, f]: [usize; 6],
+) -> isize {
     let result: isize;
     if FILL {
-        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without `nostack` the
-        // compiler keeps nothing below rsp. The caller vouches for the call; rcx and r11 are all else that it changes.
+        // SAFETY: the four pushed return addresses are taken off again by `add rsp, 32`; without
+        // `nostack` the compiler keeps nothing below rsp. The caller vouches for the call; rcx and
+        // r11 are all else that it changes.
         unsafe {
             std::arch::asm!(
                 ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
@@ -91,7 +111,8 @@ pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, 
             );
         }
     } else {
-        // SAFETY: the caller vouches for the call; rcx and r11 are clobbered by the instruction, and so named.
+        // SAFETY: the caller vouches for the call; rcx and r11 are clobbered by the instruction,
+        // and so named.
         unsafe {
             std::arch::asm!(
                 "syscall",
@@ -108,9 +129,13 @@ pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, 
 /// `number` and its arguments must be a system call that is sound with them.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
-pub(super) unsafe fn call6<const FILL: bool>(number: libc::c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+pub(super) unsafe fn call6<const FILL: bool>(
+    number: libc::c_long,
+    [a, b, c, d, e, f]: [usize; 6],
+) -> isize {
     let result: isize;
-    // SAFETY: the caller vouches for the call; its number is in x8, its result in x0, and nothing else is clobbered.
+    // SAFETY: the caller vouches for the call; its number is in x8, its result in x0, and nothing
+    // else is clobbered.
     unsafe {
         std::arch::asm!(
             "svc 0",
@@ -133,7 +158,12 @@ pub unsafe fn pread<const FILL: bool>(fd: RawFd, to: *mut u8, len: usize, offset
 /// # Safety
 /// `from` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn pwrite<const FILL: bool>(fd: RawFd, from: *const u8, len: usize, offset: u64) -> isize {
+pub unsafe fn pwrite<const FILL: bool>(
+    fd: RawFd,
+    from: *const u8,
+    len: usize,
+    offset: u64,
+) -> isize {
     // SAFETY: pwrite64 reads at most `len` bytes from `from`, which the caller vouches for.
     unsafe { call::<FILL>(libc::SYS_pwrite64, fd as usize, from as usize, len, offset as usize) }
 }
@@ -160,10 +190,13 @@ pub unsafe fn write<const FILL: bool>(fd: RawFd, from: *const u8, len: usize) ->
 #[inline(always)]
 pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
     // SAFETY: lseek touches no memory of ours.
-    unsafe { call::<FILL>(libc::SYS_lseek, fd as usize, offset as usize, libc::SEEK_SET as usize, 0) }
+    unsafe {
+        call::<FILL>(libc::SYS_lseek, fd as usize, offset as usize, libc::SEEK_SET as usize, 0)
+    }
 }
 
-/// Entries of a ring that the kernel took, or -errno; waits for `wanted` completions. Of a ring without a polling thread.
+/// Entries of a ring that the kernel took, or -errno; waits for `wanted` completions. Of a ring
+/// without a polling thread.
 /// # Safety
 /// What the ring's entries point to must live until they have completed.
 #[inline(always)]
@@ -171,7 +204,12 @@ pub unsafe fn uring_enter<const FILL: bool>(ring: RawFd, submit: u32, wanted: u3
     const GETEVENTS: usize = 1;
     let flags = if wanted > 0 { GETEVENTS } else { 0 };
     // SAFETY: no argument is passed; the caller vouches for the entries.
-    unsafe { call6::<FILL>(libc::SYS_io_uring_enter, [ring as usize, submit as usize, wanted as usize, flags, 0, 0]) }
+    unsafe {
+        call6::<FILL>(
+            libc::SYS_io_uring_enter,
+            [ring as usize, submit as usize, wanted as usize, flags, 0, 0],
+        )
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! How much of a file is in the page cache: cachestat(2), or the next best way where that is refused or blind.
+//! How much of a file is in the page cache: cachestat(2), or the next best way where that is
+//! refused or blind.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -19,10 +20,11 @@ const SYS_CACHESTAT: libc::c_long = 451;
 pub enum Method {
     /// cachestat(2): every page counted, nothing disturbed.
     Cachestat,
-    /// At most 256 pages tried with `RWF_NOWAIT`: an estimate, and each miss starts a read. Drop the cache again after it if cold is wanted.
+    /// At most 256 pages tried with `RWF_NOWAIT`: an estimate, and each miss starts a read. Drop
+    /// the cache again after it if cold is wanted.
     Sampled,
-    /// mincore(2) on a mapping, for overlays, FUSE and before Linux 6.5: every page counted, nothing disturbed, but only for files that
-    /// one owns or may write.
+    /// mincore(2) on a mapping, for overlays, FUSE and before Linux 6.5: every page counted,
+    /// nothing disturbed, but only for files that one owns or may write.
     Mincore,
 }
 
@@ -37,7 +39,8 @@ pub struct Residency {
     pub dirty: Option<u64>,
     /// Cached pages being written now. `None`: only cachestat tells.
     pub writeback: Option<u64>,
-    /// Pages that were cached and thrown out, as far as the kernel remembers. `None`: only cachestat tells.
+    /// Pages that were cached and thrown out, as far as the kernel remembers. `None`: only
+    /// cachestat tells.
     pub evicted: Option<u64>,
     pub method: Method,
 }
@@ -54,7 +57,8 @@ impl Residency {
     }
 }
 
-/// Residency of `[offset, offset + len)` bytes, cut at the end of the file, by the best method that works here.
+/// Residency of `[offset, offset + len)` bytes, cut at the end of the file, by the best method that
+/// works here.
 ///
 /// cachestat and mincore cost 0.1 to 20 ms per GiB, by folio size.
 ///
@@ -64,11 +68,16 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
     residency_by(file, offset, len, None)
 }
 
-/// As [`residency_by`], with `None` where no method works: another user's file on an overlay, a sandbox.
+/// As [`residency_by`], with `None` where no method works: another user's file on an overlay, a
+/// sandbox.
 ///
 /// # Errors
 /// Any other errno, such as EIO.
-pub fn residency_if_known(file: &File, len: u64, method: Option<Method>) -> io::Result<Option<Residency>> {
+pub fn residency_if_known(
+    file: &File,
+    len: u64,
+    method: Option<Method>,
+) -> io::Result<Option<Residency>> {
     match residency_by(file, 0, len, method) {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_refusal(&error) => Ok(None),
@@ -79,8 +88,14 @@ pub fn residency_if_known(file: &File, len: u64, method: Option<Method>) -> io::
 /// As [`residency`], by `method` only when one is given.
 ///
 /// # Errors
-/// The errno of the method: cachestat says ENOSYS before Linux 6.5, EPERM for a file that one neither owns nor may write.
-pub fn residency_by(file: &File, offset: u64, len: u64, method: Option<Method>) -> io::Result<Residency> {
+/// The errno of the method: cachestat says ENOSYS before Linux 6.5, EPERM for a file that one
+/// neither owns nor may write.
+pub fn residency_by(
+    file: &File,
+    offset: u64,
+    len: u64,
+    method: Option<Method>,
+) -> io::Result<Residency> {
     let len = fd::clip(file, offset, len)?;
     let page = fd::page_size();
     let first = offset / page;
@@ -101,13 +116,15 @@ pub fn residency_by(file: &File, offset: u64, len: u64, method: Option<Method>) 
     Err(refusal)
 }
 
-/// The methods to try, best first. Files of an overlay (and of FUSE, where it passes through) have no pages of their own:
-/// asked directly they look cold whatever the truth; a mapping leads to the file that has them.
+/// The methods to try, best first. Files of an overlay (and of FUSE, where it passes through) have
+/// no pages of their own: asked directly they look cold whatever the truth; a mapping leads to the
+/// file that has them.
 fn ways(file: &File) -> Vec<Method> {
     match fstatfs(file).map(|stat| stat.filesystem_type()) {
         Ok(OVERLAYFS_SUPER_MAGIC) => vec![Method::Mincore],
         Ok(FUSE_SUPER_MAGIC) => vec![Method::Mincore, Method::Cachestat, Method::Sampled],
-        // Before Linux 6.5 a mapping is asked, which counts; a sample only guesses, and reads. Whom both refuse, a sample answers.
+        // Before Linux 6.5 a mapping is asked, which counts; a sample only guesses, and reads. Whom
+        // both refuse, a sample answers.
         _ => vec![Method::Cachestat, Method::Mincore, Method::Sampled],
     }
 }
@@ -115,7 +132,8 @@ fn ways(file: &File) -> Vec<Method> {
 /// The method does not work here; another may.
 fn is_refusal(error: &io::Error) -> bool {
     // ENOENT: no /proc to open the file again. ENODEV: cannot be mapped.
-    let codes = [libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENODEV, libc::ENOENT];
+    let codes =
+        [libc::EPERM, libc::EACCES, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENODEV, libc::ENOENT];
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
@@ -128,8 +146,11 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
     // A length of 0 would mean "to the end of the file" to the kernel.
     if len > 0 {
         let range = [offset, len];
-        // SAFETY: both arrays have the layout of struct cachestat_range and struct cachestat and outlive the call.
-        let done = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), stat.as_mut_ptr(), 0) };
+        // SAFETY: both arrays have the layout of struct cachestat_range and struct cachestat and
+        // outlive the call.
+        let done = unsafe {
+            libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), stat.as_mut_ptr(), 0)
+        };
         if done != 0 {
             return Err(io::Error::last_os_error());
         }

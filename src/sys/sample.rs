@@ -1,4 +1,5 @@
-//! The page cache asked page by page with `RWF_NOWAIT`: needs no right but reading, and disturbs a little.
+//! The page cache asked page by page with `RWF_NOWAIT`: needs no right but reading, and disturbs a
+//! little.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -17,10 +18,12 @@ const SAMPLES: u64 = 256;
 /// A miss starts a read; so long we wait for all of them, since pages under read survive a drop.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// Estimated number of cached pages among `pages` pages from page number `first` on. Pages of holes count as cached: reading them needs no device.
+/// Estimated number of cached pages among `pages` pages from page number `first` on. Pages of holes
+/// count as cached: reading them needs no device.
 ///
 /// # Errors
-/// The errno of open(2) for the own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on tmpfs.
+/// The errno of open(2) for the own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on
+/// tmpfs.
 pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u64> {
     if pages == 0 {
         return Ok(0);
@@ -38,7 +41,8 @@ pub(crate) fn cached_pages(file: &File, first: u64, pages: u64) -> io::Result<u6
         let (low, high) = (stratum(pages, i, samples), stratum(pages, i + 1, samples));
         let offset = (first + low + mix(seed.wrapping_add(i)) % (high - low)) * page;
         let answered = is_cached(&own, offset)?;
-        // The read that a miss starts may be over before the kernel looks again (a device in memory, a preempted thread).
+        // The read that a miss starts may be over before the kernel looks again (a device in
+        // memory, a preempted thread).
         let before = std::mem::replace(&mut charged, charge());
         if !answered || charged != before {
             missed.push(offset);
@@ -76,12 +80,15 @@ fn fresh_seed() -> u64 {
 }
 
 fn is_cached(file: &File, offset: u64) -> io::Result<bool> {
-    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
+    let offset =
+        libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
     let mut byte = 0u8;
     let vector = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
     loop {
         // SAFETY: one vector of one byte, both alive during the call.
-        let got = unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, offset, libc::RWF_NOWAIT) };
+        let got = unsafe {
+            libc::preadv2(file.as_raw_fd(), &raw const vector, 1, offset, libc::RWF_NOWAIT)
+        };
         if got >= 0 {
             return Ok(got == 1);
         }
@@ -103,7 +110,9 @@ mod tests {
         for (pages, samples) in [(1, 1), (255, 255), (256, 256), (257, 256), (1 << 50, 256)] {
             assert_eq!(stratum(pages, 0, samples), 0);
             assert_eq!(stratum(pages, samples, samples), pages);
-            assert!((0..samples).all(|i| stratum(pages, i, samples) < stratum(pages, i + 1, samples)));
+            assert!(
+                (0..samples).all(|i| stratum(pages, i, samples) < stratum(pages, i + 1, samples))
+            );
         }
     }
 

@@ -22,8 +22,9 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes an empty file in `dir`: unnamed (O_TMPFILE); where that is not possible with a name that is taken away at once. The name
-    /// stays where there is no /proc, as the file could not be opened again without it.
+    /// Makes an empty file in `dir`: unnamed (O_TMPFILE); where that is not possible with a name
+    /// that is taken away at once. The name stays where there is no /proc, as the file could not be
+    /// opened again without it.
     ///
     /// # Errors
     /// The errno of open(2) for the named file: EACCES, EROFS, ENOSPC, ENOENT ...
@@ -77,8 +78,9 @@ pub(super) fn next_name() -> String {
     format!("{PREFIX}{}", unguessable())
 }
 
-/// Removes what killed runs left in `dir`: files and folders with names of iotui's own, of this user, locked by nobody; folders only
-/// where nothing but files of iotui's own are in them. What was removed is told by [`left::tell`].
+/// Removes what killed runs left in `dir`: files and folders with names of iotui's own, of this
+/// user, locked by nobody; folders only where nothing but files of iotui's own are in them. What
+/// was removed is told by [`left::tell`].
 ///
 /// # Errors
 /// The errno of reading the folder; what cannot be removed is left alone.
@@ -89,7 +91,9 @@ pub fn sweep(dir: &Path) -> io::Result<usize> {
         let text = name.to_str().unwrap_or_default();
         let gone = match () {
             () if temporary::is_name(text) => remove_file(&folder, &name),
-            () if is_name(text) => remove_file(&folder, &name) || scratch_dir::remove_left(&folder, &name),
+            () if is_name(text) => {
+                remove_file(&folder, &name) || scratch_dir::remove_left(&folder, &name)
+            }
             () => false,
         };
         if gone {
@@ -104,14 +108,17 @@ fn remove_file(folder: &Folder, name: &OsStr) -> bool {
     folder.take_over(name, SFlag::S_IFREG).is_some_and(|own| folder.remove(name, own.id))
 }
 
-/// A name of [`next_name`], or of versions before it: `.iotui-scratch-PID-N` of a process that is gone.
+/// A name of [`next_name`], or of versions before it: `.iotui-scratch-PID-N` of a process that is
+/// gone.
 fn is_name(name: &str) -> bool {
-    name.strip_prefix(PREFIX).is_some_and(|rest| is_unguessable(rest) || old_owner(rest).is_some_and(|pid| !alive(pid)))
+    name.strip_prefix(PREFIX)
+        .is_some_and(|rest| is_unguessable(rest) || old_owner(rest).is_some_and(|pid| !alive(pid)))
 }
 
 fn old_owner(rest: &str) -> Option<u32> {
     let (pid, count) = rest.split_once('-')?;
-    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
+    let number =
+        |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
     number(count)?;
     number(pid)
 }

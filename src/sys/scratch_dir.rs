@@ -22,7 +22,8 @@ pub struct ScratchDir {
 }
 
 impl ScratchDir {
-    /// Makes one in `dir`; one that a killed run leaves is removed by [`sweep`](super::scratch::sweep).
+    /// Makes one in `dir`; one that a killed run leaves is removed by
+    /// [`sweep`](super::scratch::sweep).
     ///
     /// # Errors
     /// The errno of mkdir(2) or open(2).
@@ -52,7 +53,8 @@ impl Drop for ScratchDir {
 
 /// A name as probes give them: `f0`, `g17`.
 fn is_ours(name: &OsStr) -> bool {
-    let rest = name.to_str().and_then(|name| name.strip_prefix(|first: char| first.is_ascii_lowercase()));
+    let rest =
+        name.to_str().and_then(|name| name.strip_prefix(|first: char| first.is_ascii_lowercase()));
     rest.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
@@ -65,14 +67,18 @@ fn empty(folder: &File) -> io::Result<()> {
 }
 
 fn is_plain(folder: &File, name: &OsStr) -> bool {
-    let plain = |stat: FileStat| stat.st_mode & libc::S_IFMT == libc::S_IFREG && stat.st_uid == geteuid().as_raw();
+    let plain = |stat: FileStat| {
+        stat.st_mode & libc::S_IFMT == libc::S_IFREG && stat.st_uid == geteuid().as_raw()
+    };
     is_ours(name) && fstatat(folder.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(plain)
 }
 
-/// Removes a folder that an ended run left: this user's, locked by nobody, with nothing but files of ours in it.
+/// Removes a folder that an ended run left: this user's, locked by nobody, with nothing but files
+/// of ours in it.
 pub(super) fn remove_left(parent: &Folder, name: &OsStr) -> bool {
     let Some(own) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
-    let plain = names(own.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&own.file, one)));
+    let plain =
+        names(own.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&own.file, one)));
     plain && empty(&own.file).is_ok() && parent.remove_folder(name, own.id)
 }
 
@@ -93,7 +99,10 @@ mod tests {
         assert_eq!(own.folder().metadata().unwrap().mode() & 0o777, 0o700);
         (0..300).for_each(|n| fs::write(own.path().join(format!("f{n}")), "x").unwrap());
         // It is in use.
-        assert_eq!((sweep(dir.path()).unwrap(), fs::read_dir(own.path()).unwrap().count()), (0, 300));
+        assert_eq!(
+            (sweep(dir.path()).unwrap(), fs::read_dir(own.path()).unwrap().count()),
+            (0, 300)
+        );
         drop(own);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(ScratchDir::create(&dir.path().join("none")).is_err());
@@ -111,10 +120,12 @@ mod tests {
         let precious = dir.path().join("precious");
         fs::write(&precious, "x").unwrap();
         std::os::unix::fs::symlink(&precious, at(2).join("f0")).unwrap();
-        let _lock = Flock::lock(File::open(at(3)).unwrap(), FlockArg::LockExclusiveNonblock).unwrap();
+        let _lock =
+            Flock::lock(File::open(at(3)).unwrap(), FlockArg::LockExclusiveNonblock).unwrap();
         std::os::unix::fs::symlink(dir.path(), at(5)).unwrap();
         assert_eq!(sweep(dir.path()).unwrap(), 2);
-        let left: Vec<bool> = (0..6).map(|number| fs::symlink_metadata(at(number)).is_ok()).collect();
+        let left: Vec<bool> =
+            (0..6).map(|number| fs::symlink_metadata(at(number)).is_ok()).collect();
         assert_eq!(left, [false, true, true, true, false, true]);
         assert!(at(1).join("f0").exists() && precious.exists());
     }

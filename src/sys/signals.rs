@@ -1,7 +1,9 @@
-//! SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop and keeps what it measured, the second ends the process.
+//! SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop and keeps what it measured, the
+//! second ends the process.
 //!
-//! They are taken by a thread of their own and blocked in all others. A thread that waits for a pipe nobody reads, or for a file
-//! system that hangs, could neither look at a flag nor run a handler; and no timed call is interrupted.
+//! They are taken by a thread of their own and blocked in all others. A thread that waits for a
+//! pipe nobody reads, or for a file system that hangs, could neither look at a flag nor run a
+//! handler; and no timed call is interrupted.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -11,7 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, pthread_sigmask, sigaction};
+use nix::sys::signal::{
+    SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, pthread_sigmask, sigaction,
+};
 
 use super::pause;
 
@@ -28,8 +32,9 @@ static OVER: AtomicBool = AtomicBool::new(false);
 /// The thread that takes them; 0: there is none.
 static TAKER: AtomicI32 = AtomicI32::new(0);
 
-/// Takes the signals from now on. One that the parent had ignored (nohup, a shell's background job) stays ignored; SIGPIPE stays as
-/// Rust sets it. Call it before other threads are started: they inherit that the signals are blocked.
+/// Takes the signals from now on. One that the parent had ignored (nohup, a shell's background job)
+/// stays ignored; SIGPIPE stays as Rust sets it. Call it before other threads are started: they
+/// inherit that the signals are blocked.
 ///
 /// # Errors
 /// The errno of sigaction(2) or pthread_sigmask(3).
@@ -40,11 +45,12 @@ pub fn install() -> io::Result<()> {
         return Ok(());
     }
     let mut wanted = SigSet::empty();
-    // Where no thread can be had, a handler does the same in whatever thread the kernel picks. Without SA_RESTART: calls that wait
-    // come back and notice the flag.
+    // Where no thread can be had, a handler does the same in whatever thread the kernel picks.
+    // Without SA_RESTART: calls that wait come back and notice the flag.
     let ours = SigAction::new(SigHandler::Handler(on_signal), SaFlags::empty(), SigSet::empty());
     for signal in ALL {
-        // SAFETY: the handler changes atomics, passes the signal on with tgkill(2) or ends the process with _exit(2): it may do all that.
+        // SAFETY: the handler changes atomics, passes the signal on with tgkill(2) or ends the
+        // process with _exit(2): it may do all that.
         let before = unsafe { sigaction(signal, &ours)? };
         if matches!(before.handler(), SigHandler::SigIgn) {
             // SAFETY: `before` ignores the signal: no handler is installed.
@@ -55,7 +61,12 @@ pub fn install() -> io::Result<()> {
     }
     let mut before = SigSet::empty();
     pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&wanted), Some(&mut before))?;
-    if thread::Builder::new().name("signals".into()).stack_size(64 << 10).spawn(move || take(&wanted)).is_err() {
+    if thread::Builder::new()
+        .name("signals".into())
+        .stack_size(64 << 10)
+        .spawn(move || take(&wanted))
+        .is_err()
+    {
         pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None)?;
     }
     *installed = true;
@@ -79,13 +90,15 @@ fn take(wanted: &SigSet) {
 
 /// Whether one of them waits to be taken.
 fn waits(wanted: &SigSet) -> bool {
-    // SAFETY: a sigset_t is an array of integers, for which zero is a value: the empty set, which the call fills.
+    // SAFETY: a sigset_t is an array of integers, for which zero is a value: the empty set, which
+    // the call fills.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one set, into a variable that outlives the call.
     if unsafe { libc::sigpending(&raw mut set) } != 0 {
         return false;
     }
-    // SAFETY: sigismember reads one set, which is initialised and outlives the call; a `Signal` is a valid number.
+    // SAFETY: sigismember reads one set, which is initialised and outlives the call; a `Signal` is
+    // a valid number.
     wanted.iter().any(|signal| unsafe { libc::sigismember(&raw const set, signal as i32) } == 1)
 }
 
@@ -101,7 +114,8 @@ extern "C" fn on_signal(signal: libc::c_int) {
     }
 }
 
-/// Notes a signal; whether it is one that ends the process: the second one, or one that no run heeds any more.
+/// Notes a signal; whether it is one that ends the process: the second one, or one that no run
+/// heeds any more.
 fn came(signal: libc::c_int) -> bool {
     let _ = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
     STOP.store(true, Ordering::Release);
@@ -124,7 +138,8 @@ pub fn engine_is_over() {
     OVER.store(true, Ordering::Release);
 }
 
-/// A write beyond `ulimit -f` fails with EFBIG, as on a full disk, instead of ending the process without a word.
+/// A write beyond `ulimit -f` fails with EFBIG, as on a full disk, instead of ending the process
+/// without a word.
 pub fn ignore_file_size() {
     // SAFETY: SIG_IGN installs no handler, so that no code runs on the signal.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
@@ -172,7 +187,8 @@ mod tests {
     /// In a process of its own: dispositions and flags belong to the whole process.
     #[test]
     fn the_first_signal_is_kept_and_ignored_ones_stay_ignored() {
-        const NAME: &str = "sys::signals::tests::the_first_signal_is_kept_and_ignored_ones_stay_ignored";
+        const NAME: &str =
+            "sys::signals::tests::the_first_signal_is_kept_and_ignored_ones_stay_ignored";
         if !testing::is_child("signals") {
             let output = testing::child(NAME, "signals");
             return assert!(output.status.success(), "{output:?}");
@@ -197,7 +213,10 @@ mod tests {
     fn the_second_signal_ends_the_process() {
         const NAME: &str = "sys::signals::tests::the_second_signal_ends_the_process";
         if !testing::is_child("second") {
-            return assert_eq!(testing::child(NAME, "second").status.code(), Some(128 + libc::SIGTERM));
+            return assert_eq!(
+                testing::child(NAME, "second").status.code(),
+                Some(128 + libc::SIGTERM)
+            );
         }
         install().unwrap();
         let (reader, mut writer) = io::pipe().unwrap();

@@ -1,4 +1,5 @@
-//! stdout as a file: std writes into the void where it is closed or not open for writing, and says that it went well.
+//! stdout as a file: std writes into the void where it is closed or not open for writing, and says
+//! that it went well.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -7,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::fd;
 
-/// It was closed when the program started. Found out before `main`, for std then opens /dev/null in its place.
+/// It was closed when the program started. Found out before `main`, for std then opens /dev/null in
+/// its place.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn look() {
@@ -15,7 +17,8 @@ extern "C" fn look() {
     CLOSED.store(unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0, Relaxed);
 }
 
-// SAFETY: functions of this list are called once before `main`; this one makes a system call and stores a flag.
+// SAFETY: functions of this list are called once before `main`; this one makes a system call and
+// stores a flag.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;

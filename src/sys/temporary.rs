@@ -17,14 +17,16 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// Makes an empty file in `dir` under a name that nobody can guess. One that a killed run leaves is removed by
-    /// [`scratch::sweep`](super::scratch::sweep).
+    /// Makes an empty file in `dir` under a name that nobody can guess. One that a killed run
+    /// leaves is removed by [`scratch::sweep`](super::scratch::sweep).
     ///
     /// # Errors
     /// The errno of open(2).
     pub fn beside(dir: &Path, mode: u32) -> io::Result<Temporary> {
         let folder = Folder::open(dir)?;
-        let own = folder.own_file(Mode::from_bits_truncate(mode), &|| format!(".iotui-{}.tmp", unguessable()))?;
+        let own = folder.own_file(Mode::from_bits_truncate(mode), &|| {
+            format!(".iotui-{}.tmp", unguessable())
+        })?;
         Ok(Temporary { path: folder.path(&own.name), own })
     }
 
@@ -48,5 +50,7 @@ impl DerefMut for Temporary {
 }
 
 pub(super) fn is_name(name: &str) -> bool {
-    name.strip_prefix(".iotui-").and_then(|rest| rest.strip_suffix(".tmp")).is_some_and(is_unguessable)
+    name.strip_prefix(".iotui-")
+        .and_then(|rest| rest.strip_suffix(".tmp"))
+        .is_some_and(is_unguessable)
 }

@@ -6,20 +6,23 @@ use std::path::PathBuf;
 
 use super::{mounts, random};
 
-/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since nobody sees what a test that
-/// passes prints.
+/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since
+/// nobody sees what a test that passes prints.
 pub fn skip(why: &str) {
     let why = why.trim();
     eprintln!("skipped: {why}");
     if let Some(list) = std::env::var_os("IOTUI_SKIPPED") {
         let thread = std::thread::current();
-        let line = format!("{}\t{}\n", thread.name().unwrap_or("a thread"), why.replace('\n', "; "));
+        let line =
+            format!("{}\t{}\n", thread.name().unwrap_or("a thread"), why.replace('\n', "; "));
         let list = File::options().create(true).append(true).open(list);
-        list.and_then(|mut list| list.write_all(line.as_bytes())).expect("the list of what is skipped can be written");
+        list.and_then(|mut list| list.write_all(line.as_bytes()))
+            .expect("the list of what is skipped can be written");
     }
 }
 
-/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there after all.
+/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there
+/// after all.
 pub fn without(program: &str) {
     skip(&format!("{program} is not installed"));
 }
@@ -30,7 +33,9 @@ pub fn disk_dir() -> Option<PathBuf> {
     let candidates = [Some(std::env::temp_dir()), beside, Some(PathBuf::from("/var/tmp"))];
     let found = candidates.into_iter().flatten().find(|dir| {
         let file = tempfile::tempfile_in(dir);
-        file.is_ok_and(|file| mounts::of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse()))
+        file.is_ok_and(|file| {
+            mounts::of(&file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
+        })
     });
     if found.is_none() {
         skip("no writable folder on a disk");
@@ -57,7 +62,8 @@ pub fn file_in_memory() -> Option<File> {
     None
 }
 
-/// Runs one test of this binary again, alone in a process of its own, with `IOTUI_CHILD` set to `role`.
+/// Runs one test of this binary again, alone in a process of its own, with `IOTUI_CHILD` set to
+/// `role`.
 pub fn child(test: &str, role: &str) -> std::process::Output {
     std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])

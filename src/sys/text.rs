@@ -15,7 +15,8 @@ const LIMIT: u64 = 16 << 20;
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LIMIT).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
 /// The trimmed text of a one-line file; `None` when it cannot be read or is empty.
@@ -43,7 +44,13 @@ mod tests {
     fn odd_content_is_no_number_and_no_panic() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
-        for (bytes, want) in [(&b" 42\n"[..], Some(42)), (b"", None), (b"\n", None), (b"\xff\xfe", None), (b"-1", None)] {
+        for (bytes, want) in [
+            (&b" 42\n"[..], Some(42)),
+            (b"", None),
+            (b"\n", None),
+            (b"\xff\xfe", None),
+            (b"-1", None),
+        ] {
             std::fs::write(&path, bytes).unwrap();
             assert_eq!(number::<u64>(&path), want);
         }

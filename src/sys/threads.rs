@@ -1,4 +1,5 @@
-//! What a worker thread does to itself: an own descriptor table, and where it may run; and what works for it.
+//! What a worker thread does to itself: an own descriptor table, and where it may run; and what
+//! works for it.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -9,24 +10,33 @@ use nix::unistd::gettid;
 
 use super::text;
 
-/// Gives the calling thread a descriptor table of its own: system calls then skip its lock (30 to 40 ns less each).
+/// Gives the calling thread a descriptor table of its own: system calls then skip its lock (30 to
+/// 40 ns less each).
 ///
-/// Open what the thread needs afterwards; descriptors that others open later are unknown to it, and those that others close stay open here until the thread ends.
+/// Open what the thread needs afterwards; descriptors that others open later are unknown to it, and
+/// those that others close stay open here until the thread ends.
 ///
 /// # Errors
-/// ENOSYS (a sandbox), ENOMEM, EMFILE. Without it the thread runs on, only slower: a note, not an error.
+/// ENOSYS (a sandbox), ENOMEM, EMFILE. Without it the thread runs on, only slower: a note, not an
+/// error.
 pub fn unshare_files() -> io::Result<()> {
-    // A range that holds no descriptor: nothing is closed, and nobody may be surprised by the highest number.
+    // A range that holds no descriptor: nothing is closed, and nobody may be surprised by the
+    // highest number.
     let nowhere = libc::c_uint::MAX - 1;
-    // SAFETY: close_range(2) takes numbers and touches no memory; the range holds no descriptor, so that none is closed.
-    let done = unsafe { libc::syscall(libc::SYS_close_range, nowhere, nowhere, libc::CLOSE_RANGE_UNSHARE) };
+    // SAFETY: close_range(2) takes numbers and touches no memory; the range holds no descriptor, so
+    // that none is closed.
+    let done = unsafe {
+        libc::syscall(libc::SYS_close_range, nowhere, nowhere, libc::CLOSE_RANGE_UNSHARE)
+    };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// CPU time in nanoseconds of the kernel's thread that polls a ring which the calling thread made (IORING_SETUP_SQPOLL).
+/// CPU time in nanoseconds of the kernel's thread that polls a ring which the calling thread made
+/// (IORING_SETUP_SQPOLL).
 ///
-/// `alone`: nobody else in this process has such a ring. `None` before Linux 5.12, where it is no thread of this process;
-/// before it first ran; and where it cannot be told from others: in a container its name has a number of the host.
+/// `alone`: nobody else in this process has such a ring. `None` before Linux 5.12, where it is no
+/// thread of this process; before it first ran; and where it cannot be told from others: in a
+/// container its name has a number of the host.
 pub fn poller_nanos(alone: bool) -> Option<u64> {
     let mine = format!("iou-sqp-{}", gettid());
     let mut found = Vec::new();
@@ -53,7 +63,10 @@ fn cpu_nanos(task: &Path) -> Option<u64> {
     let tid: libc::clockid_t = task.file_name()?.to_str()?.parse().ok()?;
     // The clock of a thread, as pthread_getcpuclockid(3) makes it: 4 = of a thread, 2 = precise.
     let time = ClockId::from_raw(!tid << 3 | 4 | 2).now().ok()?;
-    u64::try_from(time.tv_sec()).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec()).ok()?)
+    u64::try_from(time.tv_sec())
+        .ok()?
+        .checked_mul(1_000_000_000)?
+        .checked_add(u64::try_from(time.tv_nsec()).ok()?)
 }
 
 /// A set of processors, as sched_setaffinity(2) takes it; of any size.
@@ -73,7 +86,9 @@ impl Affinity {
         loop {
             let mut mask = vec![0u64; words];
             // SAFETY: the kernel writes at most the given number of bytes into the mask.
-            let got = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, words * 8, mask.as_mut_ptr()) };
+            let got = unsafe {
+                libc::syscall(libc::SYS_sched_getaffinity, 0, words * 8, mask.as_mut_ptr())
+            };
             if got >= 0 {
                 return Ok(Self { mask });
             }
@@ -115,7 +130,9 @@ impl Affinity {
     /// EINVAL when no processor of the set exists, is online and allowed here; EPERM.
     pub fn apply(&self) -> io::Result<()> {
         // SAFETY: the kernel reads the given number of bytes of the mask.
-        let done = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, self.mask.len() * 8, self.mask.as_ptr()) };
+        let done = unsafe {
+            libc::syscall(libc::SYS_sched_setaffinity, 0, self.mask.len() * 8, self.mask.as_ptr())
+        };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }
@@ -133,7 +150,8 @@ mod tests {
                 return testing::skip(&format!("close_range: {error}"));
             }
             let file = tempfile::tempfile().unwrap();
-            let mine = std::fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).unwrap();
+            let mine =
+                std::fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).unwrap();
             let theirs = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
             assert_ne!(theirs.ok(), Some(mine));
             fd::reopen(&file).unwrap();
@@ -174,7 +192,11 @@ mod tests {
     #[test]
     fn impossible_processors_are_refused() {
         for cpu in [100_000, 4096 * 64, usize::MAX] {
-            assert_eq!(Affinity::only(cpu).apply().unwrap_err().raw_os_error(), Some(libc::EINVAL), "{cpu}");
+            assert_eq!(
+                Affinity::only(cpu).apply().unwrap_err().raw_os_error(),
+                Some(libc::EINVAL),
+                "{cpu}"
+            );
         }
         assert_eq!(Affinity::only(130).cpus(), [130]);
     }

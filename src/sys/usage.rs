@@ -1,4 +1,5 @@
-//! What a thread or the process used: getrusage(2); and what it waited for: stolen time, I/O pressure.
+//! What a thread or the process used: getrusage(2); and what it waited for: stolen time, I/O
+//! pressure.
 
 use std::fs::File;
 use std::io;
@@ -36,7 +37,8 @@ impl Usage {
     /// # Errors
     /// The errno of getrusage(2).
     pub fn thread() -> io::Result<Self> {
-        // getrusage(2) of a thread tells its time as of the last tick, up to 10 ms ago; reading this clock brings it up to date.
+        // getrusage(2) of a thread tells its time as of the last tick, up to 10 ms ago; reading
+        // this clock brings it up to date.
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
         Self::of(UsageWho::RUSAGE_THREAD)
     }
@@ -70,7 +72,9 @@ impl From<libc::rusage> for Usage {
 
 fn nanos(time: TimeVal) -> u64 {
     let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
 }
 
 /// What was used since `earlier`; never below 0.
@@ -84,7 +88,9 @@ impl Sub for Usage {
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
         }
     }
 }
@@ -98,8 +104,9 @@ impl RunQueue {
         RunQueue(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// Nanoseconds since the thread began: run_delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst). Time that a
-    /// hypervisor stole is not in it. `None` without CONFIG_SCHED_INFO or /proc.
+    /// Nanoseconds since the thread began: run_delay of /proc/PID/schedstat
+    /// (Documentation/scheduler/sched-stats.rst). Time that a hypervisor stole is not in it. `None`
+    /// without CONFIG_SCHED_INFO or /proc.
     pub fn nanos(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
@@ -117,7 +124,8 @@ fn run_delay(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Nanoseconds since boot, summed over all processors, in which the hypervisor ran something else although we had work. Granularity: a clock tick, mostly 10 ms.
+/// Nanoseconds since boot, summed over all processors, in which the hypervisor ran something else
+/// although we had work. Granularity: a clock tick, mostly 10 ms.
 pub fn steal() -> Option<u64> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
     let ticks = steal_ticks(&text::read("/proc/stat").ok()?)?;
@@ -126,10 +134,12 @@ pub fn steal() -> Option<u64> {
 
 /// `cpu  user nice system idle iowait irq softirq steal ...`
 fn steal_ticks(stat: &str) -> Option<u64> {
-    stat.lines().find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
+    stat.lines()
+        .find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
 }
 
-/// Microseconds since boot in which some task waited for memory (/proc/pressure/memory). `None` without CONFIG_PSI.
+/// Microseconds since boot in which some task waited for memory (/proc/pressure/memory). `None`
+/// without CONFIG_PSI.
 pub fn memory_pressure() -> Option<u64> {
     pressure_total(&text::read("/proc/pressure/memory").ok()?)
 }
@@ -146,7 +156,10 @@ mod tests {
 
     #[test]
     fn a_thread_waits_for_its_cpu_ever_longer() {
-        assert_eq!((run_delay("426028040 777932537 136\n"), run_delay("1 x"), run_delay("")), (Some(777_932_537), None, None));
+        assert_eq!(
+            (run_delay("426028040 777932537 136\n"), run_delay("1 x"), run_delay("")),
+            (Some(777_932_537), None, None)
+        );
         let queue = RunQueue::of_this_thread();
         if let Some(before) = queue.nanos() {
             std::thread::yield_now();
@@ -198,7 +211,16 @@ mod tests {
         assert_eq!(steal_ticks(stat), Some(81));
         let psi = "some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=0.17 avg60=0.07 avg300=0.10 total=2589025\n";
         assert_eq!(pressure_total(psi), Some(2_846_961));
-        for odd in ["", "cpu ", "cpu  1 2 3", "cpu  a b c d e f g h", "some total=x", "some", "full total=3", "\0\u{fffd}"] {
+        for odd in [
+            "",
+            "cpu ",
+            "cpu  1 2 3",
+            "cpu  a b c d e f g h",
+            "some total=x",
+            "some",
+            "full total=3",
+            "\0\u{fffd}",
+        ] {
             assert_eq!((steal_ticks(odd), pressure_total(odd)), (None, None), "{odd:?}");
         }
         assert!(steal().is_some());

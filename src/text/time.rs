@@ -1,7 +1,8 @@
 //! UTC as RFC 3339 text, from the system's clock and back.
 //!
-//! The calendar is Howard Hinnant's ("chrono-Compatible Low-Level Date Algorithms", `days_from_civil` and
-//! `civil_from_days`): years begin in March, so the leap day is the last of a year.
+//! The calendar is Howard Hinnant's ("chrono-Compatible Low-Level Date Algorithms",
+//! `days_from_civil` and `civil_from_days`): years begin in March, so the leap day is the last of a
+//! year.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +17,8 @@ fn civil(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
@@ -96,14 +98,22 @@ pub fn parse_utc(text: &str) -> Option<SystemTime> {
     let bytes = text.as_bytes();
     let shape = b"dddd-dd-ddTdd:dd:dd";
     let (head, tail) = bytes.split_at_checked(shape.len())?;
-    let fits = head.iter().zip(shape).all(|(byte, form)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form });
+    let fits = head
+        .iter()
+        .zip(shape)
+        .all(|(byte, form)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form });
     let digits = tail.strip_suffix(b"Z")?;
     if !fits || !(digits.is_empty() || digits[0] == b'.' && (2..=10).contains(&digits.len())) {
         return None;
     }
-    let number = |digits: &[u8]| digits.iter().try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')));
+    let number = |digits: &[u8]| {
+        digits
+            .iter()
+            .try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
+    };
     let [year, month, day] = [number(&head[..4])?, number(&head[5..7])?, number(&head[8..10])?];
-    let [hour, minute, second] = [number(&head[11..13])?, number(&head[14..16])?, number(&head[17..])?];
+    let [hour, minute, second] =
+        [number(&head[11..13])?, number(&head[14..16])?, number(&head[17..])?];
     let days = days(year, month, day);
     // A date such as February 30 comes back as another one.
     if civil(days) != (year, month as u32, day as u32) || hour > 23 || minute > 59 || second > 59 {
@@ -115,7 +125,8 @@ pub fn parse_utc(text: &str) -> Option<SystemTime> {
     }
     let seconds = days * DAY + hour * 3600 + minute * 60 + second;
     let whole = Duration::from_secs(seconds.unsigned_abs());
-    let time = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+    let time =
+        if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
     time?.checked_add(Duration::from_nanos(nanos.unsigned_abs()))
 }
 
@@ -147,7 +158,10 @@ mod tests {
         }
         assert_eq!(stamp(at(1_795_253_411)), "20261121-093011");
         assert_eq!(utc(at(LAST + 1)), utc(at(LAST)));
-        assert_eq!(parse_utc("1970-01-01T00:00:00.25Z"), Some(UNIX_EPOCH + Duration::from_millis(250)));
+        assert_eq!(
+            parse_utc("1970-01-01T00:00:00.25Z"),
+            Some(UNIX_EPOCH + Duration::from_millis(250))
+        );
         assert_eq!(utc(UNIX_EPOCH - Duration::from_millis(1)), "1969-12-31T23:59:59Z");
     }
 

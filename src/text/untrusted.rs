@@ -1,11 +1,12 @@
-//! Text of others (names of files, machines, processes) on its way to a terminal or a page: the one place that says what may
-//! not get there.
+//! Text of others (names of files, machines, processes) on its way to a terminal or a page: the one
+//! place that says what may not get there.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Whether a character moves the cursor, cannot be seen, or turns the direction of what follows: C0, C1 and DEL, line and
-/// paragraph separators, the bidirectional controls of Unicode UAX 9, and format characters that take no room.
+/// Whether a character moves the cursor, cannot be seen, or turns the direction of what follows:
+/// C0, C1 and DEL, line and paragraph separators, the bidirectional controls of Unicode UAX 9, and
+/// format characters that take no room.
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -50,7 +51,8 @@ pub fn safe_lines(text: &str, instead: Instead) -> String {
     text.split('\n').map(|line| safe(line, instead)).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a piece of a JSON string with its characters that [`steers`] as escapes: what is read from it is the same.
+/// Writes a piece of a JSON string with its characters that [`steers`] as escapes: what is read
+/// from it is the same.
 ///
 /// # Errors
 /// Those of `out`.
@@ -93,10 +95,15 @@ mod tests {
         }
         let mut json = Vec::new();
         // What JSON escapes itself never comes here.
-        let steering: String = steering.chars().filter(|c| *c >= ' ').chain("Größe, 大きさ".chars()).collect();
+        let steering: String =
+            steering.chars().filter(|c| *c >= ' ').chain("Größe, 大きさ".chars()).collect();
         write_json(&mut json, &steering).unwrap();
         let json = format!("\"{}\"", String::from_utf8(json).unwrap());
-        assert!(!json.chars().any(steers) && json.contains("\\u202e") && json.ends_with("Größe, 大きさ\""));
+        assert!(
+            !json.chars().any(steers)
+                && json.contains("\\u202e")
+                && json.ends_with("Größe, 大きさ\"")
+        );
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), steering);
         assert_eq!(safe("a\x1b[31mb\n\tc", Instead::Nothing), "a[31mb  c");
         assert_eq!(safe("a\x1b[31mb", Instead::Escape), "a\\u{1b}[31mb");

@@ -1,4 +1,5 @@
-//! Results as curves: one per backend, cache state and whatever else differs, over the axis that varies.
+//! Results as curves: one per backend, cache state and whatever else differs, over the axis that
+//! varies.
 
 use std::collections::HashMap;
 
@@ -58,8 +59,12 @@ pub struct Curve {
 impl Curve {
     /// Its points for a chart, with their intervals and with its gaps.
     pub fn drawn(&self) -> Vec<Point> {
-        let points = self.points.iter().map(|point| Point::new(point.x, point.y).within(point.low, point.high));
-        let mut drawn: Vec<Point> = points.chain(self.gaps.iter().map(|x| Point::gap(*x))).collect();
+        let points = self
+            .points
+            .iter()
+            .map(|point| Point::new(point.x, point.y).within(point.low, point.high));
+        let mut drawn: Vec<Point> =
+            points.chain(self.gaps.iter().map(|x| Point::gap(*x))).collect();
         drawn.sort_by(|a, b| a.x.total_cmp(&b.x));
         drawn
     }
@@ -83,7 +88,12 @@ impl Expected {
 }
 
 /// The estimates of these jobs, where bytes per second are shown.
-pub fn expected<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, metric: Metric, bounds: &Bounds) -> Vec<Expected> {
+pub fn expected<'a>(
+    jobs: impl Iterator<Item = &'a Job>,
+    axis: Axis,
+    metric: Metric,
+    bounds: &Bounds,
+) -> Vec<Expected> {
     if metric != Metric::Throughput {
         return Vec::new();
     }
@@ -95,7 +105,13 @@ pub fn expected<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, metric: Met
 }
 
 impl Metric {
-    pub const ALL: &'static [Metric] = &[Metric::Throughput, Metric::Operations, Metric::SystemCalls, Metric::Latency, Metric::Cpu];
+    pub const ALL: &'static [Metric] = &[
+        Metric::Throughput,
+        Metric::Operations,
+        Metric::SystemCalls,
+        Metric::Latency,
+        Metric::Cpu,
+    ];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -127,9 +143,14 @@ impl Metric {
         }
     }
 
-    /// Those whose axis of values begins as the other one than usual: latencies are usually spread logarithmically.
+    /// Those whose axis of values begins as the other one than usual: latencies are usually spread
+    /// logarithmically.
     pub fn turned(look: &Look) -> Vec<Metric> {
-        Metric::ALL.iter().copied().filter(|metric| look.begins_log(metric.usually_log()) != metric.usually_log()).collect()
+        Metric::ALL
+            .iter()
+            .copied()
+            .filter(|metric| look.begins_log(metric.usually_log()) != metric.usually_log())
+            .collect()
     }
 
     /// Whether its axis is logarithmic where nobody turned it.
@@ -172,7 +193,12 @@ fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
         .map(|trial| (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64)
         .collect();
     let summary = crate::stats::Summary::of(&per_byte)?;
-    Some((summary.median, summary.low.unwrap_or(f64::NAN), summary.high.unwrap_or(f64::NAN), summary.mean))
+    Some((
+        summary.median,
+        summary.low.unwrap_or(f64::NAN),
+        summary.high.unwrap_or(f64::NAN),
+        summary.mean,
+    ))
 }
 
 /// The axis along which cells form curves; that of blocks where nothing varies.
@@ -211,7 +237,11 @@ fn named(names: &Names, results: &[CellResult], metric: Metric) -> Vec<Curve> {
     for (index, result) in results.iter().enumerate() {
         let at = *known.entry(axis.without(&result.cell)).or_insert(curves.len());
         if at == curves.len() {
-            let hue = names.backends.iter().position(|id| *id == result.cell.backend.to_string()).unwrap_or(0);
+            let hue = names
+                .backends
+                .iter()
+                .position(|id| *id == result.cell.backend.to_string())
+                .unwrap_or(0);
             curves.push(Curve {
                 name: names.name(&result.cell),
                 hue,
@@ -257,14 +287,21 @@ const USUAL: &[(Option<Axis>, Part)] = &[
     (None, |job| if job.op == Op::Read { String::new() } else { job.action().to_string() }),
     (None, |job| if job.pattern == Pattern::Seq { String::new() } else { job.pattern.to_string() }),
     (None, |job| if job.direct { "direct".into() } else { String::new() }),
-    (Some(Axis::Threads), |job| if job.threads > 1 { format!("threads {}", job.threads) } else { String::new() }),
-    (Some(Axis::Depth), |job| if job.depth > 1 { format!("depth {}", job.depth) } else { String::new() }),
+    (Some(Axis::Threads), |job| {
+        if job.threads > 1 { format!("threads {}", job.threads) } else { String::new() }
+    }),
+    (
+        Some(Axis::Depth),
+        |job| if job.depth > 1 { format!("depth {}", job.depth) } else { String::new() },
+    ),
     (Some(Axis::Block), |job| units::show_bytes(job.block)),
 ];
 
 /// Parts of a job that are told only where they vary, each but where it is the axis.
 const RARE: &[(Option<Axis>, Part)] = &[
-    (Some(Axis::Size), |job| if job.span > 0 { format!("of {}", units::show_bytes(job.span)) } else { String::new() }),
+    (Some(Axis::Size), |job| {
+        if job.span > 0 { format!("of {}", units::show_bytes(job.span)) } else { String::new() }
+    }),
     (Some(Axis::Count), |job| match job.count {
         None => String::new(),
         Some(0) => "one pass".into(),
@@ -280,13 +317,18 @@ impl Names {
     fn of(results: &[CellResult], axis: Axis) -> Names {
         let mut backends: Vec<String> = Vec::new();
         let mut last = None;
-        for result in results.iter().filter(|result| last.replace(&result.cell.backend) != Some(&result.cell.backend)) {
+        for result in results
+            .iter()
+            .filter(|result| last.replace(&result.cell.backend) != Some(&result.cell.backend))
+        {
             let name = result.cell.backend.to_string();
             if !backends.contains(&name) {
                 backends.push(name);
             }
         }
-        let but_axis = |parts: &[(Option<Axis>, Part)]| parts.iter().filter(|(own, _)| *own != Some(axis)).map(|(_, of)| *of).collect();
+        let but_axis = |parts: &[(Option<Axis>, Part)]| {
+            parts.iter().filter(|(own, _)| *own != Some(axis)).map(|(_, of)| *of).collect()
+        };
         let (usual, mut rare): (Vec<Part>, Vec<Part>) = (but_axis(USUAL), but_axis(RARE));
         rare.retain(|of| varies(results, *of));
         Names { backends, axis, usual, rare }
@@ -294,7 +336,8 @@ impl Names {
 
     /// `read warm`, with what else is not the default.
     fn name(&self, job: &Job) -> String {
-        let parts = self.usual.iter().chain(&self.rare).map(|of| of(job)).filter(|part| !part.is_empty());
+        let parts =
+            self.usual.iter().chain(&self.rare).map(|of| of(job)).filter(|part| !part.is_empty());
         std::iter::once(job.backend.to_string()).chain(parts).collect::<Vec<_>>().join(" ")
     }
 }

@@ -97,13 +97,15 @@ pub struct Form {
 
 impl Form {
     pub fn session(what: What, name: &str) -> Form {
-        let choices = FORMATS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
+        let choices =
+            FORMATS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
         Form::of(what, name, choices.collect())
     }
 
     /// For these sessions against the first of them.
     pub fn comparison(ids: Vec<String>, name: &str) -> Form {
-        let choices = COMPARISONS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
+        let choices =
+            COMPARISONS.iter().map(|f| Choice { id: f.id, about: f.about, extension: f.extension });
         Form::of(What::Compared(ids), name, choices.collect())
     }
 
@@ -111,14 +113,26 @@ impl Form {
         let extension = choices.first().map_or("txt", |choice| choice.extension);
         let path = Input::new(format!("{}.{extension}", file_name(name)));
         let name = clean_text(name);
-        Form { what, name, choices, cursor: 0, path, anonymous: false, focus: Focus::Format, asked: None, writing: false, error: None }
+        Form {
+            what,
+            name,
+            choices,
+            cursor: 0,
+            path,
+            anonymous: false,
+            focus: Focus::Format,
+            asked: None,
+            writing: false,
+            error: None,
+        }
     }
 
     fn choice(&self) -> Option<&Choice> {
         self.choices.get(self.cursor)
     }
 
-    /// Chooses a format; the name of the file keeps the extension of the format, unless it has another one.
+    /// Chooses a format; the name of the file keeps the extension of the format, unless it has
+    /// another one.
     fn choose(&mut self, cursor: usize) {
         let before = self.choice().map_or("", |choice| choice.extension);
         self.cursor = cursor.min(self.choices.len().saturating_sub(1));
@@ -142,15 +156,25 @@ impl Form {
             return None;
         }
         let format = self.choice()?.id;
-        let export = Export { number, what: self.what.clone(), format, path, anonymous: self.anonymous, look, replace: false };
+        let export = Export {
+            number,
+            what: self.what.clone(),
+            format,
+            path,
+            anonymous: self.anonymous,
+            look,
+            replace: false,
+        };
         (self.asked, self.writing, self.error) = (Some(export.clone()), true, None);
         Some(Effect::Export(Box::new(export)))
     }
 }
 
-/// A name as that of a file in this folder: neither a path nor hidden, and of a length that every file system takes.
+/// A name as that of a file in this folder: neither a path nor hidden, and of a length that every
+/// file system takes.
 fn file_name(name: &str) -> String {
-    let plain = |c: char| if c == '/' || crate::text::steers(c) || c.is_whitespace() { '-' } else { c };
+    let plain =
+        |c: char| if c == '/' || crate::text::steers(c) || c.is_whitespace() { '-' } else { c };
     let text: String = clean_text(name).chars().map(plain).take(60).collect();
     match text.trim_matches(['-', '.']) {
         "" => "session".into(),
@@ -218,11 +242,23 @@ pub fn told(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
             match asked {
                 Some(export) => {
                     let replace = Effect::Export(Box::new(Export { replace: true, ..export }));
-                    let name = over.path.file_name().unwrap_or(over.path.as_os_str()).to_string_lossy().into_owned();
-                    model.popups.push(Popup::question(format!("Overwrite {name}?"), over.detail, Then::Do(replace)));
+                    let name = over
+                        .path
+                        .file_name()
+                        .unwrap_or(over.path.as_os_str())
+                        .to_string_lossy()
+                        .into_owned();
+                    model.popups.push(Popup::question(
+                        format!("Overwrite {name}?"),
+                        over.detail,
+                        Then::Do(replace),
+                    ));
                 }
                 // Nobody is there to be asked.
-                None => model.toasts.failed(model.now, format!("not written: {} is there already", shown(&over.path))),
+                None => model.toasts.failed(
+                    model.now,
+                    format!("not written: {} is there already", shown(&over.path)),
+                ),
             }
         }
     }

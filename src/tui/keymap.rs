@@ -89,14 +89,21 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-const fn bind(action: Action, keys: &'static [&'static str], place: Place, short: &'static str, help: &'static str) -> Binding {
+const fn bind(
+    action: Action,
+    keys: &'static [&'static str],
+    place: Place,
+    short: &'static str,
+    help: &'static str,
+) -> Binding {
     Binding { action, keys, place, short, help }
 }
 
 use Place::{But, Everywhere, On};
 use Screen::{Compare, Host, Lab, Live, Results, Sessions, Setup};
 
-/// The table, in the order of help and footer; of two rows with one key the more special place stands first.
+/// The table, in the order of help and footer; of two rows with one key the more special place
+/// stands first.
 pub static KEYMAP: &[Binding] = &[
     bind(Action::Run, &["r"], On(&[Setup]), "run", "run the plan"),
     bind(Action::Toggle, &["space"], On(&[Setup]), "toggle", "switch what is under the cursor"),
@@ -110,58 +117,208 @@ pub static KEYMAP: &[Binding] = &[
     ),
     bind(Action::Table, &["v"], On(&[Results]), "table", "view the chart or the table"),
     bind(Action::LogAxis, &["L"], On(&[Results]), "log", "linear or logarithmic axis"),
-    bind(Action::Export, &["e"], On(&[Results]), "export", "write it to a file, in one of many formats"),
-    bind(Action::Pause, &["space"], On(&[Live]), "pause", "pause the run, or go on; a pause is never measured"),
-    bind(Action::Skip, &["s"], On(&[Live, Lab]), "skip cell", "leave the cell that runs now out of the rest of the run"),
+    bind(
+        Action::Export,
+        &["e"],
+        On(&[Results]),
+        "export",
+        "write it to a file, in one of many formats",
+    ),
+    bind(
+        Action::Pause,
+        &["space"],
+        On(&[Live]),
+        "pause",
+        "pause the run, or go on; a pause is never measured",
+    ),
+    bind(
+        Action::Skip,
+        &["s"],
+        On(&[Live, Lab]),
+        "skip cell",
+        "leave the cell that runs now out of the rest of the run",
+    ),
     bind(Action::Stop, &["x"], On(&[Live, Lab]), "stop", "stop the run and keep what was measured"),
-    bind(Action::Freeze, &["f"], On(&[Live]), "freeze", "hold the picture still while the run goes on"),
-    bind(Action::Table, &["v", "tab"], On(&[Compare]), "chart", "view the curves over each other, or the cells"),
+    bind(
+        Action::Freeze,
+        &["f"],
+        On(&[Live]),
+        "freeze",
+        "hold the picture still while the run goes on",
+    ),
+    bind(
+        Action::Table,
+        &["v", "tab"],
+        On(&[Compare]),
+        "chart",
+        "view the curves over each other, or the cells",
+    ),
     bind(Action::LogAxis, &["L"], On(&[Compare]), "log", "linear or logarithmic axis"),
-    bind(Action::Toggle, &["space"], On(&[Compare]), "in words", "show all that differs and is said in words, or the cells"),
-    bind(Action::Baseline, &["B"], On(&[Compare]), "baseline", "make the session that is compared the baseline of the others"),
+    bind(
+        Action::Toggle,
+        &["space"],
+        On(&[Compare]),
+        "in words",
+        "show all that differs and is said in words, or the cells",
+    ),
+    bind(
+        Action::Baseline,
+        &["B"],
+        On(&[Compare]),
+        "baseline",
+        "make the session that is compared the baseline of the others",
+    ),
     bind(Action::Export, &["e"], On(&[Compare]), "export", "write the comparison to a file"),
     bind(Action::Copy, &["y"], On(&[Compare]), "copy", "copy the whole comparison"),
-    bind(Action::Enter, &["enter"], On(&[Compare]), "open", "open the session that is compared, or whose curve is under the cursor"),
-    bind(Action::Enter, &["enter"], On(&[Lab]), "curve", "show the curves of the probe under the cursor, or the bars again"),
-    bind(Action::Enter, &["enter"], But(&[Live, Lab, Host, Compare]), "open", "open or change what is under the cursor"),
-    bind(Action::RunAgain, &["r"], On(&[Results, Sessions]), "run again", "run the plan of this session again"),
-    bind(Action::Copy, &["y"], On(&[Results]), "copy", "copy the result under the cursor in one line; in the table, all of it"),
+    bind(
+        Action::Enter,
+        &["enter"],
+        On(&[Compare]),
+        "open",
+        "open the session that is compared, or whose curve is under the cursor",
+    ),
+    bind(
+        Action::Enter,
+        &["enter"],
+        On(&[Lab]),
+        "curve",
+        "show the curves of the probe under the cursor, or the bars again",
+    ),
+    bind(
+        Action::Enter,
+        &["enter"],
+        But(&[Live, Lab, Host, Compare]),
+        "open",
+        "open or change what is under the cursor",
+    ),
+    bind(
+        Action::RunAgain,
+        &["r"],
+        On(&[Results, Sessions]),
+        "run again",
+        "run the plan of this session again",
+    ),
+    bind(
+        Action::Copy,
+        &["y"],
+        On(&[Results]),
+        "copy",
+        "copy the result under the cursor in one line; in the table, all of it",
+    ),
     bind(Action::Toggle, &["space"], On(&[Results]), "toggle", "switch what is under the cursor"),
     bind(Action::NextPane, &["tab"], On(&[Setup, Lab, Host]), "next pane", "go to the next pane"),
     bind(Action::NextPane, &["tab"], On(&[Results]), "", "view the chart or the table"),
-    bind(Action::PreviousPane, &["shift-tab"], But(&[Live, Sessions, Compare]), "", "go to the pane before"),
+    bind(
+        Action::PreviousPane,
+        &["shift-tab"],
+        But(&[Live, Sessions, Compare]),
+        "",
+        "go to the pane before",
+    ),
     bind(Action::Preset, &["p"], On(&[Setup, Lab]), "preset", "choose a preset"),
     bind(Action::Edit, &["i"], On(&[Setup]), "type", "type the value under the cursor as text"),
-    bind(Action::Edit, &["i"], On(&[Lab]), "values", "type the values of the probe's parameters: sizes, strides, processes .."),
+    bind(
+        Action::Edit,
+        &["i"],
+        On(&[Lab]),
+        "values",
+        "type the values of the probe's parameters: sizes, strides, processes ..",
+    ),
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
     bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
     bind(Action::Operations, &["o"], On(&[Results, Compare]), "", "plot operations per second"),
-    bind(Action::SystemCalls, &["n"], On(&[Results, Compare]), "", "plot the number of system calls per second"),
+    bind(
+        Action::SystemCalls,
+        &["n"],
+        On(&[Results, Compare]),
+        "",
+        "plot the number of system calls per second",
+    ),
     bind(Action::Latency, &["i"], On(&[Results, Compare]), "", "plot the latency of an operation"),
     bind(Action::Cpu, &["u"], On(&[Results, Compare]), "", "plot the CPU time per byte"),
-    bind(Action::Mean, &["a"], On(&[Results]), "", "show or hide the mean (average) beside the median"),
+    bind(
+        Action::Mean,
+        &["a"],
+        On(&[Results]),
+        "",
+        "show or hide the mean (average) beside the median",
+    ),
     bind(Action::Sort, &["S"], On(&[Results, Sessions]), "", "sort by the next column"),
-    bind(Action::Across, &["x"], On(&[Results]), "", "draw over the next of what the cells differ in: count, threads, size .."),
+    bind(
+        Action::Across,
+        &["x"],
+        On(&[Results]),
+        "",
+        "draw over the next of what the cells differ in: count, threads, size ..",
+    ),
     bind(Action::LogAxis, &["L"], On(&[Live]), "log axis", "linear or logarithmic axis"),
     bind(Action::ZoomIn, &["+", "="], On(&[Live, Results]), "zoom", "zoom in"),
     bind(Action::ZoomOut, &["-"], On(&[Live, Results]), "", "zoom out"),
     bind(Action::ZoomReset, &["0"], On(&[Live, Results]), "", "show everything again"),
-    bind(Action::Mark, &["m", "space"], On(&[Sessions]), "mark", "mark the session, to compare it with others"),
-    bind(Action::Mark, &["m"], On(&[Results, Lab]), "mark", "mark the session, to compare it with others"),
-    bind(Action::Compare, &["c"], On(&[Sessions]), "compare", "hold the marked sessions against the one that was marked first"),
-    bind(Action::Compare, &["c"], On(&[Lab]), "others", "mark other sessions and machines of reports on the bars"),
+    bind(
+        Action::Mark,
+        &["m", "space"],
+        On(&[Sessions]),
+        "mark",
+        "mark the session, to compare it with others",
+    ),
+    bind(
+        Action::Mark,
+        &["m"],
+        On(&[Results, Lab]),
+        "mark",
+        "mark the session, to compare it with others",
+    ),
+    bind(
+        Action::Compare,
+        &["c"],
+        On(&[Sessions]),
+        "compare",
+        "hold the marked sessions against the one that was marked first",
+    ),
+    bind(
+        Action::Compare,
+        &["c"],
+        On(&[Lab]),
+        "others",
+        "mark other sessions and machines of reports on the bars",
+    ),
     bind(Action::Compare, &["c"], On(&[Compare]), "", "back to the sessions"),
-    bind(Action::Export, &["e"], On(&[Sessions, Lab]), "export", "write it to a file, in one of many formats"),
-    bind(Action::Filter, &["/"], On(&[Setup, Results, Sessions, Lab]), "filter", "show only what contains a text"),
+    bind(
+        Action::Export,
+        &["e"],
+        On(&[Sessions, Lab]),
+        "export",
+        "write it to a file, in one of many formats",
+    ),
+    bind(
+        Action::Filter,
+        &["/"],
+        On(&[Setup, Results, Sessions, Lab]),
+        "filter",
+        "show only what contains a text",
+    ),
     bind(Action::Import, &["i"], On(&[Sessions]), "import", "take in a session from a file"),
     bind(Action::Rename, &["R"], On(&[Sessions]), "rename", "give the session another name"),
-    bind(Action::Delete, &["D", "delete"], On(&[Sessions]), "delete", "delete the session, after a question"),
+    bind(
+        Action::Delete,
+        &["D", "delete"],
+        On(&[Sessions]),
+        "delete",
+        "delete the session, after a question",
+    ),
     bind(Action::SaveAs, &["w"], On(&[Setup]), "save as", "save the settings as a preset"),
     bind(Action::SaveAs, &["w"], On(&[Results, Lab]), "name", "give the session a name"),
     bind(Action::Copy, &["y"], On(&[Setup, Lab]), "copy", "copy the command line"),
     bind(Action::Copy, &["y"], On(&[Sessions]), "copy", "copy the command that shows the session"),
     bind(Action::Copy, &["y"], On(&[Host]), "copy", "copy the report"),
-    bind(Action::Doctor, &["d"], Everywhere, "doctor", "what would disturb a measurement here, and the remedy"),
+    bind(
+        Action::Doctor,
+        &["d"],
+        Everywhere,
+        "doctor",
+        "what would disturb a measurement here, and the remedy",
+    ),
     bind(Action::Up, &["up", "k"], Everywhere, "", "up"),
     bind(Action::Down, &["down", "j"], Everywhere, "", "down"),
     bind(Action::Left, &["left", "h"], Everywhere, "", "left, or a smaller value"),
@@ -182,20 +339,33 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Palette, &[":", "ctrl-p"], Everywhere, "", "find any action by its name"),
     bind(Action::Redraw, &["ctrl-l"], Everywhere, "", "draw the screen anew"),
     bind(Action::Suspend, &["ctrl-z"], Everywhere, "", "suspend iotui; a run is paused"),
-    bind(Action::Interrupt, &["ctrl-c"], Everywhere, "", "stop the run, keep what was measured; without a run, quit"),
+    bind(
+        Action::Interrupt,
+        &["ctrl-c"],
+        Everywhere,
+        "",
+        "stop the run, keep what was measured; without a run, quit",
+    ),
     bind(Action::Back, &["esc"], Everywhere, "", "close, or go back one level"),
     bind(Action::Help, &["?", "f1"], Everywhere, "help", "show this help"),
     bind(Action::Quit, &["q"], Everywhere, "quit", "quit; inside a popup, close it"),
 ];
 
-static PARSED: LazyLock<Vec<(Key, &'static Binding)>> =
-    LazyLock::new(|| KEYMAP.iter().flat_map(|b| b.keys.iter().filter_map(move |k| Some((Key::parse(k)?, b)))).collect());
+static PARSED: LazyLock<Vec<(Key, &'static Binding)>> = LazyLock::new(|| {
+    KEYMAP
+        .iter()
+        .flat_map(|b| b.keys.iter().filter_map(move |k| Some((Key::parse(k)?, b))))
+        .collect()
+});
 
 impl Action {
     /// Moves a cursor or scrolls.
     pub fn moves(self) -> bool {
         use Action::{Bottom, Down, HalfDown, HalfUp, Left, PageDown, PageUp, Right, Top, Up};
-        matches!(self, Up | Down | Left | Right | Top | Bottom | PageUp | PageDown | HalfUp | HalfDown)
+        matches!(
+            self,
+            Up | Down | Left | Right | Top | Bottom | PageUp | PageDown | HalfUp | HalfDown
+        )
     }
 }
 
@@ -211,7 +381,10 @@ impl Binding {
 
 /// What a key means on a screen.
 pub fn action(key: Key, screen: Screen) -> Option<Action> {
-    PARSED.iter().find(|(own, binding)| *own == key && binding.is_on(screen)).map(|(_, binding)| binding.action)
+    PARSED
+        .iter()
+        .find(|(own, binding)| *own == key && binding.is_on(screen))
+        .map(|(_, binding)| binding.action)
 }
 
 /// The bindings offered on a screen.
@@ -263,10 +436,19 @@ mod tests {
         assert_eq!(on("x", Setup), None);
         assert_eq!(on("f1", Host), Some(Action::Help));
         assert_eq!(on("c", Sessions), Some(Action::Compare));
-        assert_eq!((on("r", Lab), on("space", Lab), on("c", Lab)), (Some(Action::Run), Some(Action::Toggle), Some(Action::Compare)));
-        assert_eq!((on("x", Lab), on("s", Lab), on("p", Lab)), (Some(Action::Stop), Some(Action::Skip), Some(Action::Preset)));
+        assert_eq!(
+            (on("r", Lab), on("space", Lab), on("c", Lab)),
+            (Some(Action::Run), Some(Action::Toggle), Some(Action::Compare))
+        );
+        assert_eq!(
+            (on("x", Lab), on("s", Lab), on("p", Lab)),
+            (Some(Action::Stop), Some(Action::Skip), Some(Action::Preset))
+        );
         for screen in [Results, Sessions, Compare, Lab] {
-            assert_eq!((on("e", screen), on("y", screen)), (Some(Action::Export), Some(Action::Copy)));
+            assert_eq!(
+                (on("e", screen), on("y", screen)),
+                (Some(Action::Export), Some(Action::Copy))
+            );
         }
     }
 }

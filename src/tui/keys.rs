@@ -1,4 +1,5 @@
-//! Keys and their notation: `ctrl-d`, `shift-tab`, `f1`, `G`; used by the keymap, the help and the tests.
+//! Keys and their notation: `ctrl-d`, `shift-tab`, `f1`, `G`; used by the keymap, the help and the
+//! tests.
 
 use std::fmt;
 
@@ -40,7 +41,9 @@ impl Key {
         let has = |modifier| event.modifiers.contains(modifier);
         let (code, shift) = match event.code {
             KeyCode::BackTab => (KeyCode::Tab, true),
-            KeyCode::Char(c) if has(KeyModifiers::SHIFT) && c.is_ascii_lowercase() => (KeyCode::Char(c.to_ascii_uppercase()), false),
+            KeyCode::Char(c) if has(KeyModifiers::SHIFT) && c.is_ascii_lowercase() => {
+                (KeyCode::Char(c.to_ascii_uppercase()), false)
+            }
             KeyCode::Char(c) => (KeyCode::Char(c), false),
             other => (other, has(KeyModifiers::SHIFT)),
         };
@@ -73,7 +76,9 @@ impl Key {
             (Some(letter), None) => KeyCode::Char(letter),
             _ => match NAMED.iter().find(|(name, _)| *name == rest) {
                 Some((_, code)) => *code,
-                None => KeyCode::F(rest.strip_prefix('f')?.parse().ok().filter(|n| (1..=12).contains(n))?),
+                None => KeyCode::F(
+                    rest.strip_prefix('f')?.parse().ok().filter(|n| (1..=12).contains(n))?,
+                ),
             },
         };
         Some(key)
@@ -130,7 +135,9 @@ mod tests {
 
     #[test]
     fn notation_goes_both_ways() {
-        for text in ["a", "G", "?", "-", "ctrl-d", "shift-tab", "f1", "space", "pgdn", "alt-x", "ctrl-l"] {
+        for text in
+            ["a", "G", "?", "-", "ctrl-d", "shift-tab", "f1", "space", "pgdn", "alt-x", "ctrl-l"]
+        {
             assert_eq!(Key::parse(text).map(|k| k.to_string()).as_deref(), Some(text));
         }
         for text in ["", "f13", "fx", "hello", "ctrl-"] {
@@ -140,7 +147,8 @@ mod tests {
 
     #[test]
     fn scripts_are_read_key_by_key() {
-        let shown: Vec<String> = script("r<enter>< >a<ctrl-c>").iter().map(Key::to_string).collect();
+        let shown: Vec<String> =
+            script("r<enter>< >a<ctrl-c>").iter().map(Key::to_string).collect();
         assert_eq!(shown, ["r", "enter", "space", "a", "ctrl-c"]);
         assert_eq!(script("a<b").len(), 3);
     }

@@ -1,7 +1,8 @@
 //! The full-screen front end: pick, run, watch, look.
 //!
-//! The Elm architecture: [`update`](update::update) changes the [`Model`](model::Model) by a message and says what it
-//! wants done; [`draw`](view::draw) shows it; the [`shell`] alone touches the terminal, threads, clock and disk.
+//! The Elm architecture: [`update`](update::update) changes the [`Model`](model::Model) by a
+//! message and says what it wants done; [`draw`](view::draw) shows it; the [`shell`] alone touches
+//! the terminal, threads, clock and disk.
 //!
 //! | what | where |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! All that the full screen knows. [`super::update`] changes it, [`super::view`] draws it; neither touches anything else.
+//! All that the full screen knows. [`super::update`] changes it, [`super::view`] draws it; neither
+//! touches anything else.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,7 +34,14 @@ pub enum Screen {
 
 impl Screen {
     /// Those with a key.
-    pub const ALL: &'static [Screen] = &[Screen::Setup, Screen::Live, Screen::Results, Screen::Sessions, Screen::Lab, Screen::Host];
+    pub const ALL: &'static [Screen] = &[
+        Screen::Setup,
+        Screen::Live,
+        Screen::Results,
+        Screen::Sessions,
+        Screen::Lab,
+        Screen::Host,
+    ];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -94,7 +102,13 @@ impl Model {
         if look.scale == Spread::Auto && setup.log_y {
             turned.push(Metric::Throughput);
         }
-        let lab = Lab::new(presets.iter().find(|preset| preset.id == Presets::LAB).unwrap_or(&setup.preset).clone());
+        let lab = Lab::new(
+            presets
+                .iter()
+                .find(|preset| preset.id == Presets::LAB)
+                .unwrap_or(&setup.preset)
+                .clone(),
+        );
         Model {
             screen: Screen::Setup,
             size: (80, 24),

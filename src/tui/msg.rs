@@ -96,7 +96,8 @@ pub enum Msg {
     /// A session whose figures are to be marked on the bars.
     MarkedOnLab(Result<Box<Other>, String>),
     Opened(Result<Box<Shown>, String>),
-    /// What was done in the intervals of the trials of the cell that was asked for; none where that cannot be read.
+    /// What was done in the intervals of the trials of the cell that was asked for; none where that
+    /// cannot be read.
     Course {
         path: PathBuf,
         cell: u32,
@@ -145,7 +146,8 @@ pub enum Effect {
     },
     Import(String),
     Export(Box<Export>),
-    /// What probes can be measured on this target, or without one, with another machine and with these values of parameters.
+    /// What probes can be measured on this target, or without one, with another machine and with
+    /// these values of parameters.
     Lab {
         file: Option<PathBuf>,
         dir: Option<PathBuf>,

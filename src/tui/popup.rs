@@ -1,4 +1,5 @@
-//! What lies over a screen: help, palette, a question, a line of text, the presets, the doctor, others on the bars of Lab.
+//! What lies over a screen: help, palette, a question, a line of text, the presets, the doctor,
+//! others on the bars of Lab.
 
 use tui_input::Input;
 
@@ -77,8 +78,19 @@ impl Popup {
         Popup::Question { text: text.into(), detail: detail.into(), then }
     }
 
-    pub fn line(title: impl Into<String>, hint: impl Into<String>, value: impl Into<String>, purpose: Purpose) -> Popup {
-        Popup::Line { title: title.into(), hint: hint.into(), input: Input::new(value.into()), error: None, purpose }
+    pub fn line(
+        title: impl Into<String>,
+        hint: impl Into<String>,
+        value: impl Into<String>,
+        purpose: Purpose,
+    ) -> Popup {
+        Popup::Line {
+            title: title.into(),
+            hint: hint.into(),
+            input: Input::new(value.into()),
+            error: None,
+            purpose,
+        }
     }
 
     /// The text that letters go to, if it has one.

@@ -11,7 +11,8 @@ use crate::sys::fd::open_regular;
 use crate::userdata::Home;
 use crate::userdata::folder_of_ours;
 
-/// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had not been written.
+/// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had
+/// not been written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Remembered {
     /// The id of the preset that was chosen; `None` in files from before it was kept.
@@ -49,7 +50,9 @@ impl Remembered {
 
     fn load_from(path: &Path) -> Remembered {
         let mut text = String::new();
-        let read = open_regular(path).ok().and_then(|file| file.take(LONGEST).read_to_string(&mut text).ok());
+        let read = open_regular(path)
+            .ok()
+            .and_then(|file| file.take(LONGEST).read_to_string(&mut text).ok());
         read.map(|_| Remembered::parse(&text)).unwrap_or_default()
     }
 
@@ -63,7 +66,8 @@ impl Remembered {
     /// Each value by itself: one that is wrong takes no other with it.
     fn parse(text: &str) -> Remembered {
         let table: Table = toml::from_str(text).unwrap_or_default();
-        let text_of = |key: &str| table.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text_of =
+            |key: &str| table.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let recent = table.get("recent").and_then(Value::as_array).into_iter().flatten();
         let mut settings = Settings::default();
         for (name, value) in table.get("settings").and_then(Value::as_table).into_iter().flatten() {
@@ -72,7 +76,12 @@ impl Remembered {
         Remembered {
             preset: text_of("preset").map(String::from),
             settings,
-            recent: recent.filter_map(Value::as_str).filter(|p| !p.is_empty()).map(PathBuf::from).take(MOST_RECENT).collect(),
+            recent: recent
+                .filter_map(Value::as_str)
+                .filter(|p| !p.is_empty())
+                .map(PathBuf::from)
+                .take(MOST_RECENT)
+                .collect(),
             theme: text_of("theme").map(String::from),
             folder: text_of("folder").map(PathBuf::from),
             log_y: table.get("log-y").and_then(Value::as_bool).unwrap_or(false),
@@ -81,11 +90,17 @@ impl Remembered {
 
     /// A path that is not text is left out: TOML cannot hold it.
     fn text(&self) -> String {
-        let settings: Table = self.settings.said().map(|(name, text)| (name.into(), text.into())).collect();
-        let recent: Vec<Value> = self.recent.iter().filter_map(|path| path.to_str()).map(Value::from).collect();
+        let settings: Table =
+            self.settings.said().map(|(name, text)| (name.into(), text.into())).collect();
+        let recent: Vec<Value> =
+            self.recent.iter().filter_map(|path| path.to_str()).map(Value::from).collect();
         let mut table = Table::new();
         let folder = self.folder.as_deref().and_then(Path::to_str);
-        for (key, text) in [("preset", self.preset.as_deref()), ("theme", self.theme.as_deref()), ("folder", folder)] {
+        for (key, text) in [
+            ("preset", self.preset.as_deref()),
+            ("theme", self.theme.as_deref()),
+            ("folder", folder),
+        ] {
             table.extend(text.map(|text| (key.to_string(), text.into())));
         }
         table.insert("log-y".into(), self.log_y.into());
@@ -107,12 +122,24 @@ mod tests {
 
     fn some() -> Remembered {
         let mut settings = Settings::default();
-        for (name, text) in [("backend", "read,stdio+buf=64k"), ("direct", "true"), ("trial-time", "5ms..1s"), ("seed", "7")] {
+        for (name, text) in [
+            ("backend", "read,stdio+buf=64k"),
+            ("direct", "true"),
+            ("trial-time", "5ms..1s"),
+            ("seed", "7"),
+        ] {
             settings.set(name, text).unwrap();
         }
         let (theme, folder) = (Some("dark \"x\"".into()), Some("/a b/ü".into()));
         let preset = Some("lab/\"x\"".into());
-        Remembered { preset, settings, recent: vec!["/a".into(), "b\n\u{1b}".into()], theme, folder, log_y: true }
+        Remembered {
+            preset,
+            settings,
+            recent: vec!["/a".into(), "b\n\u{1b}".into()],
+            theme,
+            folder,
+            log_y: true,
+        }
     }
 
     #[test]
@@ -124,9 +151,13 @@ mod tests {
             state.save_to(&path).unwrap();
             assert_eq!(Remembered::load_from(&path), state);
         }
-        let strange = Remembered { recent: vec![OsStr::from_bytes(b"/\xff").into(), "/b".into()], ..some() };
+        let strange =
+            Remembered { recent: vec![OsStr::from_bytes(b"/\xff").into(), "/b".into()], ..some() };
         strange.save_to(&path).unwrap();
-        assert_eq!(Remembered::load_from(&path), Remembered { recent: vec!["/b".into()], ..some() });
+        assert_eq!(
+            Remembered::load_from(&path),
+            Remembered { recent: vec!["/b".into()], ..some() }
+        );
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         assert!(some().save_to("/proc/iotui/state.toml".as_ref()).is_err());
     }
@@ -142,7 +173,13 @@ mod tests {
         assert_eq!(Remembered::load_from(dir.path()), Remembered::default());
         let text = "preset = []\ntheme = 3\nlog-y = true\nfolder = \"\"\nrecent = [1, \"/a\", \"\"]\n[settings]\nseed = \"x\"\nop = \"write\"\nnew = \"1\"\ntrials = 3\n";
         let found = Remembered::parse(text);
-        assert_eq!((found.settings.argv().join(" "), found.recent), ("--op write".into(), vec![PathBuf::from("/a")]));
-        assert_eq!((found.preset, found.theme, found.folder, found.log_y), (None, None, None, true));
+        assert_eq!(
+            (found.settings.argv().join(" "), found.recent),
+            ("--op write".into(), vec![PathBuf::from("/a")])
+        );
+        assert_eq!(
+            (found.preset, found.theme, found.folder, found.log_y),
+            (None, None, None, true)
+        );
     }
 }

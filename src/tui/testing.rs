@@ -77,7 +77,9 @@ impl Stage {
     /// The glyphs.
     pub fn picture(&self, columns: u16, rows: u16) -> String {
         let buffer = self.drawn(columns, rows);
-        let line = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
+        let line = |y| {
+            (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string()
+        };
         (0..rows).map(line).collect::<Vec<_>>().join("\n")
     }
 
@@ -203,8 +205,13 @@ pub fn warning(id: &'static str, severity: Severity) -> Warning {
 /// A whole session of that plan: five trials of each cell, verdicts, one failed cell.
 pub fn session() -> Session {
     let plan = plan();
-    let mut session =
-        Session::new("20261121-093011-ubuntu-iso".into(), "first".into(), "2026-11-21T09:30:11Z".into(), Default::default(), plan);
+    let mut session = Session::new(
+        "20261121-093011-ubuntu-iso".into(),
+        "first".into(),
+        "2026-11-21T09:30:11Z".into(),
+        Default::default(),
+        plan,
+    );
     let cells = session.plan.cells.len() as u32;
     for round in 1..=5 {
         for cell in 0..cells - 1 {
@@ -212,7 +219,8 @@ pub fn session() -> Session {
         }
     }
     for cell in 0..cells - 1 {
-        session.verdicts[cell as usize] = Some(verdict(session.plan.cells[cell as usize].cache, cell));
+        session.verdicts[cell as usize] =
+            Some(verdict(session.plan.cells[cell as usize].cache, cell));
     }
     session.errors[cells as usize - 1] = Some("pread(2): EIO at 4 KiB".into());
     session.grounds = Some(Grounds::default());
@@ -222,11 +230,21 @@ pub fn session() -> Session {
 
 /// What a machine reaches.
 pub fn ceilings() -> Ceilings {
-    Ceilings { syscall_nanos: Some(100.0), copy: Some(12e9), read: Some(15e9), threads: 1, over: 1 << 28, ..Ceilings::default() }
+    Ceilings {
+        syscall_nanos: Some(100.0),
+        copy: Some(12e9),
+        read: Some(15e9),
+        threads: 1,
+        over: 1 << 28,
+        ..Ceilings::default()
+    }
 }
 
 pub fn shown() -> Shown {
-    Shown::of(session(), Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()))
+    Shown::of(
+        session(),
+        Some("/home/me/.local/share/iotui/sessions/20261121-093011-ubuntu-iso.jsonl".into()),
+    )
 }
 
 /// A machine of which everything is known.

@@ -46,8 +46,9 @@ fn mouse() -> impl Strategy<Value = Msg> {
         MouseEventKind::ScrollUp,
         MouseEventKind::Moved,
     ];
-    (prop::sample::select(kinds), 0..250u16, 0..80u16)
-        .prop_map(|(kind, column, row)| Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
+    (prop::sample::select(kinds), 0..250u16, 0..80u16).prop_map(|(kind, column, row)| {
+        Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+    })
 }
 
 /// What an engine tells of a run, in any order and number.
@@ -64,17 +65,32 @@ fn engine() -> impl Strategy<Value = Msg> {
 fn cell_event() -> impl Strategy<Value = Msg> {
     let cell = 0..40u32;
     let number = prop_oneof![Just(0u64), Just(1), 1..1_000_000_000_000u64, Just(u64::MAX / 4)];
-    let phase = prop::sample::select(vec![Phase::Fill, Phase::Calibrate, Phase::Trial, Phase::Pause]);
+    let phase =
+        prop::sample::select(vec![Phase::Fill, Phase::Calibrate, Phase::Trial, Phase::Pause]);
     prop_oneof![
-        made(|| Msg::Event(Event::Started { plan: Arc::new(testing::plan()), grounds: Arc::new(Grounds::default()) })),
-        (number.clone(), number.clone(), number.clone(), cell.clone()).prop_map(|(at, nanos, bytes, cell)| {
-            let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
-            let lanes = vec![LaneSample { bytes, ops: 1, syscalls: 1 }; (cell % 5) as usize];
-            Msg::Event(Event::Sample { cell, round: 1, sample, lanes })
-        }),
-        (phase, prop::option::of(cell.clone()), -1.0..2.0f64, number).prop_map(|(phase, cell, share, left)| {
-            Msg::Event(Event::Progress(Progress { phase, cell, probe: None, round: 1, share, left }))
-        }),
+        made(|| Msg::Event(Event::Started {
+            plan: Arc::new(testing::plan()),
+            grounds: Arc::new(Grounds::default())
+        })),
+        (number.clone(), number.clone(), number.clone(), cell.clone()).prop_map(
+            |(at, nanos, bytes, cell)| {
+                let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
+                let lanes = vec![LaneSample { bytes, ops: 1, syscalls: 1 }; (cell % 5) as usize];
+                Msg::Event(Event::Sample { cell, round: 1, sample, lanes })
+            }
+        ),
+        (phase, prop::option::of(cell.clone()), -1.0..2.0f64, number).prop_map(
+            |(phase, cell, share, left)| {
+                Msg::Event(Event::Progress(Progress {
+                    phase,
+                    cell,
+                    probe: None,
+                    round: 1,
+                    share,
+                    left,
+                }))
+            }
+        ),
         (0..24u32, 1..9u32).prop_map(|(cell, round)| {
             let trial = Arc::new(testing::trial(&testing::plan(), cell, round));
             Msg::Event(Event::Trial { trial, samples: Vec::new(), latency: None })
@@ -90,14 +106,27 @@ fn cell_event() -> impl Strategy<Value = Msg> {
 
 fn probe_event() -> impl Strategy<Value = Msg> {
     prop_oneof![
-        made(|| Msg::Event(Event::Started { plan: Arc::new(lab::tests::plan()), grounds: Arc::new(Grounds::default()) })),
+        made(|| Msg::Event(Event::Started {
+            plan: Arc::new(lab::tests::plan()),
+            grounds: Arc::new(Grounds::default())
+        })),
         (0..60u32, 1..9u32).prop_map(|(cell, round)| {
             let trial = ProbeTrial { cell, ..lab::tests::trial(cell % 40, round) };
             Msg::Event(Event::Probe { trial })
         }),
-        (0..60u32).prop_map(|cell| Msg::Event(Event::Findings { cell, findings: Arc::new(lab::tests::findings(cell)) })),
+        (0..60u32).prop_map(|cell| Msg::Event(Event::Findings {
+            cell,
+            findings: Arc::new(lab::tests::findings(cell))
+        })),
         (0..60u32, -1.0..2.0f64).prop_map(|(probe, share)| {
-            Msg::Event(Event::Progress(Progress { phase: Phase::Trial, cell: None, probe: Some(probe), round: 1, share, left: 1 }))
+            Msg::Event(Event::Progress(Progress {
+                phase: Phase::Trial,
+                cell: None,
+                probe: Some(probe),
+                round: 1,
+                share,
+                left: 1,
+            }))
         }),
     ]
 }
@@ -112,9 +141,15 @@ fn answer() -> impl Strategy<Value = Msg> {
         made(|| Msg::Again(Ok(Box::new(lab::tests::plan())))),
         made(|| Msg::Opened(Ok(Box::new(lab::tests::shown())))),
         made(|| Msg::Lab(Box::new(lab::tests::here()))),
-        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::Other::of(&lab::tests::session(), "mine".into()))))),
+        made(|| Msg::MarkedOnLab(Ok(Box::new(lab::Other::of(
+            &lab::tests::session(),
+            "mine".into()
+        ))))),
         made(|| Msg::MarkedOnLab(Err("gone".into()))),
-        (0..20u64).prop_map(|number| Msg::LabPlanned { number, result: Ok(Box::new(lab::tests::plan())) }),
+        (0..20u64).prop_map(|number| Msg::LabPlanned {
+            number,
+            result: Ok(Box::new(lab::tests::plan()))
+        }),
         made(|| Msg::Host(Box::default())),
         made(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
         made(|| Msg::Sessions(Err("unreadable".into()))),
@@ -144,7 +179,12 @@ fn answer() -> impl Strategy<Value = Msg> {
 }
 
 fn look() -> impl Strategy<Value = Look> {
-    let colours = prop::sample::select(vec![Colours::None, Colours::Sixteen, Colours::TwoFiftySix, Colours::True]);
+    let colours = prop::sample::select(vec![
+        Colours::None,
+        Colours::Sixteen,
+        Colours::TwoFiftySix,
+        Colours::True,
+    ]);
     let glyphs = prop::sample::select(vec![Glyphs::Unicode, Glyphs::Ascii]);
     (0..THEMES.len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| Look {
         theme: &THEMES[theme],
@@ -191,13 +231,18 @@ fn stages() -> Vec<(&'static str, Stage)> {
         stage.tell(Msg::Doctor(examine(&testing::host(), Some(&testing::facts()), None)));
         stage.tell(Msg::Sessions(Ok(sessions::tests::four())));
         if *screen == Screen::Lab {
-            stage.tell(Msg::Lab(Box::new(lab::tests::here()))).tell(Msg::Opened(Ok(Box::new(lab::tests::shown()))));
+            stage
+                .tell(Msg::Lab(Box::new(lab::tests::here())))
+                .tell(Msg::Opened(Ok(Box::new(lab::tests::shown()))));
         }
         if *screen == Screen::Live {
             update::run::start(&mut stage.model, Arc::new(testing::plan()));
             a_little_run(&mut stage);
         }
-        stage.tell(Msg::Key(Key::parse(&(Screen::ALL.iter().position(|s| s == screen).unwrap() + 1).to_string()).unwrap()));
+        stage.tell(Msg::Key(
+            Key::parse(&(Screen::ALL.iter().position(|s| s == screen).unwrap() + 1).to_string())
+                .unwrap(),
+        ));
         if *screen == Screen::Sessions {
             let here = stage.model.sessions.current().unwrap().id.clone();
             stage.tell(sessions::tests::answer(&here));
@@ -214,12 +259,22 @@ fn set_up(stage: &mut Stage) {
     stage.model.setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
     stage.model.setup.first();
     let mut listing = setup::tests::listing("/data");
-    let file = Entry { path: "/data/ubuntu.iso".into(), name: "ubuntu.iso".into(), kind: Kind::File, size: 1 << 30, readable: true };
+    let file = Entry {
+        path: "/data/ubuntu.iso".into(),
+        name: "ubuntu.iso".into(),
+        kind: Kind::File,
+        size: 1 << 30,
+        readable: true,
+    };
     listing.result.as_mut().unwrap().push(file);
     stage.tell(Msg::Listed(listing));
-    let plan = Plan { target: TargetSpec::File { path: "/data/ubuntu.iso".into(), size: 1 << 30 }, ..testing::plan() };
+    let plan = Plan {
+        target: TargetSpec::File { path: "/data/ubuntu.iso".into(), size: 1 << 30 },
+        ..testing::plan()
+    };
     let findings = examine(&testing::host(), Some(&testing::facts()), Some(&plan));
-    let unavailable = vec![("uring", "io_uring is switched off (kernel.io_uring_disabled = 2)".into())];
+    let unavailable =
+        vec![("uring", "io_uring is switched off (kernel.io_uring_disabled = 2)".into())];
     let proposed = Proposed { plan, facts: testing::facts(), unavailable, instead: None };
     let number = stage.model.setup.planning.number;
     let expected = "expected: 3.4 GB/s cold, 15 GB/s warm".into();
@@ -229,17 +284,37 @@ fn set_up(stage: &mut Stage) {
 /// Two rounds of four cells, and a trial under way.
 fn a_little_run(stage: &mut Stage) {
     let plan = Arc::new(testing::plan());
-    stage.tell(Msg::Begun { path: None, id: "x".into(), name: String::new(), created: "2026-11-21T09:30:11Z".into() });
-    stage.tell(Msg::Event(Event::Started { plan: Arc::clone(&plan), grounds: Arc::new(Grounds::default()) }));
+    stage.tell(Msg::Begun {
+        path: None,
+        id: "x".into(),
+        name: String::new(),
+        created: "2026-11-21T09:30:11Z".into(),
+    });
+    stage.tell(Msg::Event(Event::Started {
+        plan: Arc::clone(&plan),
+        grounds: Arc::new(Grounds::default()),
+    }));
     for round in 1..=2 {
         for cell in 0..4 {
-            let progress =
-                Progress { phase: Phase::Trial, cell: Some(cell), probe: None, round, share: 0.1 * f64::from(cell), left: 30_000_000_000 };
+            let progress = Progress {
+                phase: Phase::Trial,
+                cell: Some(cell),
+                probe: None,
+                round,
+                share: 0.1 * f64::from(cell),
+                left: 30_000_000_000,
+            };
             stage.tell(Msg::Event(Event::Progress(progress)));
             for at in 1..=3u64 {
                 stage.now += Duration::from_millis(100);
                 let bytes = (1 << 28) * (u64::from(cell) + at % 2 + 1);
-                let sample = Sample { at: at * 100_000_000, nanos: 100_000_000, bytes, ops: bytes / 65536, syscalls: bytes / 65536 };
+                let sample = Sample {
+                    at: at * 100_000_000,
+                    nanos: 100_000_000,
+                    bytes,
+                    ops: bytes / 65536,
+                    syscalls: bytes / 65536,
+                };
                 stage.tell(Msg::Event(Event::Sample { cell, round, sample, lanes: Vec::new() }));
             }
             if round == 1 || cell < 3 {
@@ -267,9 +342,15 @@ fn every_screen_has_its_tabs_and_keys_at_every_size() {
     for (name, mut stage) in stages() {
         for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
             let picture = stage.snapshot(columns, rows);
-            let (first, last) = (picture.lines().next().unwrap(), picture.lines().nth(usize::from(rows) - 1).unwrap());
+            let (first, last) = (
+                picture.lines().next().unwrap(),
+                picture.lines().nth(usize::from(rows) - 1).unwrap(),
+            );
             assert!(first.contains("iotui") && first.contains("1 Setup"), "{name}: {first}");
-            assert!(last.contains("? help") && last.contains("q quit"), "{name} at {columns}: {last}");
+            assert!(
+                last.contains("? help") && last.contains("q quit"),
+                "{name} at {columns}: {last}"
+            );
         }
     }
 }
@@ -280,7 +361,10 @@ fn a_name_reorders_no_line() {
     let toast = "a\u{202e}b\u{2066}c\u{200f}d";
     stage.tell(Msg::Failed(toast.into()));
     let text = stage.picture(100, 30);
-    assert!(text.contains("abcd") && !text.contains(['\u{202e}', '\u{2066}', '\u{200f}']), "{text}");
+    assert!(
+        text.contains("abcd") && !text.contains(['\u{202e}', '\u{2066}', '\u{200f}']),
+        "{text}"
+    );
 }
 
 #[test]
@@ -306,7 +390,13 @@ fn what_every_screen_looks_like() {
 
 #[test]
 fn what_lies_over_a_screen_looks_like() {
-    for (name, keys) in [("help", "?"), ("help_found", "?/pause"), ("palette", ":go to"), ("presets", "p"), ("save_preset", "w")] {
+    for (name, keys) in [
+        ("help", "?"),
+        ("help_found", "?/pause"),
+        ("palette", ":go to"),
+        ("presets", "p"),
+        ("save_preset", "w"),
+    ] {
         let mut stage = Stage::new();
         stage.keys(keys);
         insta::assert_snapshot!(name, stage.snapshot(80, 24));

@@ -1,4 +1,5 @@
-//! Colours and glyphs by their role: what the terminal can show decides how a role looks, nothing else does.
+//! Colours and glyphs by their role: what the terminal can show decides how a role looks, nothing
+//! else does.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
@@ -82,7 +83,16 @@ pub static THEMES: &[Theme] = &[
         note: Color::Blue,
         misleading: Color::Yellow,
         wrong: Color::Red,
-        series: [Color::Cyan, Color::Yellow, Color::Magenta, Color::Green, Color::Blue, Color::Red, Color::LightCyan, Color::LightMagenta],
+        series: [
+            Color::Cyan,
+            Color::Yellow,
+            Color::Magenta,
+            Color::Green,
+            Color::Blue,
+            Color::Red,
+            Color::LightCyan,
+            Color::LightMagenta,
+        ],
     },
     Theme {
         id: "night",
@@ -96,7 +106,16 @@ pub static THEMES: &[Theme] = &[
         note: rgb(0x7aa2f7),
         misleading: rgb(0xe0af68),
         wrong: rgb(0xf7768e),
-        series: [rgb(0x7dcfff), rgb(0xe0af68), rgb(0xbb9af7), rgb(0x9ece6a), rgb(0xff9e64), rgb(0xf7768e), rgb(0x2ac3de), rgb(0x73daca)],
+        series: [
+            rgb(0x7dcfff),
+            rgb(0xe0af68),
+            rgb(0xbb9af7),
+            rgb(0x9ece6a),
+            rgb(0xff9e64),
+            rgb(0xf7768e),
+            rgb(0x2ac3de),
+            rgb(0x73daca),
+        ],
     },
     Theme {
         id: "paper",
@@ -110,7 +129,16 @@ pub static THEMES: &[Theme] = &[
         note: rgb(0x1565c0),
         misleading: rgb(0x9a6700),
         wrong: rgb(0xb71c1c),
-        series: [rgb(0x005f87), rgb(0xaf5f00), rgb(0x7b1fa2), rgb(0x2e7d32), rgb(0xb71c1c), rgb(0x00695c), rgb(0x4527a0), rgb(0x827717)],
+        series: [
+            rgb(0x005f87),
+            rgb(0xaf5f00),
+            rgb(0x7b1fa2),
+            rgb(0x2e7d32),
+            rgb(0xb71c1c),
+            rgb(0x00695c),
+            rgb(0x4527a0),
+            rgb(0x827717),
+        ],
     },
 ];
 
@@ -128,7 +156,13 @@ pub struct Look {
 
 impl Default for Look {
     fn default() -> Look {
-        Look { theme: &THEMES[0], colours: Colours::Sixteen, glyphs: Glyphs::Unicode, unit: Rates::default(), scale: Spread::Auto }
+        Look {
+            theme: &THEMES[0],
+            colours: Colours::Sixteen,
+            glyphs: Glyphs::Unicode,
+            unit: Rates::default(),
+            scale: Spread::Auto,
+        }
     }
 }
 
@@ -156,9 +190,10 @@ impl Look {
     /// Reversed where the theme has no colour for it, so that it shows without colours too.
     fn selected(&self) -> Style {
         match self.theme.selected {
-            Some(colour) if self.colours != Colours::None => {
-                Style::new().bg(self.shown(colour)).fg(self.shown(self.theme.text)).add_modifier(Modifier::BOLD)
-            }
+            Some(colour) if self.colours != Colours::None => Style::new()
+                .bg(self.shown(colour))
+                .fg(self.shown(self.theme.text))
+                .add_modifier(Modifier::BOLD),
             _ => Style::new().add_modifier(Modifier::REVERSED),
         }
     }
@@ -174,7 +209,12 @@ impl Look {
 
     /// How a report looks that is read beside this screen: without colours.
     pub fn report(&self) -> report::Look {
-        report::Look { ascii: self.glyphs == Glyphs::Ascii, unit: self.unit, scale: self.scale, ..report::Look::default() }
+        report::Look {
+            ascii: self.glyphs == Glyphs::Ascii,
+            unit: self.unit,
+            scale: self.scale,
+            ..report::Look::default()
+        }
     }
 
     /// The colour of the series with this index; they come round after eight.
@@ -210,7 +250,11 @@ impl Look {
     }
 
     fn coloured(&self, colour: Color) -> Style {
-        if self.colours == Colours::None { Style::new() } else { Style::new().fg(self.shown(colour)) }
+        if self.colours == Colours::None {
+            Style::new()
+        } else {
+            Style::new().fg(self.shown(colour))
+        }
     }
 
     /// The nearest colour that the terminal has.
@@ -229,7 +273,9 @@ fn cube(r: u8, g: u8, b: u8) -> u8 {
     let level = |v: u8| (0..6).min_by_key(|i| (LEVELS[*i] - i32::from(v)).abs()).unwrap_or(0);
     let (red, green, blue) = (level(r), level(g), level(b));
     let grey = ((i32::from(r) + i32::from(g) + i32::from(b)) / 3 - 8).clamp(0, 230) / 10;
-    let away = |(x, y, z): (i32, i32, i32)| (x - i32::from(r)).pow(2) + (y - i32::from(g)).pow(2) + (z - i32::from(b)).pow(2);
+    let away = |(x, y, z): (i32, i32, i32)| {
+        (x - i32::from(r)).pow(2) + (y - i32::from(g)).pow(2) + (z - i32::from(b)).pow(2)
+    };
     let tone = 8 + grey * 10;
     match away((LEVELS[red], LEVELS[green], LEVELS[blue])) <= away((tone, tone, tone)) {
         true => (16 + 36 * red + 6 * green + blue) as u8,

@@ -1,4 +1,5 @@
-//! The axis of values under curves: its ticks are short, and what they share stands once above them.
+//! The axis of values under curves: its ticks are short, and what they share stands once above
+//! them.
 
 use super::curves::Metric;
 use super::plot::{Axis, Scale};
@@ -16,11 +17,18 @@ pub struct Values {
 
 impl Values {
     /// For these values; `log`: on a logarithmic axis.
-    pub fn of(metric: Metric, log: bool, rates: Rates, values: impl IntoIterator<Item = f64>) -> Values {
+    pub fn of(
+        metric: Metric,
+        log: bool,
+        rates: Rates,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Values {
         let shown = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
-        let (low, high) = shown.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
+        let (low, high) = shown
+            .fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         let units = metric.units(rates);
-        let (factor, unit) = if log { column::unit([low, high], units) } else { column::whole(high, units) };
+        let (factor, unit) =
+            if log { column::unit([low, high], units) } else { column::whole(high, units) };
         Values { metric, log, factor, unit, rates }
     }
 
@@ -49,7 +57,11 @@ impl Values {
 /// `5 µs`, `100 k/s`: the number without decimals that are 0.
 fn brief(shown: &str) -> String {
     let (number, unit) = shown.split_once(' ').map_or((shown, ""), |(number, unit)| (number, unit));
-    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    let number = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    };
     format!("{number} {unit}").trim_end().into()
 }
 
@@ -67,17 +79,35 @@ mod tests {
     #[test]
     fn an_axis_says_its_unit_once() {
         let ends = [0.5 * GIB, 9.0 * GIB];
-        assert_eq!(ticks(Metric::Throughput, false, "auto", &ends, &[0.0, 2.5 * GIB, 8.0 * GIB]), ["0", "2.5", "8"]);
-        assert_eq!(ticks(Metric::Throughput, true, "auto", &ends, &[0.5 * GIB, 2.0 * GIB]), ["0.5", "2"]);
+        assert_eq!(
+            ticks(Metric::Throughput, false, "auto", &ends, &[0.0, 2.5 * GIB, 8.0 * GIB]),
+            ["0", "2.5", "8"]
+        );
+        assert_eq!(
+            ticks(Metric::Throughput, true, "auto", &ends, &[0.5 * GIB, 2.0 * GIB]),
+            ["0.5", "2"]
+        );
         assert_eq!(ticks(Metric::Operations, false, "auto", &[112_000.0], &[50_000.0]), ["50"]);
         assert_eq!(ticks(Metric::Throughput, false, "MB/s", &ends, &[0.0, 5e9]), ["0", "5,000"]);
         // Down to what is read at all.
-        assert_eq!(ticks(Metric::Throughput, true, "auto", &[GIB / 1024.0, 9.0 * GIB], &[GIB / 512.0, 2.0 * GIB]), ["2", "2,048"]);
+        assert_eq!(
+            ticks(
+                Metric::Throughput,
+                true,
+                "auto",
+                &[GIB / 1024.0, 9.0 * GIB],
+                &[GIB / 512.0, 2.0 * GIB]
+            ),
+            ["2", "2,048"]
+        );
     }
 
     #[test]
     fn decades_of_times_and_calls_have_their_own() {
-        assert_eq!(ticks(Metric::Latency, true, "auto", &[1e3, 5e6], &[5e3, 1e6]), ["5 µs", "1 ms"]);
+        assert_eq!(
+            ticks(Metric::Latency, true, "auto", &[1e3, 5e6], &[5e3, 1e6]),
+            ["5 µs", "1 ms"]
+        );
         assert_eq!(ticks(Metric::Operations, true, "MB/s", &[1e3, 5e6], &[1e5]), ["100 k/s"]);
     }
 }

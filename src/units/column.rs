@@ -5,12 +5,18 @@ use super::{show_count, three_digits};
 /// A unit: what one of it is in the base unit, and its name.
 pub type Unit = (f64, &'static str);
 
-pub const RATE: &[Unit] =
-    &[(1.0, "B/s"), (1024.0, "KiB/s"), (1_048_576.0, "MiB/s"), (1_073_741_824.0, "GiB/s"), (1_099_511_627_776.0, "TiB/s")];
+pub const RATE: &[Unit] = &[
+    (1.0, "B/s"),
+    (1024.0, "KiB/s"),
+    (1_048_576.0, "MiB/s"),
+    (1_073_741_824.0, "GiB/s"),
+    (1_099_511_627_776.0, "TiB/s"),
+];
 pub const PER_SECOND: &[Unit] = &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s")];
 pub const TIME: &[Unit] = &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-/// The largest unit in which the smallest value is still 0.1, unless the largest then has seven digits.
+/// The largest unit in which the smallest value is still 0.1, unless the largest then has seven
+/// digits.
 pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);
     for value in values.into_iter().filter(|v| v.is_finite() && *v > 0.0) {
@@ -25,7 +31,8 @@ pub fn unit(values: impl IntoIterator<Item = f64>, units: &[Unit]) -> Unit {
     best
 }
 
-/// The largest unit of which `value` is at least one: for a figure that stands alone, or the top of an axis from 0.
+/// The largest unit of which `value` is at least one: for a figure that stands alone, or the top of
+/// an axis from 0.
 pub fn whole(value: f64, units: &[Unit]) -> Unit {
     units.iter().rfind(|unit| value >= unit.0).or(units.first()).copied().unwrap_or((1.0, ""))
 }
@@ -43,7 +50,8 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Four significant digits from 0.1 on, as a time that is compared with another program's needs them: `0.1638`, `6.276`.
+/// Four significant digits from 0.1 on, as a time that is compared with another program's needs
+/// them: `0.1638`, `6.276`.
 pub fn four_digits(value: f64) -> String {
     let size = value.abs();
     let decimals = [(999.95, 0), (99.995, 1), (9.9995, 2), (0.99995, 3), (0.1, 4)];
@@ -65,11 +73,21 @@ pub fn aligned(values: &[Option<f64>], factor: f64) -> Vec<String> {
 
 /// [`aligned`], each value written by `show`.
 pub fn aligned_by(values: &[Option<f64>], factor: f64, show: fn(f64) -> String) -> Vec<String> {
-    let texts: Vec<String> = values.iter().map(|v| v.map_or("-".into(), |v| show(v / factor))).collect();
+    let texts: Vec<String> =
+        values.iter().map(|v| v.map_or("-".into(), |v| show(v / factor))).collect();
     let point = |text: &String| text.find('.').unwrap_or(text.len());
     let before = texts.iter().map(point).max().unwrap_or(0);
     let after = texts.iter().map(|t| t.len() - point(t)).max().unwrap_or(0);
-    texts.iter().map(|t| format!("{}{t}{}", " ".repeat(before - point(t)), " ".repeat(after + point(t) - t.len()))).collect()
+    texts
+        .iter()
+        .map(|t| {
+            format!(
+                "{}{t}{}",
+                " ".repeat(before - point(t)),
+                " ".repeat(after + point(t) - t.len())
+            )
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -79,7 +97,13 @@ mod tests {
 
     #[test]
     fn long_numbers_have_a_prefix() {
-        for (value, text) in [(4.25, "4.25"), (99_999.0, "99999"), (100_000.0, "100 k"), (35_962_545.0, "36.0 M"), (f64::NAN, "-")] {
+        for (value, text) in [
+            (4.25, "4.25"),
+            (99_999.0, "99999"),
+            (100_000.0, "100 k"),
+            (35_962_545.0, "36.0 M"),
+            (f64::NAN, "-"),
+        ] {
             assert_eq!(short(value), text);
         }
     }
@@ -97,14 +121,22 @@ mod tests {
     #[test]
     fn a_figure_that_stands_alone_is_at_least_one() {
         let of = |value| whole(value, PER_SECOND).1;
-        assert_eq!([of(112_000.0), of(1e6), of(0.5), of(0.0), of(f64::NAN)], ["k/s", "M/s", "/s", "/s", "/s"]);
+        assert_eq!(
+            [of(112_000.0), of(1e6), of(0.5), of(0.0), of(f64::NAN)],
+            ["k/s", "M/s", "/s", "/s", "/s"]
+        );
         assert_eq!((whole(5.0, &[(1e6, "MB/s")]), whole(5.0, &[])), ((1e6, "MB/s"), (1.0, "")));
     }
 
     #[test]
     fn a_time_keeps_four_digits() {
-        let shown = [0.163_84, 6.275_913, 0.999_96, 16.384, 163.84, 1638.4, 99.9951, 0.0163, f64::NAN].map(four_digits);
-        assert_eq!(shown, ["0.1638", "6.276", "1.000", "16.38", "163.8", "1638", "100.0", "0.016", "-"]);
+        let shown =
+            [0.163_84, 6.275_913, 0.999_96, 16.384, 163.84, 1638.4, 99.9951, 0.0163, f64::NAN]
+                .map(four_digits);
+        assert_eq!(
+            shown,
+            ["0.1638", "6.276", "1.000", "16.38", "163.8", "1638", "100.0", "0.016", "-"]
+        );
     }
 
     #[test]

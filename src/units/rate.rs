@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::column::{RATE, Unit};
 
-/// The units of throughput that a table, an axis or a plot chooses from: one where it was asked for, else every binary one.
+/// The units of throughput that a table, an axis or a plot chooses from: one where it was asked
+/// for, else every binary one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates(&'static [Unit]);
 
@@ -23,7 +24,9 @@ const UNITS: [Rates; 9] = one! {
 const AUTO: &str = "auto";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no unit of throughput: write auto, B/s, KiB/s, MiB/s, GiB/s, TiB/s, kB/s, MB/s, GB/s or TB/s")]
+#[error(
+    "'{0}' is no unit of throughput: write auto, B/s, KiB/s, MiB/s, GiB/s, TiB/s, kB/s, MB/s, GB/s or TB/s"
+)]
 pub struct NoRate(String);
 
 impl Default for Rates {
@@ -40,7 +43,9 @@ impl Rates {
     /// A rate with its unit: `2.71 GiB/s`, or in the unit that was asked for.
     pub fn show(self, bytes_per_second: f64) -> String {
         match self.0 {
-            [(factor, name)] => format!("{} {name}", super::column::figure(bytes_per_second / factor)),
+            [(factor, name)] => {
+                format!("{} {name}", super::column::figure(bytes_per_second / factor))
+            }
             _ => super::show_rate(bytes_per_second),
         }
     }
@@ -67,7 +72,9 @@ impl FromStr for Rates {
         if asked == AUTO {
             return Ok(Rates::default());
         }
-        let known = UNITS.iter().find(|unit| unit.0[0].1.trim_end_matches("/s").eq_ignore_ascii_case(asked));
+        let known = UNITS
+            .iter()
+            .find(|unit| unit.0[0].1.trim_end_matches("/s").eq_ignore_ascii_case(asked));
         known.copied().ok_or_else(|| NoRate(text.into()))
     }
 }
@@ -91,6 +98,9 @@ mod tests {
     #[test]
     fn a_rate_is_shown_in_the_unit_that_was_asked_for() {
         let show = |unit: &str, rate| unit.parse::<Rates>().unwrap().show(rate);
-        assert_eq!([show("auto", 3.5e9), show("GB/s", 3.5e9), show("MiB/s", 3.5e9)], ["3.26 GiB/s", "3.50 GB/s", "3338 MiB/s"]);
+        assert_eq!(
+            [show("auto", 3.5e9), show("GB/s", 3.5e9), show("MiB/s", 3.5e9)],
+            ["3.26 GiB/s", "3.50 GB/s", "3338 MiB/s"]
+        );
     }
 }

@@ -7,7 +7,8 @@ use std::ops::RangeInclusive;
 /// More decades than any measurement spans; a bound for values that are none.
 const DECADES: RangeInclusive<i32> = -330..=308;
 
-/// The smallest of 1, 2, 5 times a power of ten that is at least `least`; `None` where there is none.
+/// The smallest of 1, 2, 5 times a power of ten that is at least `least`; `None` where there is
+/// none.
 pub fn step(least: f64) -> Option<f64> {
     if !(least.is_finite() && least > 0.0) {
         return None;
@@ -15,7 +16,10 @@ pub fn step(least: f64) -> Option<f64> {
     let power = 10f64.powf(least.log10().floor());
     // A step that misses by rounding alone is that step.
     let enough = least * (1.0 - 1e-9);
-    [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|step| *step >= enough && step.is_finite() && *step > 0.0)
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|step| step * power)
+        .into_iter()
+        .find(|step| *step >= enough && step.is_finite() && *step > 0.0)
 }
 
 /// Round values between two ends, at most `most` of them (at least 2), evenly apart.
@@ -37,10 +41,12 @@ pub fn linear(low: f64, high: f64, most: usize) -> Vec<f64> {
 
 /// The round end of an axis from 0 that holds `high`, with ticks at most `most` apart.
 pub fn end(high: f64, most: usize) -> f64 {
-    step(high / most.max(2) as f64).map_or(high, |step| ((high / step - 1e-9).ceil() * step).max(high))
+    step(high / most.max(2) as f64)
+        .map_or(high, |step| ((high / step - 1e-9).ceil() * step).max(high))
 }
 
-/// Decades between two ends, with 2 and 5 of each where all of them are at most `most`; of more decades every n-th.
+/// Decades between two ends, with 2 and 5 of each where all of them are at most `most`; of more
+/// decades every n-th.
 pub fn logarithmic(low: f64, high: f64, most: usize) -> Vec<f64> {
     for steps in [&[1.0, 2.0, 5.0][..], &[1.0]] {
         let values = within_decades(low, high, steps);
@@ -55,7 +61,10 @@ pub fn logarithmic(low: f64, high: f64, most: usize) -> Vec<f64> {
     }
     let every = decades.len().div_ceil(most.max(2));
     // Counted from 1, so that 1, 100, 10000 stand there and not 10, 1000.
-    decades.into_iter().filter(|value| (value.log10().round() as i32).rem_euclid(every as i32) == 0).collect()
+    decades
+        .into_iter()
+        .filter(|value| (value.log10().round() as i32).rem_euclid(every as i32) == 0)
+        .collect()
 }
 
 /// These multiples of every power of ten between two ends.
@@ -65,7 +74,9 @@ pub fn within_decades(low: f64, high: f64, steps: &[f64]) -> Vec<f64> {
     }
     let decades = low.log10().floor() as i32..=high.log10().floor() as i32;
     let inside = |value: &f64| *value >= low * (1.0 - 1e-9) && *value <= high * (1.0 + 1e-9);
-    let all = decades.filter(|power| DECADES.contains(power)).flat_map(|power| steps.iter().map(move |step| step * decade(power)));
+    let all = decades
+        .filter(|power| DECADES.contains(power))
+        .flat_map(|power| steps.iter().map(move |step| step * decade(power)));
     all.filter(inside).collect()
 }
 
@@ -80,9 +91,14 @@ pub fn label(value: f64) -> String {
     if size != 0.0 && !(1e-6..1e9).contains(&size) {
         return format!("{value:e}");
     }
-    let decimals = if size == 0.0 || size >= 100.0 { 0 } else { (2.0 - size.log10().floor()).clamp(0.0, 9.0) as usize };
+    let decimals = if size == 0.0 || size >= 100.0 {
+        0
+    } else {
+        (2.0 - size.log10().floor()).clamp(0.0, 9.0) as usize
+    };
     let text = format!("{value:.decimals$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
     let whole = digits.find('.').unwrap_or(digits.len());
     let mut out = String::from(sign);
@@ -102,7 +118,10 @@ mod tests {
 
     #[test]
     fn steps_are_one_two_five() {
-        assert_eq!([1.0, 1.1, 2.1, 5.1, 0.03].map(|least| step(least).unwrap()), [1.0, 2.0, 5.0, 10.0, 0.05]);
+        assert_eq!(
+            [1.0, 1.1, 2.1, 5.1, 0.03].map(|least| step(least).unwrap()),
+            [1.0, 2.0, 5.0, 10.0, 0.05]
+        );
         assert_eq!([0.0, -1.0, f64::NAN, f64::INFINITY].map(step), [None; 4]);
     }
 
@@ -124,15 +143,32 @@ mod tests {
 
     #[test]
     fn labels_say_no_more_than_they_mean() {
-        let shown = [0.0, 0.05, 0.5, 2.5, 10.0, 1000.0, 10_000.0, 2e6, 1e12, 1e-8, -40.0].map(label);
-        assert_eq!(shown, ["0", "0.05", "0.5", "2.5", "10", "1,000", "10,000", "2,000,000", "1e12", "1e-8", "-40"]);
+        let shown =
+            [0.0, 0.05, 0.5, 2.5, 10.0, 1000.0, 10_000.0, 2e6, 1e12, 1e-8, -40.0].map(label);
+        assert_eq!(
+            shown,
+            [
+                "0",
+                "0.05",
+                "0.5",
+                "2.5",
+                "10",
+                "1,000",
+                "10,000",
+                "2,000,000",
+                "1e12",
+                "1e-8",
+                "-40"
+            ]
+        );
     }
 
     proptest! {
         #[test]
         fn any_ends_have_few_ticks_in_order_between_them(low in 1e-300f64..1e300, factor in 1.0f64..1e12, most in 2usize..12) {
             let high = low * factor;
-            // A linear tick may stand off an end by a part of the axis that no picture shows, a logarithmic one by a part of itself.
+            // A linear tick may stand off an end by a part of the axis that no picture shows, a
+            // logarithmic one by a part of itself.
             let length = high - low;
             let linears = [(linear(0.0, high, most), 0.0, high), (linear(low, high, most), low, length)];
             let linears = linears.map(|(ticks, low, length)| (ticks, low - length * 1e-6, high + length * 1e-6));

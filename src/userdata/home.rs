@@ -21,7 +21,8 @@ pub enum Home {
 }
 
 impl Home {
-    /// Its path; `None` where there is no home, or one that is relative to wherever iotui was started.
+    /// Its path; `None` where there is no home, or one that is relative to wherever iotui was
+    /// started.
     pub fn folder(self) -> Option<PathBuf> {
         let xdg = Xdg::new().ok();
         let (known, variable) = match self {

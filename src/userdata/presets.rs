@@ -32,13 +32,17 @@ pub fn presets_folder() -> Result<PathBuf, KeepError> {
     Ok(Home::Config.folder().ok_or(KeepError::NoHome)?.join("presets"))
 }
 
-/// Writes a preset into `dir` (made if need be), its id made of the one it has; returns it with that id, and its file.
-/// With `replace` it takes the place of one of the same id.
+/// Writes a preset into `dir` (made if need be), its id made of the one it has; returns it with
+/// that id, and its file. With `replace` it takes the place of one of the same id.
 ///
 /// # Errors
-/// The id has no letter or digit, is one of iotui's or (without `replace`) taken, or the file cannot be written: then
-/// nothing is changed.
-pub fn keep_preset(dir: &Path, preset: &Preset, replace: bool) -> Result<(Preset, PathBuf), KeepError> {
+/// The id has no letter or digit, is one of iotui's or (without `replace`) taken, or the file
+/// cannot be written: then nothing is changed.
+pub fn keep_preset(
+    dir: &Path,
+    preset: &Preset,
+    replace: bool,
+) -> Result<(Preset, PathBuf), KeepError> {
     if !preset.id.contains(|c: char| c.is_ascii_alphanumeric()) {
         return Err(KeepError::Name(preset.id.clone()));
     }
@@ -67,11 +71,21 @@ mod tests {
 
     fn preset(id: &str, seed: u64) -> Preset {
         let settings = Settings { op: Some(Op::Write), seed: Some(seed), ..Settings::default() };
-        Preset { id: id.into(), about: "a \"line\"".into(), doc: String::new(), experiment: "sweep".into(), settings, sweeps: Vec::new() }
+        Preset {
+            id: id.into(),
+            about: "a \"line\"".into(),
+            doc: String::new(),
+            experiment: "sweep".into(),
+            settings,
+            sweeps: Vec::new(),
+        }
     }
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -84,7 +98,9 @@ mod tests {
         assert_eq!((kept.id.as_str(), names(&dir)), ("my-disk", vec!["my-disk.toml".to_string()]));
         let read = || Preset::parse("my-disk", &fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(read(), kept);
-        assert!(matches!(keep_preset(&dir, &preset("my disk", 2), false), Err(KeepError::Exists(id)) if id == "my-disk"));
+        assert!(
+            matches!(keep_preset(&dir, &preset("my disk", 2), false), Err(KeepError::Exists(id)) if id == "my-disk")
+        );
         assert_eq!(read().settings.seed, Some(1));
         keep_preset(&dir, &preset("my disk", 2), true).unwrap();
         assert_eq!(read().settings.seed, Some(2));
@@ -94,11 +110,18 @@ mod tests {
     #[test]
     fn names_that_cannot_be_are_told() {
         let dir = tempfile::tempdir().unwrap();
-        let told = |id: &str, replace| keep_preset(dir.path(), &preset(id, 1), replace).unwrap_err().to_string();
+        let told = |id: &str, replace| {
+            keep_preset(dir.path(), &preset(id, 1), replace).unwrap_err().to_string()
+        };
         assert!(told("Quick", true).contains("is a preset of iotui"));
         assert!(told("\u{1b}[;!", false).contains("letters and digits"));
         assert!(names(dir.path()).is_empty());
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert!(keep_preset(file.path(), &preset("x", 1), false).unwrap_err().to_string().starts_with("cannot write"));
+        assert!(
+            keep_preset(file.path(), &preset("x", 1), false)
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot write")
+        );
     }
 }

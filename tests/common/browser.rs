@@ -1,4 +1,5 @@
-//! A headless Chromium, driven over two pipes: no port, nothing but the kernel between test and page.
+//! A headless Chromium, driven over two pipes: no port, nothing but the kernel between test and
+//! page.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -55,7 +56,12 @@ impl Browser {
     /// With an empty profile and one empty page; `None` where no Chromium is installed that runs.
     pub fn start() -> Option<Browser> {
         let runs = |name: &str| {
-            let asked = Command::new(name).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            let asked = Command::new(name)
+                .arg("--version")
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
             asked.is_ok_and(|status| status.success())
         };
         let program = NAMES.iter().find(|name| runs(name))?;
@@ -64,9 +70,13 @@ impl Browser {
         let (from_us, to_us) = (OwnedFd::from(from_us), OwnedFd::from(to_us));
         let [read, write] = [&from_us, &to_us].map(high);
         let mut command = Command::new(program);
-        command.args(FLAGS).arg(format!("--user-data-dir={}", profile.path().display())).arg("about:blank");
+        command
+            .args(FLAGS)
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank");
         command.env("HOME", profile.path()).stderr(Stdio::null());
-        // SAFETY: between fork and exec only dup2, which may be called there, on descriptors that are open.
+        // SAFETY: between fork and exec only dup2, which may be called there, on descriptors that
+        // are open.
         unsafe {
             command.pre_exec(move || match (libc::dup2(read, 3), libc::dup2(write, 4)) {
                 (3, 4) => Ok(()),
@@ -77,10 +87,22 @@ impl Browser {
         for fd in [read, write] {
             nix::unistd::close(fd).unwrap();
         }
-        let (to, from) = (File::from(OwnedFd::from(to)), BufReader::new(File::from(OwnedFd::from(from))));
-        let mut browser = Browser { to, from, session: None, asked: 0, events: Vec::new(), run, _profile: profile };
+        let (to, from) =
+            (File::from(OwnedFd::from(to)), BufReader::new(File::from(OwnedFd::from(from))));
+        let mut browser = Browser {
+            to,
+            from,
+            session: None,
+            asked: 0,
+            events: Vec::new(),
+            run,
+            _profile: profile,
+        };
         let target = browser.ask("Target.createTarget", json!({ "url": "about:blank" }));
-        let attached = browser.ask("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        let attached = browser.ask(
+            "Target.attachToTarget",
+            json!({ "targetId": target["targetId"], "flatten": true }),
+        );
         browser.session = attached["sessionId"].as_str().map(String::from);
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.ask(&format!("{domain}.enable"), json!({}));
@@ -129,7 +151,11 @@ impl Browser {
 
     /// What was told under this name.
     pub fn told(&self, method: &str) -> Vec<&Value> {
-        self.events.iter().filter(|event| event["method"] == method).map(|event| &event["params"]).collect()
+        self.events
+            .iter()
+            .filter(|event| event["method"] == method)
+            .map(|event| &event["params"])
+            .collect()
     }
 
     /// A window of this size in a colour scheme.
@@ -142,14 +168,16 @@ impl Browser {
 
     /// Opens a file and waits until it is there.
     pub fn open(&mut self, path: &Path) {
-        let went = self.ask("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
+        let went =
+            self.ask("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
         assert!(went.get("errorText").is_none(), "{went}");
         self.until("Page.loadEventFired");
     }
 
     /// The value of an expression in the page; of a promise, what it becomes.
     pub fn eval(&mut self, expression: &str) -> Value {
-        let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let params =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let got = self.ask("Runtime.evaluate", params);
         assert!(got.get("exceptionDetails").is_none(), "{expression}: {}", got["exceptionDetails"]);
         got["result"]["value"].clone()
@@ -178,13 +206,16 @@ impl Browser {
 
     pub fn click(&mut self, selector: &str) {
         let at = self.middle(selector);
-        ["mouseMoved", "mousePressed", "mouseReleased"].into_iter().for_each(|kind| self.mouse(kind, at));
+        ["mouseMoved", "mousePressed", "mouseReleased"]
+            .into_iter()
+            .for_each(|kind| self.mouse(kind, at));
     }
 
     /// Presses and releases a key of that name.
     pub fn key(&mut self, name: &str, code: u32, text: &str) {
         for kind in ["keyDown", "keyUp"] {
-            let mut params = json!({ "type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code });
+            let mut params =
+                json!({ "type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code });
             if kind == "keyDown" && !text.is_empty() {
                 params["text"] = text.into();
             }

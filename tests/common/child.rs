@@ -33,7 +33,8 @@ impl Run {
     /// As [`Run::start`], with a pipe at its stdin, which ends when dropped.
     pub fn start_with_stdin(command: &mut Command) -> (Run, ChildStdin) {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().map(BufReader::new));
+        let (stdin, stdout) =
+            (child.stdin.take().unwrap(), child.stdout.take().map(BufReader::new));
         (Run { child, stdout }, stdin)
     }
 
@@ -44,12 +45,16 @@ impl Run {
         line
     }
 
-    /// Waits until a file that it has open in that folder, with a name or without, holds something; `false` where it has ended before.
+    /// Waits until a file that it has open in that folder, with a name or without, holds something;
+    /// `false` where it has ended before.
     pub fn fills_a_file_in(&mut self, folder: &Path) -> bool {
         let folder = folder.canonicalize().unwrap();
         let descriptors = PathBuf::from(format!("/proc/{}/fd", self.pid()));
-        let is_there = |file: &Path| fs::read_link(file).is_ok_and(|path| path.starts_with(&folder) && path != folder);
-        let holds = |file: &Path| fs::metadata(file).is_ok_and(|file| file.is_file() && file.blocks() > 0);
+        let is_there = |file: &Path| {
+            fs::read_link(file).is_ok_and(|path| path.starts_with(&folder) && path != folder)
+        };
+        let holds =
+            |file: &Path| fs::metadata(file).is_ok_and(|file| file.is_file() && file.blocks() > 0);
         while self.end(Duration::ZERO).is_none() {
             let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
             if open.map(|entry| entry.path()).any(|file| is_there(&file) && holds(&file)) {
@@ -161,7 +166,8 @@ pub fn ready(fd: &impl AsFd, most: Duration) -> bool {
     let begin = Instant::now();
     loop {
         let left = most.saturating_sub(begin.elapsed()).as_millis() as i32;
-        let mut poll = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut poll =
+            libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one live struct, and a descriptor that is open.
         match unsafe { libc::poll(&raw mut poll, 1, left) } {
             -1 if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}

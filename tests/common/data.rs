@@ -46,6 +46,11 @@ impl Print {
     pub fn of(path: &Path) -> Print {
         use std::os::unix::fs::MetadataExt;
         let meta = fs::metadata(path).unwrap();
-        Print { bytes: fs::read(path).unwrap(), modified: meta.modified().unwrap(), inode: meta.ino(), mode: meta.mode() }
+        Print {
+            bytes: fs::read(path).unwrap(),
+            modified: meta.modified().unwrap(),
+            inode: meta.ino(),
+            mode: meta.mode(),
+        }
     }
 }

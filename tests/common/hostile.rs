@@ -1,5 +1,5 @@
-//! What must hold of any bytes in the place of a session or preset: the bodies of the fuzz targets in `fuzz/`, and of the test
-//! that runs their corpus.
+//! What must hold of any bytes in the place of a session or preset: the bodies of the fuzz targets
+//! in `fuzz/`, and of the test that runs their corpus.
 #![allow(dead_code, reason = "a target uses its part")]
 
 use std::fs;
@@ -69,7 +69,8 @@ pub fn import(dir: &Path, bytes: &[u8]) {
             printable(&imported.name);
             assert_eq!((&copy.id, &copy.name), (&imported.id, &imported.name));
             same(copy, &loaded);
-            let name = session::rename(&store, &imported.path, "another").expect("a session can be renamed");
+            let name = session::rename(&store, &imported.path, "another")
+                .expect("a session can be renamed");
             let renamed = session::load(&imported.path).expect("a renamed session can be loaded");
             assert_eq!(renamed.name, name);
             same(renamed, &loaded);
@@ -86,7 +87,10 @@ pub fn import(dir: &Path, bytes: &[u8]) {
 pub fn preset(_: &Path, bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Preset::parse("x", text) {
-        Ok(preset) => assert_eq!(Preset::parse("x", &preset.to_toml()).expect("what was written is read"), preset),
+        Ok(preset) => assert_eq!(
+            Preset::parse("x", &preset.to_toml()).expect("what was written is read"),
+            preset
+        ),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
@@ -117,14 +121,21 @@ fn shown(session: &Session) {
     written("table", &report::comparison_text(&comparison, &Look::default()));
     serde_json::to_string(&comparison).expect("a comparison is JSON");
     // Judged without a target: a plan for this machine, or a reason.
-    if let Err(error) = runner::again(session, Some(Path::new("/dev/null")), None, false, &Default::default()) {
+    if let Err(error) =
+        runner::again(session, Some(Path::new("/dev/null")), None, false, &Default::default())
+    {
         line(&error.to_string());
     }
 }
 
 /// A report that its readers can read: JSON is JSON, and nothing steers a terminal.
 fn written(format: &str, text: &str) {
-    let json = |text: &str| drop(serde_json::from_str::<serde_json::Value>(text).unwrap_or_else(|e| panic!("{format}: {e}")));
+    let json = |text: &str| {
+        drop(
+            serde_json::from_str::<serde_json::Value>(text)
+                .unwrap_or_else(|e| panic!("{format}: {e}")),
+        )
+    };
     match format {
         "json" | "gbench" => json(text),
         "jsonl" => text.lines().for_each(json),

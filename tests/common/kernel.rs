@@ -1,4 +1,5 @@
-//! Circumstances that only the kernel can make: a forbidden call, a full disk, a user without rights, a failing device.
+//! Circumstances that only the kernel can make: a forbidden call, a full disk, a user without
+//! rights, a failing device.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -29,14 +30,18 @@ fn filter(call: libc::c_long, answer: u32) -> [libc::sock_filter; 4] {
     ]
 }
 
-/// This system call of the child's never returns: it is handed to a supervisor, which is the child itself and never answers.
+/// This system call of the child's never returns: it is handed to a supervisor, which is the child
+/// itself and never answers.
 pub fn hang(command: &mut Command, call: libc::c_long) {
     let filter = filter(call, libc::SECCOMP_RET_USER_NOTIF);
     let hang = move || {
-        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
-        // SAFETY: prctl and seccomp only read the program, which lives until they return; the descriptor is new and ours.
+        let program =
+            libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+        // SAFETY: prctl and seccomp only read the program, which lives until they return; the
+        // descriptor is new and ours.
         let set = unsafe {
-            let (mode, flag) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
+            let (mode, flag) =
+                (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             let listener = libc::syscall(libc::SYS_seccomp, mode, flag, &raw const program) as i32;
             listener >= 0 && libc::fcntl(listener, libc::F_SETFD, 0) == 0
@@ -56,11 +61,13 @@ pub fn forbid(command: &mut Command, call: libc::c_long) {
 pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
     let filter = filter(call, libc::SECCOMP_RET_ERRNO | errno as u32);
     let forbid = move || {
-        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+        let program =
+            libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
         // SAFETY: prctl only reads the program, which lives until it returns.
         let set = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
+                    == 0
         };
         if set { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
@@ -68,20 +75,28 @@ pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
     unsafe { command.pre_exec(forbid) };
 }
 
-/// The child is held to permissions as an ordinary user is: root without the rights to pass over them.
+/// The child is held to permissions as an ordinary user is: root without the rights to pass over
+/// them.
 pub fn without_override(command: &mut Command) {
     const OVERRIDE: [i32; 3] = [1, 2, 3]; // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
     let drop = || {
         // SAFETY: PR_CAPBSET_DROP takes a number and no pointer.
-        let dropped = OVERRIDE.iter().all(|right| unsafe { libc::prctl(libc::PR_CAPBSET_DROP, *right, 0, 0, 0) } == 0);
+        let dropped = OVERRIDE
+            .iter()
+            .all(|right| unsafe { libc::prctl(libc::PR_CAPBSET_DROP, *right, 0, 0, 0) } == 0);
         // An ordinary user has none, and may not drop any.
-        if dropped || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if dropped || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     };
     // SAFETY: between fork and exec it makes system calls and nothing else.
     unsafe { command.pre_exec(drop) };
 }
 
-/// Files of the child cannot grow beyond so many bytes, as with `ulimit -f`: EFBIG, a disk that fails while it is written.
+/// Files of the child cannot grow beyond so many bytes, as with `ulimit -f`: EFBIG, a disk that
+/// fails while it is written.
 pub fn limit_files(command: &mut Command, bytes: u64) {
     limit(command, libc::RLIMIT_FSIZE, bytes);
 }
@@ -132,12 +147,15 @@ pub fn tmpfs_over(at: &Path) -> bool {
     mount("none", at, "tmpfs", 0, "size=1m").is_ok()
 }
 
-/// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`]. A child that another test starts holds for a moment, until
-/// its exec, the files that are open for writing here.
+/// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`]. A child that another
+/// test starts holds for a moment, until its exec, the files that are open for writing here.
 pub fn remount_read_only(at: &Path) {
     let begin = Instant::now();
     while let Err(error) = mount("", at, "", libc::MS_REMOUNT | libc::MS_RDONLY, "") {
-        assert!(error.raw_os_error() == Some(libc::EBUSY) && begin.elapsed() < Duration::from_secs(30), "{error}");
+        assert!(
+            error.raw_os_error() == Some(libc::EBUSY) && begin.elapsed() < Duration::from_secs(30),
+            "{error}"
+        );
         std::thread::yield_now();
     }
 }
@@ -147,12 +165,20 @@ pub fn remount_writable(at: &Path) {
     mount("", at, "", libc::MS_REMOUNT, "").unwrap();
 }
 
-fn mount(source: &str, at: &Path, kind: &str, flags: libc::c_ulong, options: &str) -> io::Result<()> {
+fn mount(
+    source: &str,
+    at: &Path,
+    kind: &str,
+    flags: libc::c_ulong,
+    options: &str,
+) -> io::Result<()> {
     let text = |text: &[u8]| CString::new(text).unwrap();
     let (source, at) = (text(source.as_bytes()), text(at.as_os_str().as_bytes()));
     let (kind, options) = (text(kind.as_bytes()), text(options.as_bytes()));
     // SAFETY: mount(2) reads four strings, each of which ends with a zero and outlives the call.
-    let done = unsafe { libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast()) };
+    let done = unsafe {
+        libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast())
+    };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -166,7 +192,9 @@ impl Loop {
     pub fn over(file: &Path) -> Option<Loop> {
         let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
         match made {
-            Ok(made) if made.status.success() => Some(Loop { device: String::from_utf8_lossy(&made.stdout).trim().into() }),
+            Ok(made) if made.status.success() => {
+                Some(Loop { device: String::from_utf8_lossy(&made.stdout).trim().into() })
+            }
             Ok(made) => {
                 skip(&format!("losetup: {}", String::from_utf8_lossy(&made.stderr).trim()));
                 None
@@ -194,10 +222,12 @@ impl Watch {
     /// New files in it, and what is written to its files.
     pub fn of(dir: &Path) -> Watch {
         let path = CString::new(dir.as_os_str().as_bytes()).unwrap();
-        // SAFETY: inotify_init1 touches no memory; its descriptor is new and ours; the path lives until the call returns.
+        // SAFETY: inotify_init1 touches no memory; its descriptor is new and ours; the path lives
+        // until the call returns.
         unsafe {
             let fd = libc::inotify_init1(libc::IN_CLOEXEC);
-            let added = libc::inotify_add_watch(fd, path.as_ptr(), libc::IN_CREATE | libc::IN_MODIFY);
+            let added =
+                libc::inotify_add_watch(fd, path.as_ptr(), libc::IN_CREATE | libc::IN_MODIFY);
             assert!(fd >= 0 && added >= 0, "{}", io::Error::last_os_error());
             Watch { inotify: File::from_raw_fd(fd) }
         }
@@ -212,7 +242,10 @@ impl Watch {
     /// Waits until it is so; looks whenever something happened.
     pub fn until(&mut self, mut so: impl FnMut() -> bool) {
         while !so() {
-            assert!(super::child::ready(&self.inotify, Duration::from_secs(60)), "nothing happens any more");
+            assert!(
+                super::child::ready(&self.inotify, Duration::from_secs(60)),
+                "nothing happens any more"
+            );
             let _ = self.inotify.read(&mut [0; 4096]).unwrap();
         }
     }

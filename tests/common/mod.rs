@@ -1,4 +1,5 @@
-//! What the whole-program tests share: a home of their own on a real disk, and the binary run in it.
+//! What the whole-program tests share: a home of their own on a real disk, and the binary run in
+//! it.
 #![allow(dead_code, unused_imports, reason = "every test file uses a part of it")]
 
 pub mod browser;
@@ -32,29 +33,34 @@ const SCHEMA: &str = include_str!("../../assets/schema/iotui-1.schema.json");
 pub fn assert_valid(document: &Value) {
     let schema = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since nobody sees what a test that
-/// passes prints.
+/// Says why a test (or a part of it) did not run; in the file that `IOTUI_SKIPPED` names too, since
+/// nobody sees what a test that passes prints.
 pub fn skip(why: &str) {
     let why = why.trim();
     eprintln!("skipped: {why}");
     if let Some(list) = std::env::var_os("IOTUI_SKIPPED") {
         let thread = std::thread::current();
-        let line = format!("{}\t{}\n", thread.name().unwrap_or("a thread"), why.replace('\n', "; "));
+        let line =
+            format!("{}\t{}\n", thread.name().unwrap_or("a thread"), why.replace('\n', "; "));
         let list = File::options().create(true).append(true).open(list);
-        list.and_then(|mut list| list.write_all(line.as_bytes())).expect("the list of what is skipped can be written");
+        list.and_then(|mut list| list.write_all(line.as_bytes()))
+            .expect("the list of what is skipped can be written");
     }
 }
 
-/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there after all.
+/// Skips for want of a program; `.ci/run` knows these words, and fails where the program is there
+/// after all.
 pub fn without(program: &str) {
     skip(&format!("{program} is not installed"));
 }
 
-/// A HOME with nothing in it and a folder to work in, on a disk where there is one; both gone when dropped.
+/// A HOME with nothing in it and a folder to work in, on a disk where there is one; both gone when
+/// dropped.
 pub struct Home {
     dir: TempDir,
 }
@@ -100,7 +106,10 @@ impl Home {
     pub fn std(&self, line: &str) -> StdCommand {
         let mut command = StdCommand::new(env!("CARGO_BIN_EXE_iotui"));
         command.args(line.split_whitespace()).current_dir(self.path("")).env_clear();
-        command.env("HOME", self.home()).env("XDG_DATA_HOME", self.dir.path().join("data")).env("LANG", "C.UTF-8");
+        command
+            .env("HOME", self.home())
+            .env("XDG_DATA_HOME", self.dir.path().join("data"))
+            .env("LANG", "C.UTF-8");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command
     }
@@ -120,7 +129,8 @@ impl Home {
 
     /// The JSON of a run that ends well; `--format json` is added.
     pub fn json(&self, line: &str) -> Value {
-        serde_json::from_str(&self.stdout(&format!("{line} --format json"))).expect("stdout is JSON")
+        serde_json::from_str(&self.stdout(&format!("{line} --format json")))
+            .expect("stdout is JSON")
     }
 
     /// The lines of a run with `--format jsonl`, which is added.
@@ -149,26 +159,35 @@ impl Home {
 
 /// Where cargo builds, or where else a disk is.
 fn disk() -> PathBuf {
-    let places = [PathBuf::from(env!("CARGO_TARGET_TMPDIR")), std::env::temp_dir(), "/var/tmp".into()];
+    let places =
+        [PathBuf::from(env!("CARGO_TARGET_TMPDIR")), std::env::temp_dir(), "/var/tmp".into()];
     places.iter().find(|place| is_disk(place)).unwrap_or(&places[0]).clone()
 }
 
 fn is_disk(dir: &Path) -> bool {
     let mount = |file| iotui::sys::mounts::of(&file);
-    tempfile::tempfile_in(dir).is_ok_and(|file| mount(file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse()))
+    tempfile::tempfile_in(dir).is_ok_and(|file| {
+        mount(file).is_ok_and(|m| !m.is_memory() && !m.is_network() && !m.is_fuse())
+    })
 }
 
 /// The names in a folder; none where there is no such folder.
 pub fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into()).collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into()).collect();
     names.sort();
     names
 }
 
 /// `value[key]` of every item.
 pub fn each<'a>(items: &'a Value, key: &str) -> Vec<&'a Value> {
-    items.as_array().unwrap_or_else(|| panic!("no array: {items}")).iter().map(|item| &item[key]).collect()
+    items
+        .as_array()
+        .unwrap_or_else(|| panic!("no array: {items}"))
+        .iter()
+        .map(|item| &item[key])
+        .collect()
 }
 
 /// The ids of the warnings of a result.
@@ -185,7 +204,13 @@ pub fn warning<'a>(result: &'a Value, id: &str) -> &'a Value {
 /// Whether a program can be run here.
 pub fn has(program: impl AsRef<OsStr>) -> bool {
     let quiet = || std::process::Stdio::null();
-    StdCommand::new(program).arg("--version").stdin(quiet()).stdout(quiet()).stderr(quiet()).status().is_ok()
+    StdCommand::new(program)
+        .arg("--version")
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet())
+        .status()
+        .is_ok()
 }
 
 pub fn is_root() -> bool {

@@ -58,7 +58,12 @@ pub fn command(home: &Home, line: &str) -> CommandBuilder {
 
 impl Terminal {
     /// iotui with these words in a terminal of so many columns and rows.
-    pub fn start(home: &Home, line: &str, (columns, rows): (u16, u16), env: &[(&str, &str)]) -> Terminal {
+    pub fn start(
+        home: &Home,
+        line: &str,
+        (columns, rows): (u16, u16),
+        env: &[(&str, &str)],
+    ) -> Terminal {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = command(home, line);
@@ -68,7 +73,11 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let shown = Arc::new((
-            Mutex::new(Shown { parser: vt100::Parser::new(above_zero(rows), above_zero(columns), 0), closed: false, bytes: 0 }),
+            Mutex::new(Shown {
+                parser: vt100::Parser::new(above_zero(rows), above_zero(columns), 0),
+                closed: false,
+                bytes: 0,
+            }),
             Condvar::new(),
         ));
         let mut reader = pair.master.try_clone_reader().unwrap();
@@ -128,8 +137,16 @@ impl Terminal {
     }
 
     pub fn resize(&self, columns: u16, rows: u16) {
-        self.shown.0.lock().unwrap().parser.screen_mut().set_size(above_zero(rows), above_zero(columns));
-        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
+        self.shown
+            .0
+            .lock()
+            .unwrap()
+            .parser
+            .screen_mut()
+            .set_size(above_zero(rows), above_zero(columns));
+        self.master
+            .resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 })
+            .unwrap();
     }
 
     pub fn pid(&self) -> Pid {
@@ -149,14 +166,24 @@ impl Terminal {
     /// Lines and echo, as a shell sets its terminal.
     pub fn cook(&self) {
         let name = self.master.tty_name().unwrap();
-        let done = std::process::Command::new("stty").arg("-F").arg(name).args(["icanon", "echo"]).status().unwrap();
+        let done = std::process::Command::new("stty")
+            .arg("-F")
+            .arg(name)
+            .args(["icanon", "echo"])
+            .status()
+            .unwrap();
         assert!(done.success());
     }
 
     /// What the program writes waits from now on, as after Ctrl-S.
     pub fn hold(&self) {
-        let tty = File::options().read(true).custom_flags(libc::O_NOCTTY).open(self.master.tty_name().unwrap()).unwrap();
-        // SAFETY: tcflow(3) takes a number and no pointer; the descriptor is open while `tty` lives.
+        let tty = File::options()
+            .read(true)
+            .custom_flags(libc::O_NOCTTY)
+            .open(self.master.tty_name().unwrap())
+            .unwrap();
+        // SAFETY: tcflow(3) takes a number and no pointer; the descriptor is open while `tty`
+        // lives.
         let held = unsafe { libc::tcflow(tty.as_raw_fd(), libc::TCOOFF) };
         assert_eq!(held, 0, "{}", std::io::Error::last_os_error());
     }
@@ -206,7 +233,11 @@ impl Terminal {
             assert!(!screen.alternate_screen(), "the alternate screen is still on");
             assert!(!screen.hide_cursor(), "the cursor is still hidden");
             assert!(!screen.bracketed_paste(), "pastes are still bracketed");
-            assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still taken");
+            assert_eq!(
+                screen.mouse_protocol_mode(),
+                vt100::MouseProtocolMode::None,
+                "the mouse is still taken"
+            );
         });
     }
 }

@@ -14,7 +14,8 @@ pub struct File {
 impl File {
     /// `path` is taken from `src`.
     pub fn of(path: &Path) -> File {
-        let mut parts: Vec<String> = path.with_extension("").iter().map(|p| p.to_string_lossy().into()).collect();
+        let mut parts: Vec<String> =
+            path.with_extension("").iter().map(|p| p.to_string_lossy().into()).collect();
         if parts.last().is_some_and(|last| last == "mod") {
             parts.pop();
         }
@@ -37,7 +38,8 @@ pub fn tokens(text: &str) -> Vec<&str> {
             '"' => string(rest),
             '\'' => quote(rest),
             c if c.is_alphanumeric() || c == '_' => {
-                let len = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                let len =
+                    rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
                 match raw_string(&rest[len..]) {
                     Some(more) if matches!(&rest[..len], "r" | "br" | "cr") => len + more,
                     _ => {
@@ -109,7 +111,8 @@ fn quote(text: &str) -> usize {
     }
 }
 
-/// The names right below the crate's root that these words go to, by `crate::` (or `iotui::`) and by `super::`.
+/// The names right below the crate's root that these words go to, by `crate::` (or `iotui::`) and
+/// by `super::`.
 pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
     let mut found = Vec::new();
     // Open braces: true for those of a module.
@@ -118,7 +121,9 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
         match tokens[at] {
             "{" => open.push(at >= 2 && tokens[at - 2] == "mod"),
             "}" => drop(open.pop()),
-            "crate" | "iotui" if tokens.get(at + 1) == Some(&"::") => heads(tokens, at + 2, 0, &mut found),
+            "crate" | "iotui" if tokens.get(at + 1) == Some(&"::") => {
+                heads(tokens, at + 2, 0, &mut found)
+            }
             "super" if at == 0 || tokens[at - 1] != "::" => {
                 let up = depth + open.iter().filter(|module| **module).count();
                 heads(tokens, at, up, &mut found);
@@ -129,10 +134,13 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
     found
 }
 
-/// The first names of the path or the group of paths at `at`, where `up` more `super` lead to the root.
+/// The first names of the path or the group of paths at `at`, where `up` more `super` lead to the
+/// root.
 fn heads<'a>(tokens: &[&'a str], at: usize, up: usize, found: &mut Vec<&'a str>) {
     match tokens.get(at) {
-        Some(&"super") if up > 0 && tokens.get(at + 1) == Some(&"::") => heads(tokens, at + 2, up - 1, found),
+        Some(&"super") if up > 0 && tokens.get(at + 1) == Some(&"::") => {
+            heads(tokens, at + 2, up - 1, found)
+        }
         Some(&"{") => {
             let mut depth = 0;
             for i in at..tokens.len() {

@@ -41,7 +41,9 @@ fn no_key_is_lost_when_the_size_changes_in_the_same_moment() {
         terminal.resize(110 + round % 2, 30);
         terminal.press(ESC);
         // To the last line: while it is drawn anew for its size, nothing is there.
-        terminal.until("the help is gone", |s| !s.contents().contains("Help:") && s.contents().contains("q quit"));
+        terminal.until("the help is gone", |s| {
+            !s.contents().contains("Help:") && s.contents().contains("q quit")
+        });
     }
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);
@@ -63,7 +65,8 @@ fn a_paste_is_no_command() {
 #[test]
 fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
     let home = Home::new();
-    let pair = native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
+    let pair =
+        native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
     let mut command = command(&home, "");
     // Only the terminal of a session is told of by SIGHUP.
     command.set_controlling_tty(false);

@@ -19,7 +19,12 @@ fn keep(home: &Home, names: &[&str]) {
 fn on_sessions(home: &Home, newest: &str) -> Terminal {
     let mut terminal = start(home, "");
     terminal.press("4");
-    terminal.until("the list", |screen| screen.contents().lines().any(|line| line.contains(newest) && line.contains("some-file.bin")));
+    terminal.until("the list", |screen| {
+        screen
+            .contents()
+            .lines()
+            .any(|line| line.contains(newest) && line.contains("some-file.bin"))
+    });
     terminal
 }
 
@@ -31,7 +36,9 @@ fn two_sessions_are_compared_and_exported_with_keys_alone() {
     terminal.press("mjmc");
     terminal.shows("What differs");
     terminal.until("the sum", |screen| {
-        ["difference", "faster", "slower", "cannot be told"].iter().any(|word| screen.contents().contains(word))
+        ["difference", "faster", "slower", "cannot be told"]
+            .iter()
+            .any(|word| screen.contents().contains(word))
     });
     terminal.press("v");
     terminal.shows("Throughput by block size");
@@ -62,7 +69,8 @@ fn two_sessions_are_compared_and_exported_with_keys_alone() {
     terminal.press("ej\r");
     terminal.shows("before.json");
     terminal.until("the form is gone", |s| !s.contents().contains("Export before"));
-    let json: serde_json::Value = serde_json::from_slice(&fs::read(home.path("before.json")).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&fs::read(home.path("before.json")).unwrap()).unwrap();
     assert_eq!(json["schema"], "iotui/1");
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);
@@ -87,13 +95,20 @@ fn what_cannot_be_done_with_a_session_is_said() {
     let mut terminal = start(&home, "");
     terminal.press("4");
     // What comes with iotui is all that is left.
-    terminal.until("only references", |screen| screen.contents().contains("macbook-2017") && !screen.contents().contains("only"));
+    terminal.until("only references", |screen| {
+        screen.contents().contains("macbook-2017") && !screen.contents().contains("only")
+    });
     // A file that is there, one that is not, and a folder that cannot be made.
     terminal.press("inone.jsonl\r");
     terminal.shows("not imported: cannot open");
     terminal.press("ielsewhere.jsonl\r");
     terminal.shows("imported as ");
-    terminal.until("it is listed", |screen| screen.contents().lines().any(|line| line.contains("only") && line.contains("some-file.bin")));
+    terminal.until("it is listed", |screen| {
+        screen
+            .contents()
+            .lines()
+            .any(|line| line.contains("only") && line.contains("some-file.bin"))
+    });
     fs::remove_dir_all(home.sessions_dir()).unwrap();
     fs::write(home.sessions_dir(), "").unwrap();
     terminal.press("ielsewhere.jsonl\r");
@@ -104,7 +119,9 @@ fn what_cannot_be_done_with_a_session_is_said() {
 
 /// Waits for a first result: a run that measured nothing has no answer.
 fn measured(terminal: &Terminal) {
-    terminal.until("a result", |screen| (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells"))));
+    terminal.until("a result", |screen| {
+        (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells")))
+    });
 }
 
 #[test]
@@ -127,7 +144,8 @@ fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
         terminal.press("ej\r");
         terminal.shows("wrote ");
         let exported = home.names().into_iter().find(|name| name.ends_with(".json")).unwrap();
-        let json: serde_json::Value = serde_json::from_slice(&fs::read(home.path(&exported)).unwrap()).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_slice(&fs::read(home.path(&exported)).unwrap()).unwrap();
         assert!(!json["results"].as_array().unwrap().is_empty());
         fs::remove_file(&filler).unwrap();
         terminal.shows("saved again");
@@ -145,8 +163,11 @@ fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
         keep(&home, &["only"]);
         fs::copy(home.sessions().pop().unwrap(), home.path("elsewhere.jsonl")).unwrap();
         kernel::remount_read_only(&home.sessions_dir());
-        for (keys, said) in [("Rother\r", "cannot change "), ("Dy", "cannot remove "), ("ielsewhere.jsonl\r", "not imported: cannot make ")]
-        {
+        for (keys, said) in [
+            ("Rother\r", "cannot change "),
+            ("Dy", "cannot remove "),
+            ("ielsewhere.jsonl\r", "not imported: cannot make "),
+        ] {
             let mut terminal = on_sessions(&home, "only");
             terminal.press(keys);
             terminal.shows(said);
@@ -175,7 +196,9 @@ fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
     let dir = home.sessions_dir();
     std::fs::create_dir_all(&dir).unwrap();
     let golden = include_str!("../golden/session-v1.jsonl");
-    let evil = golden.replace("golden – ünïcode", "evil\\u001b]0;owned\\u0007\\u202e").replace("/home/user", "/\\u001b[2J\\n");
+    let evil = golden
+        .replace("golden – ünïcode", "evil\\u001b]0;owned\\u0007\\u202e")
+        .replace("/home/user", "/\\u001b[2J\\n");
     std::fs::write(dir.join("evil.jsonl"), evil).unwrap();
     std::fs::write(dir.join("deep.jsonl"), "[".repeat(100_000) + "\n").unwrap();
     nix::unistd::mkfifo(&dir.join("pipe.jsonl"), nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -189,7 +212,9 @@ fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
     for _ in 0..4 {
         terminal.press("j");
         let reasons = ["regular file", "cannot open", "longer than", "is no iotui session"];
-        terminal.until("the reason", |screen| reasons.iter().any(|why| screen.contents().contains(why)));
+        terminal.until("the reason", |screen| {
+            reasons.iter().any(|why| screen.contents().contains(why))
+        });
     }
     terminal.press("g\r");
     terminal.shows("Throughput");

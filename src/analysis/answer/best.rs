@@ -19,21 +19,25 @@ pub struct Best {
     pub operations: Option<SummaryOf>,
     /// Trials behind the figure.
     pub trials: usize,
-    /// Cells whose interval overlaps this one's, the fastest first: there is no difference that these trials show.
+    /// Cells whose interval overlaps this one's, the fastest first: there is no difference that
+    /// these trials show.
     pub no_difference: Vec<Job>,
-    /// Those of them whose ratio to it lies within 5 %, interval and all; the others cannot be told from it.
+    /// Those of them whose ratio to it lies within 5 %, interval and all; the others cannot be told
+    /// from it.
     pub alike: Vec<Job>,
     /// What its own warning says, where every cell of the group is warned to be wrong.
     pub wrong: Option<String>,
 }
 
 fn is_alike(top: &Point, other: &Point) -> bool {
-    top.overlaps(other) && Ratio::of(other.rate, top.rate).is_some_and(|ratio| ratio.is_alike(TOLERANCE))
+    top.overlaps(other)
+        && Ratio::of(other.rate, top.rate).is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 
 /// The cell with the highest median; one that is warned to be wrong only where all are.
 pub fn best(group: &[Point]) -> Option<Best> {
-    let trusted: Vec<Point> = group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
+    let trusted: Vec<Point> =
+        group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
     let mut pool = longest(if trusted.is_empty() { group } else { &trusted });
     // Stable: of equal cells the first of the plan.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
@@ -43,20 +47,31 @@ pub fn best(group: &[Point]) -> Option<Best> {
         throughput: top.result.throughput,
         operations: top.result.operations,
         trials: top.result.counted().len(),
-        no_difference: others.iter().filter(|other| top.overlaps(other)).map(|other| other.result.cell.clone()).collect(),
-        alike: others.iter().filter(|other| is_alike(top, other)).map(|other| other.result.cell.clone()).collect(),
+        no_difference: others
+            .iter()
+            .filter(|other| top.overlaps(other))
+            .map(|other| other.result.cell.clone())
+            .collect(),
+        alike: others
+            .iter()
+            .filter(|other| is_alike(top, other))
+            .map(|other| other.result.cell.clone())
+            .collect(),
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })
 }
 
-/// Of cells that differ in their count alone, the one with the longest trials: a thousand calls measure the start as much as the calls,
-/// and the highest of several such figures would be that of chance.
+/// Of cells that differ in their count alone, the one with the longest trials: a thousand calls
+/// measure the start as much as the calls, and the highest of several such figures would be that of
+/// chance.
 fn longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {
     let mut kept: Vec<Point> = Vec::new();
     let mut places: HashMap<Job, usize> = HashMap::new();
-    let operations = |point: &Point| point.result.trials.iter().map(|trial| trial.ops).max().unwrap_or(0);
+    let operations =
+        |point: &Point| point.result.trials.iter().map(|trial| trial.ops).max().unwrap_or(0);
     for point in group {
-        let at = *places.entry(Job { count: None, ..point.result.cell.clone() }).or_insert(kept.len());
+        let at =
+            *places.entry(Job { count: None, ..point.result.cell.clone() }).or_insert(kept.len());
         match kept.get_mut(at) {
             Some(known) if operations(known) < operations(point) => *known = *point,
             Some(_) => {}

@@ -42,7 +42,10 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
     let (warm, cold) = (peak(Cache::Warm, Cache::Cold)?, peak(Cache::Cold, Cache::Warm)?);
     let ratio = |warm: f64, cold: f64| Some(warm / cold).filter(|ratio| ratio.is_finite());
     let intervals = warm.interval().zip(cold.interval());
-    let curve = |knee: &&Knee| knee.axis == Axis::Block && Job { block: cold.result.cell.block, ..knee.cell.clone() } == cold.result.cell;
+    let curve = |knee: &&Knee| {
+        knee.axis == Axis::Block
+            && Job { block: cold.result.cell.block, ..knee.cell.clone() } == cold.result.cell
+    };
     Some(ColdCost {
         ratio: ratio(warm.rate.median, cold.rate.median)?,
         low: intervals.and_then(|((low, _), (_, high))| ratio(low, high)),

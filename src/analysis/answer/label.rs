@@ -1,4 +1,5 @@
-//! How a cell is called in a sentence: by what tells it from the others, and by what is not the default.
+//! How a cell is called in a sentence: by what tells it from the others, and by what is not the
+//! default.
 
 use crate::analysis::Axis;
 use crate::engine::moves_data;
@@ -50,12 +51,17 @@ impl Labels {
         let rest = self.rest(job, Some(axis));
         let at = (axis != Axis::Block && self.block).then(|| units::show_bytes(job.block));
         let parts: Vec<String> = at.into_iter().chain(rest).collect();
-        if parts.is_empty() { job.backend.to_string() } else { format!("{} ({})", job.backend, parts.join(", ")) }
+        if parts.is_empty() {
+            job.backend.to_string()
+        } else {
+            format!("{} ({})", job.backend, parts.join(", "))
+        }
     }
 
     /// A curve over the block size with its cache state: `read cold (CPU caches flushed)`.
     pub fn curve_of_blocks(&self, job: &Job) -> String {
-        let state = if job.cache == Cache::AsIs { String::new() } else { format!(" {}", job.cache) };
+        let state =
+            if job.cache == Cache::AsIs { String::new() } else { format!(" {}", job.cache) };
         let rest = self.rest(job, Some(Axis::Block)).join(", ");
         let rest = if rest.is_empty() { rest } else { format!(" ({rest})") };
         format!("{}{state}{rest}", job.backend)
@@ -71,21 +77,28 @@ impl Labels {
         };
         part(job.op == Op::Write, &|| job.action().into());
         part(job.pattern != Pattern::Seq, &|| job.pattern.to_string());
-        part(job.threads > 1 && axis != Some(Axis::Threads), &|| Axis::Threads.show(job.threads.into()));
+        part(job.threads > 1 && axis != Some(Axis::Threads), &|| {
+            Axis::Threads.show(job.threads.into())
+        });
         part(job.depth > 1 && axis != Some(Axis::Depth), &|| Axis::Depth.show(job.depth.into()));
         part(job.direct, &|| "direct".into());
         part(self.direct && !job.direct, &|| "buffered".into());
         part(job.xor, &|| "with XOR".into());
         part(job.sync != Sync::None, &|| format!("sync {}", job.sync));
         part(job.cpu_cache == CpuCache::Flush, &|| "CPU caches flushed".into());
-        part(job.mix.is_some() && axis != Some(Axis::Mix), &|| format!("{} % reads", job.mix.unwrap_or_default()));
+        part(job.mix.is_some() && axis != Some(Axis::Mix), &|| {
+            format!("{} % reads", job.mix.unwrap_or_default())
+        });
         part(self.span && job.span > 0 && axis != Some(Axis::Size), &|| Axis::Size.show(job.span));
         // A figure of a report may be of an unknown size and count: that is not calibrated.
-        part(self.count && (job.count.is_some() || job.span > 0) && axis != Some(Axis::Count), &|| match job.count {
-            None => "calibrated".into(),
-            Some(0) => "one pass".into(),
-            Some(count) => format!("{} operations", units::show_count(count as f64)),
-        });
+        part(
+            self.count && (job.count.is_some() || job.span > 0) && axis != Some(Axis::Count),
+            &|| match job.count {
+                None => "calibrated".into(),
+                Some(0) => "one pass".into(),
+                Some(count) => format!("{} operations", units::show_count(count as f64)),
+            },
+        );
         parts
     }
 }

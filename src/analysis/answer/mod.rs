@@ -1,7 +1,8 @@
 //! The answer: what the results say in a few plain sentences, and the facts behind them.
 //!
-//! Only what the data carry is claimed. A difference needs two intervals that do not overlap, a result that is warned
-//! to be wrong is never compared with others, and without intervals the text says so.
+//! Only what the data carry is claimed. A difference needs two intervals that do not overlap, a
+//! result that is warned to be wrong is never compared with others, and without intervals the text
+//! says so.
 
 mod best;
 mod cold;
@@ -33,7 +34,8 @@ use crate::units;
 pub struct Answer {
     /// Plain sentences, one line.
     pub text: String,
-    /// The fastest cell of the first group that has results: reads, then writes, then calls that move nothing.
+    /// The fastest cell of the first group that has results: reads, then writes, then calls that
+    /// move nothing.
     pub best: Option<Best>,
     /// The fastest cell of each further group.
     pub also: Vec<Best>,
@@ -51,23 +53,41 @@ pub fn answer(results: &[CellResult]) -> Answer {
     let (reads, writes, calls) = (of(results, Op::Read), of(results, Op::Write), calls(results));
     let mut bests = [&reads, &writes, &calls].into_iter().filter_map(|group| best::best(group));
     let (best, also) = (bests.next(), bests.collect());
-    let trusted: Vec<Point> = reads.iter().chain(&writes).filter(|point| point.result.wrong().is_none()).copied().collect();
+    let trusted: Vec<Point> = reads
+        .iter()
+        .chain(&writes)
+        .filter(|point| point.result.wrong().is_none())
+        .copied()
+        .collect();
     let axis = series::axis(&trusted);
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis));
     let cold_cost = cold::cost(&trusted, &knees);
-    let mut answer = Answer { text: String::new(), best, also, knees, cold_cost, picked: Vec::new(), network: Network::default() };
+    let mut answer = Answer {
+        text: String::new(),
+        best,
+        also,
+        knees,
+        cold_cost,
+        picked: Vec::new(),
+        network: Network::default(),
+    };
     answer.text = text::text(results, &answer);
     answer
 }
 
-/// What these results say to the question of their experiment; `None` where that is which way is the fastest.
+/// What these results say to the question of their experiment; `None` where that is which way is
+/// the fastest.
 pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -> Option<String> {
     let (calls, peers) = (ways::calls(results), ways::peers(results));
     let own = match session.plan.experiment.as_str() {
         MEASURE => counts(results)?,
         CALLS => calls?,
         _ => {
-            let said: Vec<String> = [calls.or(peers), writes::beside(results), writes::read_back(results)].into_iter().flatten().collect();
+            let said: Vec<String> =
+                [calls.or(peers), writes::beside(results), writes::read_back(results)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
             return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
         }
     };
@@ -77,15 +97,27 @@ pub fn of_experiment(session: &Session, results: &[CellResult], general: &str) -
 
 /// `Reasonable counts go from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
 fn counts(results: &[CellResult]) -> Option<String> {
-    let found: Vec<(&CellResult, TrialWork)> = results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
+    let found: Vec<(&CellResult, TrialWork)> =
+        results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
     let told = |(result, work): &(&CellResult, TrialWork)| {
-        format!("{} at {} ({})", work.count, units::show_bytes(result.cell.block), units::show_nanos(work.nanos))
+        format!(
+            "{} at {} ({})",
+            work.count,
+            units::show_bytes(result.cell.block),
+            units::show_nanos(work.nanos)
+        )
     };
-    let (least, most) =
-        (found.iter().min_by_key(|(result, _)| result.cell.block)?, found.iter().max_by_key(|(result, _)| result.cell.block)?);
+    let (least, most) = (
+        found.iter().min_by_key(|(result, _)| result.cell.block)?,
+        found.iter().max_by_key(|(result, _)| result.cell.block)?,
+    );
     Some(match found.len() {
         1 => format!("A reasonable count is {}.", told(least)),
-        all => format!("Reasonable counts go from {} to {}; the table of counts has all {all}.", told(least), told(most)),
+        all => format!(
+            "Reasonable counts go from {} to {}; the table of counts has all {all}.",
+            told(least),
+            told(most)
+        ),
     })
 }
 
@@ -113,7 +145,9 @@ impl<'a> Point<'a> {
     /// Whether both have an interval and the two overlap.
     fn overlaps(&self, other: &Point) -> bool {
         match (self.interval(), other.interval()) {
-            (Some((low, high)), Some((other_low, other_high))) => low <= other_high && other_low <= high,
+            (Some((low, high)), Some((other_low, other_high))) => {
+                low <= other_high && other_low <= high
+            }
             _ => false,
         }
     }
@@ -124,10 +158,12 @@ fn of(results: &[CellResult], op: Op) -> Vec<Point<'_>> {
     results.iter().filter(|r| r.cell.op == op).filter_map(Point::bytes).collect()
 }
 
-/// The cells that move none: they are compared by operations per second. `null` makes no call: it is named only where
-/// nothing else was measured.
+/// The cells that move none: they are compared by operations per second. `null` makes no call: it
+/// is named only where nothing else was measured.
 fn calls(results: &[CellResult]) -> Vec<Point<'_>> {
     let only_null = results.iter().all(|r| r.cell.backend.id == "null");
-    let calls = results.iter().filter(|r| !crate::engine::moves_data(&r.cell) && (only_null || r.cell.backend.id != "null"));
+    let calls = results.iter().filter(|r| {
+        !crate::engine::moves_data(&r.cell) && (only_null || r.cell.backend.id != "null")
+    });
     calls.filter_map(Point::calls).collect()
 }

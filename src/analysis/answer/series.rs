@@ -24,8 +24,8 @@ pub struct Knee {
     pub least: Option<u64>,
     /// The smallest value that is within 5 % whatever the intervals allow; `None` where none is.
     pub most: Option<u64>,
-    /// How sure `at` is: the share of ways in which it comes out so when each median is drawn anew within its interval;
-    /// `None` without intervals.
+    /// How sure `at` is: the share of ways in which it comes out so when each median is drawn anew
+    /// within its interval; `None` without intervals.
     pub confidence: Option<f64>,
     /// Every value from `at` on is within 5 %.
     pub holds: bool,
@@ -55,7 +55,10 @@ pub fn knees(points: &[Point], axis: Axis) -> Vec<Knee> {
             None => curves.push(vec![*point]),
         }
     }
-    curves.iter_mut().filter_map(|curve| knee(curve, axis, sure.get_or_insert_with(Knees::default))).collect()
+    curves
+        .iter_mut()
+        .filter_map(|curve| knee(curve, axis, sure.get_or_insert_with(Knees::default)))
+        .collect()
 }
 
 fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
@@ -69,8 +72,12 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
     let place = Knees::at(&summaries, CLOSE)?;
     let at = &curve[place];
     let (low, high) = peak.interval().unzip();
-    let least = low.and_then(|low| curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= CLOSE * low)));
-    let most = high.and_then(|high| curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= CLOSE * high)));
+    let least = low.and_then(|low| {
+        curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= CLOSE * low))
+    });
+    let most = high.and_then(|high| {
+        curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= CLOSE * high))
+    });
     Some(Knee {
         cell: at.result.cell.clone(),
         axis,

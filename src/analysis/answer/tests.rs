@@ -11,7 +11,14 @@ fn cell(job: Job, gib: f64, spread: f64, trials: u32) -> CellResult {
     let trials = (0..trials).map(|n| {
         let off = if trials < 2 { 0.0 } else { f64::from(n) / f64::from(trials - 1) * 2.0 - 1.0 };
         let bytes = (gib * GIB * (1.0 + spread * off)) as u64;
-        Trial { round: n + 1, bytes, ops: bytes / 4096, syscalls: 1.into(), nanos: 1_000_000_000, ..Trial::default() }
+        Trial {
+            round: n + 1,
+            bytes,
+            ops: bytes / 4096,
+            syscalls: 1.into(),
+            nanos: 1_000_000_000,
+            ..Trial::default()
+        }
     });
     let device = if job.cache == Cache::Cold { 1.0 } else { 0.0 };
     let source = Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 };
@@ -24,7 +31,8 @@ fn at(backend: &str, block: u64, cache: Cache, gib: f64) -> CellResult {
 }
 
 fn warned(mut result: CellResult, severity: Severity) -> CellResult {
-    let [message, evidence, remedy] = ["40 % of the file are holes.", "fiemap", "fill it"].map(String::from);
+    let [message, evidence, remedy] =
+        ["40 % of the file are holes.", "fiemap", "fill it"].map(String::from);
     result.warnings.push(Warning { id: "holes".into(), severity, message, evidence, remedy });
     result
 }
@@ -39,8 +47,16 @@ fn sweep() -> Vec<CellResult> {
         let blocks = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
         blocks.into_iter().zip(speeds).map(move |(block, speed)| at(backend, block, cache, speed))
     };
-    let warm = curve("read", Cache::Warm, [6.0, 12.0, 20.0, 25.0, 25.3]).chain(curve("mmap", Cache::Warm, [15.0, 19.0, 22.0, 24.0, 30.1]));
-    let cold = curve("read", Cache::Cold, [1.0, 2.0, 2.65, 2.7, 2.7]).chain(curve("mmap", Cache::Cold, [0.5, 0.5, 0.6, 0.6, 0.6]));
+    let warm = curve("read", Cache::Warm, [6.0, 12.0, 20.0, 25.0, 25.3]).chain(curve(
+        "mmap",
+        Cache::Warm,
+        [15.0, 19.0, 22.0, 24.0, 30.1],
+    ));
+    let cold = curve("read", Cache::Cold, [1.0, 2.0, 2.65, 2.7, 2.7]).chain(curve(
+        "mmap",
+        Cache::Cold,
+        [0.5, 0.5, 0.6, 0.6, 0.6],
+    ));
     warm.chain(cold).collect()
 }
 
@@ -57,9 +73,17 @@ fn a_sweep_is_answered_in_plain_sentences() {
 
 #[test]
 fn overlapping_intervals_are_no_difference() {
-    let results = [at("read", 4096, Cache::Warm, 10.0), at("mmap", 4096, Cache::Warm, 10.02), at("pread", 4096, Cache::Warm, 5.0)];
-    assert_eq!(text(&results), "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; no difference between it and read at 4 KiB, warm.");
-    let many: Vec<CellResult> = ["a", "b", "c", "d", "e"].map(|name| at(name, 4096, Cache::Warm, 1.0)).into();
+    let results = [
+        at("read", 4096, Cache::Warm, 10.0),
+        at("mmap", 4096, Cache::Warm, 10.02),
+        at("pread", 4096, Cache::Warm, 5.0),
+    ];
+    assert_eq!(
+        text(&results),
+        "Fastest: mmap at 4 KiB, warm, 10.0 GiB/s; no difference between it and read at 4 KiB, warm."
+    );
+    let many: Vec<CellResult> =
+        ["a", "b", "c", "d", "e"].map(|name| at(name, 4096, Cache::Warm, 1.0)).into();
     assert!(text(&many).contains("no difference between it and b at 4 KiB, warm; c at 4 KiB, warm; d at 4 KiB, warm and 1 more."));
     assert_eq!(answer(&many).best.unwrap().no_difference.len(), 4);
 }
@@ -67,9 +91,12 @@ fn overlapping_intervals_are_no_difference() {
 #[test]
 fn a_wrong_result_is_never_the_best_without_a_word() {
     let wrong = || warned(at("mmap", 4096, Cache::Warm, 60.0), Severity::Wrong);
-    let results = [at("read", 4096, Cache::Warm, 10.0), wrong(), warned(at("pread", 4096, Cache::Warm, 5.0), Severity::Misleading)];
-    let expected =
-        "Fastest: read at 4 KiB, warm, 10.0 GiB/s. Left out: mmap at 4 KiB, warm, 60.0 GiB/s, is wrong: 40 % of the file are holes.";
+    let results = [
+        at("read", 4096, Cache::Warm, 10.0),
+        wrong(),
+        warned(at("pread", 4096, Cache::Warm, 5.0), Severity::Misleading),
+    ];
+    let expected = "Fastest: read at 4 KiB, warm, 10.0 GiB/s. Left out: mmap at 4 KiB, warm, 60.0 GiB/s, is wrong: 40 % of the file are holes.";
     assert_eq!(text(&results), expected);
     let all = [wrong(), warned(at("read", 4096, Cache::Warm, 10.0), Severity::Wrong)];
     let expected = "Fastest: mmap at 4 KiB, warm, 60.0 GiB/s, but that is wrong, as is every other: 40 % of the file are holes.";
@@ -85,7 +112,11 @@ fn a_wrong_point_is_in_no_curve_and_no_cost() {
     }
     let answer = answer(&results);
     assert_eq!((answer.knees.len(), answer.cold_cost), (2, None));
-    assert!(answer.text.contains("is wrong: 40 % of the file are holes. 9 more results are wrong."), "{}", answer.text);
+    assert!(
+        answer.text.contains("is wrong: 40 % of the file are holes. 9 more results are wrong."),
+        "{}",
+        answer.text
+    );
 }
 
 #[test]
@@ -105,20 +136,30 @@ fn nothing_measured_says_that_and_why() {
     assert_eq!(text(&[]), "Nothing was measured.");
     let mut failed = cell(job("uring", 4096, Cache::Cold), 1.0, 0.0, 0);
     failed.error = Some("io_uring: EPERM.\n".into());
-    assert_eq!(text(&[failed.clone()]), "Nothing was measured. uring at 4 KiB, cold failed: io_uring: EPERM.");
+    assert_eq!(
+        text(&[failed.clone()]),
+        "Nothing was measured. uring at 4 KiB, cold failed: io_uring: EPERM."
+    );
     let text = text(&[at("read", 4096, Cache::Cold, 1.0), failed.clone(), failed]);
-    assert!(text.ends_with("2 cells failed, the first was uring at 4 KiB, cold: io_uring: EPERM."), "{text}");
+    assert!(
+        text.ends_with("2 cells failed, the first was uring at 4 KiB, cold: io_uring: EPERM."),
+        "{text}"
+    );
 }
 
 #[test]
 fn calls_that_move_nothing_are_compared_by_operations() {
     let seek = |gib| cell(Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) }, gib, 0.005, 7);
-    let results = [at("read", 4096, Cache::Warm, 10.0), seek(0.0126), at("null", 4096, Cache::AsIs, 900.0)];
+    let results =
+        [at("read", 4096, Cache::Warm, 10.0), seek(0.0126), at("null", 4096, Cache::AsIs, 900.0)];
     assert_eq!(
         text(&results),
         "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest call: seek at 1 B, 3.30 k operations/s (303 µs each)."
     );
-    let only = answer(&[seek(0.0126), cell(Job { op: Op::Seek, ..job("getpid", 1, Cache::AsIs) }, 0.01265, 0.005, 7)]);
+    let only = answer(&[
+        seek(0.0126),
+        cell(Job { op: Op::Seek, ..job("getpid", 1, Cache::AsIs) }, 0.01265, 0.005, 7),
+    ]);
     assert!(
         only.text.starts_with("Fastest call: getpid, 3.32 k operations/s (302 µs each); no difference between it and seek."),
         "{}",
@@ -129,74 +170,118 @@ fn calls_that_move_nothing_are_compared_by_operations() {
 
 #[test]
 fn writes_are_not_compared_with_reads() {
-    let write = |backend, gib| cell(Job { op: Op::Write, ..job(backend, 4096, Cache::AsIs) }, gib, 0.005, 7);
-    let results = [at("read", 4096, Cache::Warm, 10.0), at("mmap", 4096, Cache::Warm, 9.0), write("pread", 20.0), write("uring", 1.0)];
-    assert_eq!(text(&results), "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest write: pread at 4 KiB, write, 20.0 GiB/s.");
+    let write = |backend, gib| {
+        cell(Job { op: Op::Write, ..job(backend, 4096, Cache::AsIs) }, gib, 0.005, 7)
+    };
+    let results = [
+        at("read", 4096, Cache::Warm, 10.0),
+        at("mmap", 4096, Cache::Warm, 9.0),
+        write("pread", 20.0),
+        write("uring", 1.0),
+    ];
+    assert_eq!(
+        text(&results),
+        "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest write: pread at 4 KiB, write, 20.0 GiB/s."
+    );
 }
 
 #[test]
 fn wide_intervals_make_a_range_of_the_knee() {
     let point = |block, gib, spread| cell(job("read", block, Cache::Warm), gib, spread, 7);
     let knee = |spread: f64| {
-        let points = [point(1 << 10, 5.0, spread), point(2 << 10, 9.4, spread), point(4 << 10, 9.8, spread), point(8 << 10, 10.0, spread)];
+        let points = [
+            point(1 << 10, 5.0, spread),
+            point(2 << 10, 9.4, spread),
+            point(4 << 10, 9.8, spread),
+            point(8 << 10, 10.0, spread),
+        ];
         let answer = answer(&points);
         (answer.text, answer.knees[0].clone())
     };
     let (sure, knee_of) = knee(0.001);
     assert!(sure.contains("read needs 4 KiB to come within 5 % of its peak."), "{sure}");
-    assert_eq!((knee_of.at, knee_of.least, knee_of.most, knee_of.holds, knee_of.rising), (4096, Some(4096), Some(4096), true, false));
+    assert_eq!(
+        (knee_of.at, knee_of.least, knee_of.most, knee_of.holds, knee_of.rising),
+        (4096, Some(4096), Some(4096), true, false)
+    );
     assert!(knee(0.02).0.contains("read needs 2 KiB to 4 KiB to come"), "{}", knee(0.02).0);
     let (unsure, knee_of) = knee(0.2);
     assert!(unsure.contains("read needs about 4 KiB to come"), "{unsure}");
     assert_eq!(knee_of.most, None);
-    let few = [point(1 << 10, 5.0, 0.0), point(2 << 10, 9.8, 0.0)].map(|result| cell(result.cell, 5.0, 0.0, 2));
+    let few = [point(1 << 10, 5.0, 0.0), point(2 << 10, 9.8, 0.0)]
+        .map(|result| cell(result.cell, 5.0, 0.0, 2));
     let few = text(&few);
     assert!(
-        few.contains("no more than 1 KiB, the smallest tried,") && few.ends_with("Under 5 trials of each: differences may be chance."),
+        few.contains("no more than 1 KiB, the smallest tried,")
+            && few.ends_with("Under 5 trials of each: differences may be chance."),
         "{few}"
     );
 }
 
 #[test]
 fn threads_make_a_curve_where_the_block_is_one() {
-    let threads = |threads, gib| cell(Job { threads, ..job("pread", 2 << 20, Cache::Cold) }, gib, 0.001, 7);
+    let threads =
+        |threads, gib| cell(Job { threads, ..job("pread", 2 << 20, Cache::Cold) }, gib, 0.001, 7);
     let text = text(&[threads(1, 1.0), threads(4, 2.9), threads(8, 3.0)]);
-    assert_eq!(text, "Fastest: pread at 2 MiB, cold, 8 threads, 3.00 GiB/s. pread needs 4 threads to come within 5 % of its peak.");
+    assert_eq!(
+        text,
+        "Fastest: pread at 2 MiB, cold, 8 threads, 3.00 GiB/s. pread needs 4 threads to come within 5 % of its peak."
+    );
 }
 
 #[test]
 fn cold_and_warm_are_compared_over_what_was_measured_both_ways() {
     // The warm 1 MiB has no cold twin: the peak over common jobs is that at 4 KiB.
-    let results = [at("read", 4096, Cache::Warm, 4.0), at("read", 1 << 20, Cache::Warm, 40.0), at("read", 4096, Cache::Cold, 2.0)];
+    let results = [
+        at("read", 4096, Cache::Warm, 4.0),
+        at("read", 1 << 20, Cache::Warm, 40.0),
+        at("read", 4096, Cache::Cold, 2.0),
+    ];
     let cost = answer(&results).cold_cost.unwrap();
     assert!((cost.ratio - 2.0).abs() < 0.01 && cost.from.is_none(), "{cost:?}");
-    assert!(text(&results).contains("Cold costs 2.0x: the device gives 2.00 GiB/s at 4 KiB with read."), "{}", text(&results));
+    assert!(
+        text(&results).contains("Cold costs 2.0x: the device gives 2.00 GiB/s at 4 KiB with read."),
+        "{}",
+        text(&results)
+    );
     let same = [at("read", 4096, Cache::Warm, 2.0), at("read", 4096, Cache::Cold, 2.0)];
     assert!(text(&same).contains("No difference between cold and warm at their peaks: the device gives 2.00 GiB/s at 4 KiB with read."));
 }
 
-/// Twelve trials of a second each, a round of three cells at a time; from a round on at another speed.
+/// Twelve trials of a second each, a round of three cells at a time; from a round on at another
+/// speed.
 fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
     let trial = |n: u32| {
         let gib = if n >= at { 2.0 * factor } else { 2.0 } * (1.0 + f64::from(n * 7 % 5) / 200.0);
-        let mut trial = Trial { round: n + 1, bytes: (gib * GIB) as u64, ops: 9, nanos: 1_000_000_000, ..Trial::default() };
+        let mut trial = Trial {
+            round: n + 1,
+            bytes: (gib * GIB) as u64,
+            ops: 9,
+            nanos: 1_000_000_000,
+            ..Trial::default()
+        };
         trial.evidence.started = (u64::from(n) * 3 + nth) * 1_000_000_000;
         trial.into()
     };
     result(&job(backend, 4096, Cache::Warm), (0..12).map(trial).collect(), None, None)
 }
 
-/// A median of two levels is no figure: a token bucket that ran empty was told as 596 MiB/s, 29.4 MiB/s to 1.13 GiB/s.
+/// A median of two levels is no figure: a token bucket that ran empty was told as 596 MiB/s, 29.4
+/// MiB/s to 1.13 GiB/s.
 #[test]
 fn a_cell_that_stepped_has_no_single_figure() {
     let said = text(&[stepping("read", 6, 0.3, 0)]);
-    assert!(said.ends_with(": from 2.01 GiB/s to 621 MiB/s within the run, so no single figure."), "{said}");
+    assert!(
+        said.ends_with(": from 2.01 GiB/s to 621 MiB/s within the run, so no single figure."),
+        "{said}"
+    );
     assert!(!text(&[stepping("read", 12, 1.0, 0)]).contains("no single figure"));
 }
 
 #[test]
 fn steps_of_several_cells_at_one_time_are_told_once() {
-    let fell = [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 0.5, 1), stepping("pread", 12, 1.0, 2)];
+    let fell =
+        [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 0.5, 1), stepping("pread", 12, 1.0, 2)];
     assert!(fell[2].level_change.is_none());
     let change = fell[0].level_change.as_ref().unwrap();
     assert_eq!(
@@ -205,7 +290,8 @@ fn steps_of_several_cells_at_one_time_are_told_once() {
     );
     let said = "2 of 3 cells fell at the same time, 17.0 s to 18.0 s after the start: the machine or the device changed";
     assert!(text(&fell).contains(said), "{}", text(&fell));
-    let apart = [stepping("read", 4, 0.3, 0), stepping("mmap", 8, 0.3, 1), stepping("pread", 12, 1.0, 2)];
+    let apart =
+        [stepping("read", 4, 0.3, 0), stepping("mmap", 8, 0.3, 1), stepping("pread", 12, 1.0, 2)];
     assert!(!text(&apart).contains("at the same time"));
     let other_ways = [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 3.0, 1)];
     assert!(!text(&other_ways).contains("at the same time"));
@@ -223,7 +309,12 @@ fn calling(backend: &str, count: u64, cache: Cache, nanos: f64, trials: u32) -> 
         nanos: (count as f64 * nanos * (1.0 + 0.01 * f64::from(round % 3))) as u64,
         ..Default::default()
     };
-    crate::analysis::result(&job, (1..=trials).map(|round| trial(round).into()).collect(), None, None)
+    crate::analysis::result(
+        &job,
+        (1..=trials).map(|round| trial(round).into()).collect(),
+        None,
+        None,
+    )
 }
 
 #[test]
@@ -241,7 +332,11 @@ fn the_ratio_of_calls_is_in_words_and_short_trials_decide_nothing() {
     results[2] = calling("seek", 1 << 20, Cache::AsIs, 300.0, 7);
     assert!(ways::calls(&results).unwrap().contains("no difference between lseek and read"));
     results[2] = calling("seek", 1 << 20, Cache::AsIs, 150.0, 2);
-    assert!(ways::calls(&results).unwrap().contains("in these few trials lseek was 2.0x as fast as read"));
+    assert!(
+        ways::calls(&results)
+            .unwrap()
+            .contains("in these few trials lseek was 2.0x as fast as read")
+    );
     assert_eq!(ways::calls(&results[..2]), None);
 }
 

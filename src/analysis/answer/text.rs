@@ -44,7 +44,11 @@ fn nothing(results: &[CellResult], labels: &Labels) -> String {
 fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
     let summary = best.throughput.or(best.operations).map(|of| of.summary);
     let interval = match (summary.and_then(|s| s.low.zip(s.high)), best.trials) {
-        (Some((low, high)), trials) => format!(", 95 % interval {} to {} from {trials} trials", rate(best, low), rate(best, high)),
+        (Some((low, high)), trials) => format!(
+            ", 95 % interval {} to {} from {trials} trials",
+            rate(best, low),
+            rate(best, high)
+        ),
         (None, 1) => " in 1 trial, too few for an interval".into(),
         (None, trials) => format!(" in {trials} trials, too few for an interval"),
     };
@@ -53,7 +57,10 @@ fn single(result: &CellResult, best: &Best, labels: &Labels) -> String {
         Some(change) => {
             let (first, last) = change.ends();
             let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
-            format!("{}: from {first} to {last} within the run, so no single figure", labels.full(&best.cell))
+            format!(
+                "{}: from {first} to {last} within the run, so no single figure",
+                labels.full(&best.cell)
+            )
         }
         None => format!("{}: {}{interval}", labels.full(&best.cell), figure(best)),
     };
@@ -93,7 +100,8 @@ fn figure(best: &Best) -> String {
     }
 }
 
-/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot tell it from mmap at 1 MiB, warm.`
+/// `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot tell it from mmap at 1 MiB,
+/// warm.`
 fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
@@ -102,7 +110,8 @@ fn fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         _ => "Fastest read",
     };
     let mut text = format!("{what}: {}, {}", labels.full(&best.cell), figure(best));
-    let (alike, open): (Vec<&Job>, Vec<&Job>) = best.no_difference.iter().partition(|job| best.alike.contains(job));
+    let (alike, open): (Vec<&Job>, Vec<&Job>) =
+        best.no_difference.iter().partition(|job| best.alike.contains(job));
     let names = |jobs: &[&Job]| {
         let names: Vec<String> = jobs.iter().take(NAMED).map(|job| labels.full(job)).collect();
         enumerated(&names, jobs.len())
@@ -134,9 +143,13 @@ fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<Str
     if answer.best.iter().chain(&answer.also).any(|best| best.wrong.is_some()) {
         return None;
     }
-    let median = |result: &CellResult| result.throughput.or(result.operations).map(|of| of.summary.median);
-    let left_out: Vec<(&CellResult, f64)> =
-        results.iter().filter(|result| result.wrong().is_some()).filter_map(|result| Some((result, median(result)?))).collect();
+    let median =
+        |result: &CellResult| result.throughput.or(result.operations).map(|of| of.summary.median);
+    let left_out: Vec<(&CellResult, f64)> = results
+        .iter()
+        .filter(|result| result.wrong().is_some())
+        .filter_map(|result| Some((result, median(result)?)))
+        .collect();
     let (top, _) = left_out.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let figure = match &top.throughput {
         Some(throughput) => units::show_rate(throughput.summary.median),
@@ -153,9 +166,15 @@ fn wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<Str
 
 /// The curves worth a sentence: of each backend the fastest, warm ones where there are any.
 fn chosen(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
-    let states: Vec<Cache> = Cache::ALL.iter().copied().filter(|state| knees.iter().any(|knee| knee.cell.cache == *state)).collect();
-    let state = if states.contains(&Cache::Warm) { Some(Cache::Warm) } else { states.first().copied() };
-    let mut sorted: Vec<&Knee> = knees.iter().filter(|knee| Some(knee.cell.cache) == state).collect();
+    let states: Vec<Cache> = Cache::ALL
+        .iter()
+        .copied()
+        .filter(|state| knees.iter().any(|knee| knee.cell.cache == *state))
+        .collect();
+    let state =
+        if states.contains(&Cache::Warm) { Some(Cache::Warm) } else { states.first().copied() };
+    let mut sorted: Vec<&Knee> =
+        knees.iter().filter(|knee| Some(knee.cell.cache) == state).collect();
     sorted.sort_by(|a, b| b.peak.total_cmp(&a.peak));
     let mut chosen: Vec<&Knee> = Vec::new();
     for knee in sorted {
@@ -169,7 +188,8 @@ fn chosen(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
 /// `Warm, read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
 fn needed(knees: &[Knee], labels: &Labels) -> Option<String> {
     let (state, chosen) = chosen(knees);
-    let (rising, settled): (Vec<&Knee>, Vec<&Knee>) = chosen.into_iter().take(NAMED).partition(|knee| knee.rising);
+    let (rising, settled): (Vec<&Knee>, Vec<&Knee>) =
+        chosen.into_iter().take(NAMED).partition(|knee| knee.rising);
     let name = |knee: &Knee| labels.curve(&knee.cell, knee.axis);
     let mut clauses = Vec::new();
     for (index, knee) in settled.iter().enumerate() {
@@ -202,7 +222,9 @@ fn size(knee: &Knee) -> String {
     match (knee.least, knee.most) {
         (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
         (Some(_), None) => format!("about {}", show(knee.at)),
-        _ if knee.at == knee.smallest => format!("no more than {}, the smallest tried", show(knee.at)),
+        _ if knee.at == knee.smallest => {
+            format!("no more than {}, the smallest tried", show(knee.at))
+        }
         _ => match knee.confidence.filter(|sure| *sure < SURE) {
             Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),
             None => show(knee.at),
@@ -221,12 +243,22 @@ fn cold(cost: &ColdCost) -> String {
     let gives = format!("{gives} {rate}{from}");
     match (cost.low, cost.high) {
         (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => {
-            let alike = Ratio { ratio: cost.ratio, low: cost.low, high: cost.high }.is_alike(TOLERANCE);
-            let said = if alike { "No difference between cold and warm" } else { "Cold and warm cannot be told apart" };
+            let alike =
+                Ratio { ratio: cost.ratio, low: cost.low, high: cost.high }.is_alike(TOLERANCE);
+            let said = if alike {
+                "No difference between cold and warm"
+            } else {
+                "Cold and warm cannot be told apart"
+            };
             format!("{said} at their peaks: {gives}.")
         }
-        (None, _) if cost.ratio < 1.0 => format!("In these few trials cold was {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
-        _ if cost.ratio < 1.0 => format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio)),
+        (None, _) if cost.ratio < 1.0 => format!(
+            "In these few trials cold was {} as fast as warm: {gives}.",
+            times(1.0 / cost.ratio)
+        ),
+        _ if cost.ratio < 1.0 => {
+            format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio))
+        }
         _ => format!("Cold costs {}: {gives}.", times(cost.ratio)),
     }
 }
@@ -246,14 +278,26 @@ pub fn times(ratio: f64) -> String {
 
 /// Steps of several cells at one time: what all of them share changed.
 fn together(results: &[CellResult]) -> Option<String> {
-    let large = results.iter().filter_map(|result| result.level_change.as_ref()).filter(|change| change.is_large());
-    let windows: Vec<(bool, (u64, u64))> = large.filter_map(|change| Some((change.fell(), change.window()?))).collect();
+    let large = results
+        .iter()
+        .filter_map(|result| result.level_change.as_ref())
+        .filter(|change| change.is_large());
+    let windows: Vec<(bool, (u64, u64))> =
+        large.filter_map(|change| Some((change.fell(), change.window()?))).collect();
     let at = |(fell, (from, _)): &(bool, (u64, u64))| {
-        let holds = |(other, (begin, end)): &&(bool, (u64, u64))| other == fell && begin <= from && from <= end;
+        let holds = |(other, (begin, end)): &&(bool, (u64, u64))| {
+            other == fell && begin <= from && from <= end
+        };
         windows.iter().filter(holds).collect::<Vec<_>>()
     };
-    let most = windows.iter().map(at).max_by_key(Vec::len).filter(|most| most.len() > 1 && 2 * most.len() > windows.len())?;
-    let (from, to) = most.iter().fold((0, u64::MAX), |(from, to), (_, (begin, end))| (from.max(*begin), to.min(*end)));
+    let most = windows
+        .iter()
+        .map(at)
+        .max_by_key(Vec::len)
+        .filter(|most| most.len() > 1 && 2 * most.len() > windows.len())?;
+    let (from, to) = most
+        .iter()
+        .fold((0, u64::MAX), |(from, to), (_, (begin, end))| (from.max(*begin), to.min(*end)));
     let way = if most[0].0 { "fell" } else { "rose" };
     let seconds = |nanos: u64| format!("{:.1} s", nanos as f64 / 1e9);
     Some(format!(
@@ -266,20 +310,31 @@ fn together(results: &[CellResult]) -> Option<String> {
 }
 
 fn few_trials(results: &[CellResult]) -> Option<String> {
-    let summary = |result: &CellResult| -> Option<Summary> { Some(result.throughput.or(result.operations)?.summary) };
-    let without = results.iter().filter_map(summary).filter(|summary| summary.low.is_none()).count();
+    let summary = |result: &CellResult| -> Option<Summary> {
+        Some(result.throughput.or(result.operations)?.summary)
+    };
+    let without =
+        results.iter().filter_map(summary).filter(|summary| summary.low.is_none()).count();
     match without {
         0 => None,
-        all if all == results.len() => Some("Under 5 trials of each: differences may be chance.".into()),
+        all if all == results.len() => {
+            Some("Under 5 trials of each: differences may be chance.".into())
+        }
         some => Some(format!("{some} cells have under 5 trials: their differences may be chance.")),
     }
 }
 
 pub fn failed(results: &[CellResult], labels: &Labels) -> Option<String> {
-    let failed: Vec<(&Job, &String)> = results.iter().filter_map(|result| Some((&result.cell, result.error.as_ref()?))).collect();
+    let failed: Vec<(&Job, &String)> =
+        results.iter().filter_map(|result| Some((&result.cell, result.error.as_ref()?))).collect();
     match failed[..] {
         [] => None,
         [(job, error)] => Some(format!("{} failed: {}.", labels.full(job), phrase(error))),
-        [(job, error), ..] => Some(format!("{} cells failed, the first was {}: {}.", failed.len(), labels.full(job), phrase(error))),
+        [(job, error), ..] => Some(format!(
+            "{} cells failed, the first was {}: {}.",
+            failed.len(),
+            labels.full(job),
+            phrase(error)
+        )),
     }
 }

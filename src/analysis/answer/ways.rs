@@ -1,4 +1,5 @@
-//! How many times as fast one way is as another, in words: what presets ask that compare calls or programs.
+//! How many times as fast one way is as another, in words: what presets ask that compare calls or
+//! programs.
 
 use super::text::times;
 use crate::analysis::CellResult;
@@ -12,27 +13,46 @@ const LEAST_NANOS: u64 = 10_000_000;
 /// Blocks up to this size cost no more than the call.
 const SMALL: u64 = 64;
 
-/// What calls cost beside a read of the smallest block: `At 1 B, warm: read makes 3.02 M calls/s; lseek is 2.1x [1.9-2.3] as fast as
-/// read; ...`. `None` where no call was measured beside such a read.
+/// What calls cost beside a read of the smallest block: `At 1 B, warm: read makes 3.02 M calls/s;
+/// lseek is 2.1x [1.9-2.3] as fast as read; ...`. `None` where no call was measured beside such a
+/// read.
 pub fn calls(results: &[CellResult]) -> Option<String> {
-    let reads =
-        || results.iter().filter(|result| result.cell.op == Op::Read && matches!(result.cell.backend.id.as_str(), "read" | "pread"));
+    let reads = || {
+        results.iter().filter(|result| {
+            result.cell.op == Op::Read
+                && matches!(result.cell.backend.id.as_str(), "read" | "pread")
+        })
+    };
     let least = reads().map(|result| result.cell.block).min().filter(|block| *block <= SMALL)?;
-    let base = reads().map(|result| &result.cell.backend).min_by_key(|backend| (backend.id != "read", backend.options.len()))?;
-    let called = |result: &CellResult| !crate::engine::moves_data(&result.cell) && result.cell.backend.id != "null";
+    let base = reads()
+        .map(|result| &result.cell.backend)
+        .min_by_key(|backend| (backend.id != "read", backend.options.len()))?;
+    let called = |result: &CellResult| {
+        !crate::engine::moves_data(&result.cell) && result.cell.backend.id != "null"
+    };
     if !results.iter().any(called) {
         return None;
     }
-    let kind = |job: &Job| matches!(job.backend.id.as_str(), "read" | "pread" | "seek" | "map-unmap" | "getpid");
-    let others = backends(results.iter().filter(|result| kind(&result.cell)).map(|result| &result.cell), base);
+    let kind = |job: &Job| {
+        matches!(job.backend.id.as_str(), "read" | "pread" | "seek" | "map-unmap" | "getpid")
+    };
+    let others = backends(
+        results.iter().filter(|result| kind(&result.cell)).map(|result| &result.cell),
+        base,
+    );
     sentences(results, base, &others, &[least])
 }
 
 /// Other programs against the first of iotui's backends, at the smallest and the largest block.
 pub fn peers(results: &[CellResult]) -> Option<String> {
     let base = results.iter().map(|result| &result.cell.backend).find(|backend| !backend.peer)?;
-    let others = backends(results.iter().map(|result| &result.cell).filter(|job| job.backend.peer), base);
-    let mut blocks: Vec<u64> = results.iter().filter(|result| result.cell.backend == *base).map(|result| result.cell.block).collect();
+    let others =
+        backends(results.iter().map(|result| &result.cell).filter(|job| job.backend.peer), base);
+    let mut blocks: Vec<u64> = results
+        .iter()
+        .filter(|result| result.cell.backend == *base)
+        .map(|result| result.cell.block)
+        .collect();
     blocks.sort_unstable();
     let ends = match blocks.as_slice() {
         [first, .., last] if first != last => vec![*first, *last],
@@ -53,7 +73,12 @@ fn backends<'a>(jobs: impl Iterator<Item = &'a Job>, base: &Choice) -> Vec<&'a C
     known
 }
 
-fn sentences(results: &[CellResult], base: &Choice, others: &[&Choice], blocks: &[u64]) -> Option<String> {
+fn sentences(
+    results: &[CellResult],
+    base: &Choice,
+    others: &[&Choice],
+    blocks: &[u64],
+) -> Option<String> {
     let mut said = Vec::new();
     for block in blocks {
         for state in Cache::ALL {
@@ -63,7 +88,12 @@ fn sentences(results: &[CellResult], base: &Choice, others: &[&Choice], blocks: 
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-fn sentence(results: &[CellResult], base: &Choice, others: &[&Choice], (block, state): (u64, Cache)) -> Option<String> {
+fn sentence(
+    results: &[CellResult],
+    base: &Choice,
+    others: &[&Choice],
+    (block, state): (u64, Cache),
+) -> Option<String> {
     let of = rates(results, base, block, &[state])?;
     let clauses: Vec<String> = others
         .iter()
@@ -73,16 +103,33 @@ fn sentence(results: &[CellResult], base: &Choice, others: &[&Choice], (block, s
         .collect();
     let state = if state == Cache::AsIs { String::new() } else { format!(", {state}") };
     let calls = format!("{} makes {} calls/s", name(base), show_count(of.median).trim_end());
-    (!clauses.is_empty()).then(|| format!("At {}{state}: {calls}; {}.", show_bytes(block), clauses.join("; ")))
+    (!clauses.is_empty())
+        .then(|| format!("At {}{state}: {calls}; {}.", show_bytes(block), clauses.join("; ")))
 }
 
-/// Operations per second over all trials that are long enough, whatever their count: the rate does not depend on it.
-fn rates(results: &[CellResult], backend: &Choice, block: u64, states: &[Cache]) -> Option<Summary> {
-    let same = |job: &Job| job.backend == *backend && job.block == block && states.contains(&job.cache) && job.op != Op::Write;
+/// Operations per second over all trials that are long enough, whatever their count: the rate does
+/// not depend on it.
+fn rates(
+    results: &[CellResult],
+    backend: &Choice,
+    block: u64,
+    states: &[Cache],
+) -> Option<Summary> {
+    let same = |job: &Job| {
+        job.backend == *backend
+            && job.block == block
+            && states.contains(&job.cache)
+            && job.op != Op::Write
+    };
     let plain = |job: &Job| job.threads == 1 && job.depth == 1;
-    let cells = results.iter().filter(|result| same(&result.cell) && plain(&result.cell) && result.wrong().is_none());
+    let cells = results
+        .iter()
+        .filter(|result| same(&result.cell) && plain(&result.cell) && result.wrong().is_none());
     let trials = cells.flat_map(|result| &result.trials);
-    let long: Vec<f64> = trials.filter(|trial| trial.nanos >= LEAST_NANOS && !trial.short).map(|trial| trial.operations()).collect();
+    let long: Vec<f64> = trials
+        .filter(|trial| trial.nanos >= LEAST_NANOS && !trial.short)
+        .map(|trial| trial.operations())
+        .collect();
     Summary::of(&long)
 }
 
@@ -94,11 +141,14 @@ pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> O
     if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
         return Some(format!("these trials cannot tell {other} from {base}"));
     }
-    let (fast, slow, ratio) = if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };
+    let (fast, slow, ratio) =
+        if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, ratio) };
     let end = |value: f64| times(value).trim_end_matches('x').to_string();
     let ratio_is = times(ratio.ratio);
     Some(match ratio.interval() {
-        Some((low, high)) => format!("{fast} is {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high)),
+        Some((low, high)) => {
+            format!("{fast} is {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high))
+        }
         None => format!("in these few trials {fast} was {ratio_is} as fast as {slow}"),
     })
 }

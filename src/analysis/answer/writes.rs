@@ -1,4 +1,5 @@
-//! What a run says of its writes: making a file beside overwriting one, and whether what was written is what is read.
+//! What a run says of its writes: making a file beside overwriting one, and whether what was
+//! written is what is read.
 
 use super::ways::clause;
 use crate::analysis::CellResult;
@@ -6,11 +7,17 @@ use crate::plan::{Job, Sync, Writes};
 use crate::stats::Summary;
 use crate::units::show_bytes;
 
-/// `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, of the first way with both, at its smallest and largest block.
+/// `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, of the first way with both, at
+/// its smallest and largest block.
 pub fn beside(results: &[CellResult]) -> Option<String> {
     // That a write is in memory yet is wrong of a disk, and the same for both.
-    let sound = |result: &CellResult| result.wrong().is_none_or(|wrong| wrong.id == "not-on-device" && result.cell.sync == Sync::None);
-    let rate = |result: &CellResult| result.throughput.filter(|_| sound(result)).map(|of| of.summary);
+    let sound = |result: &CellResult| {
+        result
+            .wrong()
+            .is_none_or(|wrong| wrong.id == "not-on-device" && result.cell.sync == Sync::None)
+    };
+    let rate =
+        |result: &CellResult| result.throughput.filter(|_| sound(result)).map(|of| of.summary);
     let pairs: Vec<(&Job, Summary, Summary)> = results
         .iter()
         .filter(|result| result.cell.appends())
@@ -21,12 +28,22 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
         })
         .collect();
     let (first, ..) = pairs.first()?;
-    let own: Vec<_> = pairs.iter().filter(|(job, ..)| Job { block: first.block, ..(*job).clone() } == **first).collect();
-    let (least, most) = (own.iter().min_by_key(|(job, ..)| job.block)?, own.iter().max_by_key(|(job, ..)| job.block)?);
+    let own: Vec<_> = pairs
+        .iter()
+        .filter(|(job, ..)| Job { block: first.block, ..(*job).clone() } == **first)
+        .collect();
+    let (least, most) = (
+        own.iter().min_by_key(|(job, ..)| job.block)?,
+        own.iter().max_by_key(|(job, ..)| job.block)?,
+    );
     let ends = if least.0 == most.0 { vec![least] } else { vec![least, most] };
     let said = ends.into_iter().filter_map(|(job, append, over)| {
         let clause = clause("appending", append, "overwriting", over)?;
-        let until = if job.sync == Sync::None && !job.direct { ", until the page cache has all" } else { "" };
+        let until = if job.sync == Sync::None && !job.direct {
+            ", until the page cache has all"
+        } else {
+            ""
+        };
         Some(format!("At {} with {}: {clause}{until}.", show_bytes(job.block), job.backend))
     });
     let said: Vec<String> = said.collect();
@@ -35,7 +52,10 @@ pub fn beside(results: &[CellResult]) -> Option<String> {
 
 /// `What was appended was read back, the same in every block: XOR 11af06bb.`
 pub fn read_back(results: &[CellResult]) -> Option<String> {
-    let pairs = results.iter().flat_map(|result| &result.trials).filter_map(|trial| Some((trial.xor?, trial.evidence.read_back?)));
+    let pairs = results
+        .iter()
+        .flat_map(|result| &result.trials)
+        .filter_map(|trial| Some((trial.xor?, trial.evidence.read_back?)));
     let all: Vec<_> = pairs.collect();
     let (xor, _) = all.first()?;
     let wrong = all.iter().filter(|(written, read)| !read.is(*written)).count();
@@ -44,8 +64,14 @@ pub fn read_back(results: &[CellResult]) -> Option<String> {
         0 if all.iter().all(|(written, _)| written == xor) => {
             format!("What was appended was read back, the same in every block: XOR {xor}{alike}.")
         }
-        0 => format!("What was appended was read back in all {} trials: the same XOR, and the same in every block.", all.len()),
-        wrong => format!("What was read back is not what was appended in {wrong} of {} trials.", all.len()),
+        0 => format!(
+            "What was appended was read back in all {} trials: the same XOR, and the same in every block.",
+            all.len()
+        ),
+        wrong => format!(
+            "What was read back is not what was appended in {wrong} of {} trials.",
+            all.len()
+        ),
     })
 }
 
@@ -58,9 +84,17 @@ mod tests {
     use crate::session::testing::job;
 
     fn cell(writes: Writes, block: u64, nanos: u64, read: u32) -> CellResult {
-        let job = Job { op: Op::Write, writes, sync: Sync::End, xor: true, ..job("pread", block, Cache::AsIs) };
-        let evidence =
-            Evidence { read_back: Some(ReadBack { xor: Xor(read), other_blocks: 0 }).filter(|_| job.appends()), ..Evidence::default() };
+        let job = Job {
+            op: Op::Write,
+            writes,
+            sync: Sync::End,
+            xor: true,
+            ..job("pread", block, Cache::AsIs)
+        };
+        let evidence = Evidence {
+            read_back: Some(ReadBack { xor: Xor(read), other_blocks: 0 }).filter(|_| job.appends()),
+            ..Evidence::default()
+        };
         let trial = |n: u64| Trial {
             bytes: 1 << 20,
             ops: 256,
@@ -81,12 +115,27 @@ mod tests {
             cell(Writes::Append, 65536, 2_000_000, 7),
         ];
         let said = beside(&cells).unwrap();
-        assert!(said.starts_with("At 512 B with pread: appending is 3.0x [3.0-3.0] as fast as overwriting. At 64 KiB"), "{said}");
+        assert!(
+            said.starts_with(
+                "At 512 B with pread: appending is 3.0x [3.0-3.0] as fast as overwriting. At 64 KiB"
+            ),
+            "{said}"
+        );
         assert!(said.ends_with("overwriting is 2.0x [2.0-2.0] as fast as appending."), "{said}");
         assert_eq!(beside(&cells[..3]).unwrap().matches("At").count(), 1);
-        assert_eq!((beside(&cells[2..]), beside(&cells[..2]), read_back(&cells[..2])), (None, None, None));
-        assert_eq!(read_back(&cells).unwrap(), "What was appended was read back, the same in every block: XOR 00000007.");
-        let bad = [cell(Writes::Append, 512, 1_000_000, 7), cell(Writes::Append, 512, 1_000_000, 8)];
-        assert_eq!(read_back(&bad).unwrap(), "What was read back is not what was appended in 7 of 14 trials.");
+        assert_eq!(
+            (beside(&cells[2..]), beside(&cells[..2]), read_back(&cells[..2])),
+            (None, None, None)
+        );
+        assert_eq!(
+            read_back(&cells).unwrap(),
+            "What was appended was read back, the same in every block: XOR 00000007."
+        );
+        let bad =
+            [cell(Writes::Append, 512, 1_000_000, 7), cell(Writes::Append, 512, 1_000_000, 8)];
+        assert_eq!(
+            read_back(&bad).unwrap(),
+            "What was read back is not what was appended in 7 of 14 trials."
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Cells of a run and of a reference that differ in one more than the job: laid beside each other, without a ratio.
+//! Cells of a run and of a reference that differ in one more than the job: laid beside each other,
+//! without a ratio.
 
 use serde::Serialize;
 
@@ -23,15 +24,21 @@ pub struct Beside {
 type Field = fn(&mut Job) -> &mut u32;
 
 /// What two cells may differ in, and be laid beside each other.
-const AXES: [(&str, Field); 2] = [("threads", |job| &mut job.threads), ("depth", |job| &mut job.depth)];
+const AXES: [(&str, Field); 2] =
+    [("threads", |job| &mut job.threads), ("depth", |job| &mut job.depth)];
 
 impl Beside {
     /// `read 2 MiB cold`, then both figures: `A 20 threads 3.10 GiB/s | B 192 threads 30.1 GiB/s`.
     pub fn told(&self, letter: &str) -> (String, String) {
         let mut plain = self.cell.clone();
-        AXES.iter().filter(|(name, _)| *name == self.differs).for_each(|(_, of)| *of(&mut plain) = 1);
-        let side = |letter: &str, value: u32, of: &SummaryOf| format!("{letter} {} {}: {}", self.differs, value, figure(of));
-        let both = [side("A", self.base_value, &self.base), side(letter, self.other_value, &self.other)];
+        AXES.iter()
+            .filter(|(name, _)| *name == self.differs)
+            .for_each(|(_, of)| *of(&mut plain) = 1);
+        let side = |letter: &str, value: u32, of: &SummaryOf| {
+            format!("{letter} {} {}: {}", self.differs, value, figure(of))
+        };
+        let both =
+            [side("A", self.base_value, &self.base), side(letter, self.other_value, &self.other)];
         (plain.label(), both.join(" | "))
     }
 }
@@ -43,10 +50,19 @@ fn figure(of: &SummaryOf) -> String {
     }
 }
 
-/// Takes those out of `alone` that have a partner which differs in one of [`AXES`] only: of several the nearest.
-pub fn laid(results: [&[CellResult]; 2], pairs: &[(&CellResult, &CellResult)], alone: &mut Vec<Alone>) -> Vec<Beside> {
-    let paired = |result: &CellResult| pairs.iter().any(|(a, b)| std::ptr::eq(*a, result) || std::ptr::eq(*b, result));
-    let sound = |result: &&CellResult| !paired(result) && result.error.is_none() && result.wrong().is_none();
+/// Takes those out of `alone` that have a partner which differs in one of [`AXES`] only: of several
+/// the nearest.
+pub fn laid(
+    results: [&[CellResult]; 2],
+    pairs: &[(&CellResult, &CellResult)],
+    alone: &mut Vec<Alone>,
+) -> Vec<Beside> {
+    let paired = |result: &CellResult| {
+        pairs.iter().any(|(a, b)| std::ptr::eq(*a, result) || std::ptr::eq(*b, result))
+    };
+    let sound = |result: &&CellResult| {
+        !paired(result) && result.error.is_none() && result.wrong().is_none()
+    };
     let mut free: Vec<&CellResult> = results[1].iter().filter(sound).collect();
     let mut found = Vec::new();
     for base in results[0].iter().filter(sound) {
@@ -58,15 +74,29 @@ pub fn laid(results: [&[CellResult]; 2], pairs: &[(&CellResult, &CellResult)], a
                 job
             };
             let same = free.iter().enumerate().filter(|(_, other)| key(other) == key(base));
-            let far = |other: &CellResult| (f64::from(of(other).max(1)) / f64::from(of(base).max(1))).ln().abs();
-            let Some((at, other)) = same.min_by(|a, b| far(a.1).total_cmp(&far(b.1))).map(|(at, other)| (at, *other)) else { continue };
-            let figures = base.throughput.zip(other.throughput).or(base.operations.zip(other.operations));
+            let far = |other: &CellResult| {
+                (f64::from(of(other).max(1)) / f64::from(of(base).max(1))).ln().abs()
+            };
+            let Some((at, other)) =
+                same.min_by(|a, b| far(a.1).total_cmp(&far(b.1))).map(|(at, other)| (at, *other))
+            else {
+                continue;
+            };
+            let figures =
+                base.throughput.zip(other.throughput).or(base.operations.zip(other.operations));
             let Some((a, b)) = figures else { continue };
             free.remove(at);
             let cells = [base.cell.clone(), other.cell.clone()];
             alone.retain(|alone| cells[usize::from(alone.only_in != "A")] != alone.cell);
             let (base_value, other_value) = (of(base), of(other));
-            found.push(Beside { cell: base.cell.clone(), differs, base_value, other_value, base: a, other: b });
+            found.push(Beside {
+                cell: base.cell.clone(),
+                differs,
+                base_value,
+                other_value,
+                base: a,
+                other: b,
+            });
             break;
         }
     }
@@ -78,7 +108,12 @@ pub fn said(laid: &[Beside]) -> Option<String> {
     let mut axes: Vec<&str> = laid.iter().map(|one| one.differs).collect();
     axes.sort_unstable();
     axes.dedup();
-    let (cells, they) =
-        if laid.len() == 1 { ("1 cell is".into(), "it differs") } else { (format!("{} cells are", laid.len()), "they differ") };
-    (!laid.is_empty()).then(|| format!("{cells} laid side by side without a ratio, as {they} in {}.", axes.join(" or ")))
+    let (cells, they) = if laid.len() == 1 {
+        ("1 cell is".into(), "it differs")
+    } else {
+        (format!("{} cells are", laid.len()), "they differ")
+    };
+    (!laid.is_empty()).then(|| {
+        format!("{cells} laid side by side without a ratio, as {they} in {}.", axes.join(" or "))
+    })
 }

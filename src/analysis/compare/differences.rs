@@ -28,10 +28,18 @@ const ORDER: [&str; 4] = ["settings", "host", "kernel", "file"];
 type Facts = Vec<(&'static str, String, String)>;
 
 /// Everything that differs, in the order of [`Difference::about`].
-pub fn between(sessions: [&Session; 2], results: [&[CellResult]; 2], left_out: Vec<(&'static str, [String; 2])>) -> Vec<Difference> {
+pub fn between(
+    sessions: [&Session; 2],
+    results: [&[CellResult]; 2],
+    left_out: Vec<(&'static str, [String; 2])>,
+) -> Vec<Difference> {
     let [base, other] = [0, 1].map(|side| {
         let mut facts = settings(sessions[side], results[side]);
-        facts.extend(left_out.iter().map(|(what, values)| ("settings", (*what).to_string(), values[side].clone())));
+        facts.extend(
+            left_out
+                .iter()
+                .map(|(what, values)| ("settings", (*what).to_string(), values[side].clone())),
+        );
         facts.extend(host(sessions[side]).into_iter().chain(file(sessions[side])));
         facts
     });
@@ -56,14 +64,24 @@ fn by_name(base: Facts, mut other: Facts) -> Vec<Difference> {
         }
     }
     let left = other.into_iter().filter(|(.., value)| !value.is_empty());
-    found.extend(left.map(|(about, what, value)| Difference { about, what, base: shown(""), other: shown(&value) }));
+    found.extend(left.map(|(about, what, value)| Difference {
+        about,
+        what,
+        base: shown(""),
+        other: shown(&value),
+    }));
     found
 }
 
 /// What a report does not say may or may not differ: it is named in one line, by what it is.
 fn unreported(found: &mut Vec<Difference>, reference: usize) {
-    let silent = |found: &Difference| if reference == 0 { found.base == "-" } else { found.other == "-" };
-    let names: Vec<String> = found.iter().filter(|one| silent(one)).map(|one| format!("{} {}", one.about, one.what)).collect();
+    let silent =
+        |found: &Difference| if reference == 0 { found.base == "-" } else { found.other == "-" };
+    let names: Vec<String> = found
+        .iter()
+        .filter(|one| silent(one))
+        .map(|one| format!("{} {}", one.about, one.what))
+        .collect();
     found.retain(|one| !silent(one));
     if !names.is_empty() {
         let (told, list) = ("-".to_string(), names.join(", "));
@@ -100,7 +118,10 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         Some(End::Finished | End::Goal | End::Budget) => "done",
     };
     let facts = [
-        ("preset", if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") }),
+        (
+            "preset",
+            if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") },
+        ),
         ("trial time", if time[0] == time[1] { time[0].clone() } else { time.join(" to ") }),
         ("trials of a cell", trials(results)),
         ("--trials", asked(plan)),
@@ -152,7 +173,12 @@ fn file(session: &Session) -> Facts {
         ("size", if target.size() == 0 { String::new() } else { units::show_bytes(target.size()) }),
         ("file system", facts.fs),
         ("device", facts.device),
-        ("access time", facts.noatime.map_or(String::new(), |noatime| if noatime { "left alone" } else { "updated" }.into())),
+        (
+            "access time",
+            facts.noatime.map_or(String::new(), |noatime| {
+                if noatime { "left alone" } else { "updated" }.into()
+            }),
+        ),
         ("holes", facts.hole_bytes.map_or(String::new(), units::show_bytes)),
     ]
     .into_iter()
@@ -178,7 +204,14 @@ fn mitigations(sessions: [&Session; 2]) -> Vec<Difference> {
         }
     }
     let differing = states.into_iter().filter(|(_, [base, other])| base != other);
-    differing.map(|(what, [a, b])| Difference { about: "kernel", what: clean_text(what), base: shown(a), other: shown(b) }).collect()
+    differing
+        .map(|(what, [a, b])| Difference {
+            about: "kernel",
+            what: clean_text(what),
+            base: shown(a),
+            other: shown(b),
+        })
+        .collect()
 }
 
 /// Warnings that another number of cells has.
@@ -186,10 +219,13 @@ fn warnings(results: [&[CellResult]; 2]) -> Vec<Difference> {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for (side, results) in results.into_iter().enumerate() {
         for result in results {
-            let mut ids: Vec<&str> = result.warnings.iter().map(|warning| warning.id.as_ref()).collect();
+            let mut ids: Vec<&str> =
+                result.warnings.iter().map(|warning| warning.id.as_ref()).collect();
             ids.sort_unstable();
             ids.dedup();
-            ids.into_iter().filter(|id| *id != "reported").for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
+            ids.into_iter()
+                .filter(|id| *id != "reported")
+                .for_each(|id| counts.entry(clean_text(id)).or_default()[side] += 1);
         }
     }
     let cells = |count: usize, of: usize| match count {

@@ -1,4 +1,5 @@
-//! What the machine differs by itself between the two runs: from kept runs of the same cells, else from the runs' own halves.
+//! What the machine differs by itself between the two runs: from kept runs of the same cells, else
+//! from the runs' own halves.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -25,15 +26,17 @@ impl Kept {
     pub fn add(&mut self, run: &Session, jobs: &[Job], cells: &[ProbeCell]) -> bool {
         let mut any = false;
         let sound = |of: Option<SummaryOf>| of.and_then(|of| level(&of.summary));
-        for result in results(run).iter().filter(|result| result.error.is_none() && result.wrong().is_none() && jobs.contains(&result.cell))
-        {
+        for result in results(run).iter().filter(|result| {
+            result.error.is_none() && result.wrong().is_none() && jobs.contains(&result.cell)
+        }) {
             if let Some(level) = sound(result.throughput.or(result.operations)) {
                 self.jobs.entry(result.cell.clone()).or_default().push(level);
                 any = true;
             }
         }
-        for result in probes(run).iter().filter(|result| result.error.is_none() && result.wrong().is_none() && cells.contains(&result.cell))
-        {
+        for result in probes(run).iter().filter(|result| {
+            result.error.is_none() && result.wrong().is_none() && cells.contains(&result.cell)
+        }) {
             if let Some(level) = sound(result.value) {
                 self.probes.entry(result.cell.clone()).or_default().push(level);
                 any = true;
@@ -49,7 +52,8 @@ impl Kept {
     }
 }
 
-/// Whether two runs were made on the same machine and of the same file, so that a third one like them shows how they differ.
+/// Whether two runs were made on the same machine and of the same file, so that a third one like
+/// them shows how they differ.
 pub fn alike(a: &Session, b: &Session) -> bool {
     let host = |session: &Session| {
         let host = &session.host;
@@ -57,9 +61,18 @@ pub fn alike(a: &Session, b: &Session) -> bool {
         let name = if host.container.is_some() { String::new() } else { host.name.clone() };
         (name, host.cpu.model.clone(), host.cpu.allowed, host.kernel.clone(), host.memory.total)
     };
-    let file = |session: &Session| session.grounds.as_ref().map(|grounds| (grounds.target.fs.clone(), grounds.target.device.clone()));
+    let file = |session: &Session| {
+        session
+            .grounds
+            .as_ref()
+            .map(|grounds| (grounds.target.fs.clone(), grounds.target.device.clone()))
+    };
     let known = |session: &Session| session.reference.is_none();
-    known(a) && known(b) && host(a) == host(b) && a.plan.target == b.plan.target && file(a) == file(b)
+    known(a)
+        && known(b)
+        && host(a) == host(b)
+        && a.plan.target == b.plan.target
+        && file(a) == file(b)
 }
 
 /// By how much the interval of each cell's ratio is widened, as a logarithm.
@@ -76,7 +89,8 @@ impl<Cell: Hash + Eq + Clone> Widths<Cell> {
     /// `trusted`: kept runs are like both.
     fn new(levels: &HashMap<Cell, Vec<f64>>, halves: Option<f64>, trusted: bool) -> Widths<Cell> {
         let all: Vec<Vec<f64>> = levels.values().cloned().collect();
-        let kept = levels.iter().filter_map(|(cell, own)| Some((cell.clone(), between(own, &all)?)));
+        let kept =
+            levels.iter().filter_map(|(cell, own)| Some((cell.clone(), between(own, &all)?)));
         Widths { kept: if trusted { kept.collect() } else { HashMap::new() }, halves }
     }
 
@@ -88,14 +102,21 @@ impl<Cell: Hash + Eq + Clone> Widths<Cell> {
 impl Widen {
     pub fn of(pairs: &[(&CellResult, &CellResult)], kept: &Kept, trusted: bool) -> Widen {
         let measured = |result: &&CellResult| result.trials.iter().all(|trial| trial.round > 0);
-        let all: Vec<Vec<f64>> = pairs.iter().flat_map(|(a, b)| [*a, *b]).filter(measured).map(CellResult::speeds).collect();
+        let all: Vec<Vec<f64>> = pairs
+            .iter()
+            .flat_map(|(a, b)| [*a, *b])
+            .filter(measured)
+            .map(CellResult::speeds)
+            .collect();
         Widths::new(&kept.jobs, within(all.iter().map(Vec::as_slice)), trusted)
     }
 }
 
 impl WidenProbes {
     pub fn of(results: &[Vec<ProbeResult>; 2], kept: &Kept, trusted: bool) -> WidenProbes {
-        let values = |result: &ProbeResult| -> Vec<f64> { result.counted().into_iter().map(|at| result.trials[at].value).collect() };
+        let values = |result: &ProbeResult| -> Vec<f64> {
+            result.counted().into_iter().map(|at| result.trials[at].value).collect()
+        };
         let all: Vec<Vec<f64>> = results.iter().flatten().map(values).collect();
         Widths::new(&kept.probes, within(all.iter().map(Vec::as_slice)), trusted)
     }
@@ -129,26 +150,37 @@ pub struct Drift {
 /// What would narrow intervals that were widened by halves.
 fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> String {
     if !trusted {
-        return "kept runs cannot show more, as these two were not made on one machine and file".into();
+        return "kept runs cannot show more, as these two were not made on one machine and file"
+            .into();
     }
-    let (jobs, cells_of_probes) =
-        (cells.iter().map(|pair| kept.jobs.get(&pair.cell)), probes.iter().map(|pair| kept.probes.get(&pair.cell)));
+    let (jobs, cells_of_probes) = (
+        cells.iter().map(|pair| kept.jobs.get(&pair.cell)),
+        probes.iter().map(|pair| kept.probes.get(&pair.cell)),
+    );
     let had = jobs.chain(cells_of_probes).flatten().map(Vec::len).max().unwrap_or(0);
     let more = match KEPT.saturating_sub(had).max(1) {
         1 => "1 more kept run".into(),
         more => format!("{more} more kept runs"),
     };
-    format!("{more} of these cells (--save) would show what this machine differs by itself, and more trials narrow both")
+    format!(
+        "{more} of these cells (--save) would show what this machine differs by itself, and more trials narrow both"
+    )
 }
 
 /// What was known of these pairs; `None` where there are none with a ratio.
 /// `trusted`: kept runs are like both.
 pub fn told(cells: &[Pair], probes: &[ProbePair], kept: &Kept, trusted: bool) -> Option<Drift> {
-    let ratios = cells.iter().map(|pair| pair.ratio).chain(probes.iter().map(|pair| pair.ratio)).flatten();
+    let ratios =
+        cells.iter().map(|pair| pair.ratio).chain(probes.iter().map(|pair| pair.ratio)).flatten();
     if ratios.filter(|ratio| ratio.interval().is_some()).count() == 0 {
         return None;
     }
-    let mut factors: Vec<f64> = cells.iter().map(|pair| pair.drift).chain(probes.iter().map(|pair| pair.drift)).flatten().collect();
+    let mut factors: Vec<f64> = cells
+        .iter()
+        .map(|pair| pair.drift)
+        .chain(probes.iter().map(|pair| pair.drift))
+        .flatten()
+        .collect();
     factors.sort_by(f64::total_cmp);
     let factor = factors.get(factors.len() / 2).copied();
     let enough = |levels: &Vec<f64>| levels.len() >= KEPT;

@@ -38,9 +38,11 @@ pub struct Matched<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Job,
-    /// Files of another size have other spans: where each session has only one, it is no part of the match.
+    /// Files of another size have other spans: where each session has only one, it is no part of
+    /// the match.
     AnySpan,
-    /// A report says little about what was read and how much of it: span, count and XOR are no part of the match.
+    /// A report says little about what was read and how much of it: span, count and XOR are no part
+    /// of the match.
     Reported,
 }
 
@@ -55,27 +57,48 @@ impl Key {
     }
 }
 
-/// The pairs in the order of the base. What is left out of the match is a difference of the settings.
-pub fn matched<'a>(sessions: [&Session; 2], results: [&'a [CellResult]; 2], letter: &str) -> Matched<'a> {
+/// The pairs in the order of the base. What is left out of the match is a difference of the
+/// settings.
+pub fn matched<'a>(
+    sessions: [&Session; 2],
+    results: [&'a [CellResult]; 2],
+    letter: &str,
+) -> Matched<'a> {
     if sessions.iter().any(|session| session.reference.is_some()) {
         return with_reference(sessions, results, letter);
     }
-    let spans = one_span(results[0]).zip(one_span(results[1])).map(<[u64; 2]>::from).filter(|[a, b]| a != b);
+    let spans = one_span(results[0])
+        .zip(one_span(results[1]))
+        .map(<[u64; 2]>::from)
+        .filter(|[a, b]| a != b);
     let left_out = spans.map(|spans| ("span", spans.map(units::show_bytes)));
-    let found = by_key(sessions, results, letter, if spans.is_some() { Key::AnySpan } else { Key::Job });
+    let found =
+        by_key(sessions, results, letter, if spans.is_some() { Key::AnySpan } else { Key::Job });
     Matched { left_out: left_out.into_iter().collect(), ..found }
 }
 
-/// The cells of a run with those of a reference. Of several that differ in what is left out the best told one is taken: one
-/// that is no rough figure, then one of the same count, then the one with the largest count, which is the steadiest.
-fn with_reference<'a>(sessions: [&Session; 2], results: [&'a [CellResult]; 2], letter: &str) -> Matched<'a> {
+/// The cells of a run with those of a reference. Of several that differ in what is left out the
+/// best told one is taken: one that is no rough figure, then one of the same count, then the one
+/// with the largest count, which is the steadiest.
+fn with_reference<'a>(
+    sessions: [&Session; 2],
+    results: [&'a [CellResult]; 2],
+    letter: &str,
+) -> Matched<'a> {
     let (run, reported) = if sessions[1].reference.is_some() { (0, 1) } else { (1, 0) };
     let mut free: Vec<&CellResult> = results[reported].iter().collect();
     let mut pairs = Vec::new();
     for own in results[run] {
-        let rough = |other: &CellResult| other.warnings.iter().any(|warning| warning.severity >= Severity::Misleading);
-        let rank = |other: &CellResult| (rough(other), other.cell.count != own.cell.count, Reverse(other.cell.count));
-        let same = free.iter().enumerate().filter(|(_, other)| Key::Reported.of(&other.cell) == Key::Reported.of(&own.cell));
+        let rough = |other: &CellResult| {
+            other.warnings.iter().any(|warning| warning.severity >= Severity::Misleading)
+        };
+        let rank = |other: &CellResult| {
+            (rough(other), other.cell.count != own.cell.count, Reverse(other.cell.count))
+        };
+        let same = free
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| Key::Reported.of(&other.cell) == Key::Reported.of(&own.cell));
         if let Some(at) = same.min_by_key(|(_, other)| rank(other)).map(|(at, _)| at) {
             let other = free.remove(at);
             pairs.push(if run == 0 { (own, other) } else { (other, own) });
@@ -83,18 +106,26 @@ fn with_reference<'a>(sessions: [&Session; 2], results: [&'a [CellResult]; 2], l
     }
     let order = |result: &CellResult| results[0].iter().position(|own| std::ptr::eq(own, result));
     pairs.sort_by_key(|(base, _)| order(base));
-    let paired = |result: &&CellResult| pairs.iter().any(|(a, b)| std::ptr::eq(*a, *result) || std::ptr::eq(*b, *result));
+    let paired = |result: &&CellResult| {
+        pairs.iter().any(|(a, b)| std::ptr::eq(*a, *result) || std::ptr::eq(*b, *result))
+    };
     let lone = |side: usize, name: &str| -> Vec<Alone> {
         let why = reasons(sessions[1 - side], &Job::clone);
         let left = results[side].iter().filter(|result| !paired(result));
-        left.map(|result| Alone { only_in: name.into(), cell: result.cell.clone(), reason: why.get(&result.cell).cloned() }).collect()
+        left.map(|result| Alone {
+            only_in: name.into(),
+            cell: result.cell.clone(),
+            reason: why.get(&result.cell).cloned(),
+        })
+        .collect()
     };
     let alone = [lone(0, "A"), lone(1, letter)].concat();
     let left_out = differing(&pairs);
     Matched { pairs, alone, left_out }
 }
 
-/// What the match with a reference left out: each value of the paired cells, or that there are several.
+/// What the match with a reference left out: each value of the paired cells, or that there are
+/// several.
 fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String; 2])> {
     type Fact = (&'static str, fn(&Job) -> String);
     let span = |job: &Job| if job.span > 0 { units::show_bytes(job.span) } else { String::new() };
@@ -103,21 +134,33 @@ fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String
         Some(0) => "one pass".into(),
         Some(count) => count.to_string(),
     };
-    let facts: [Fact; 3] = [("span", span), ("count", count), ("XOR", |job| if job.xor { "yes".into() } else { "no".into() })];
+    let facts: [Fact; 3] = [
+        ("span", span),
+        ("count", count),
+        ("XOR", |job| if job.xor { "yes".into() } else { "no".into() }),
+    ];
     let one = |mut values: Vec<String>| {
         values.dedup();
         if values.len() > 1 { "several".into() } else { values.pop().unwrap_or_default() }
     };
     let of = |(what, value): Fact| {
         let differs = pairs.iter().any(|(a, b)| value(&a.cell) != value(&b.cell));
-        let both = [pairs.iter().map(|(a, _)| value(&a.cell)).collect(), pairs.iter().map(|(_, b)| value(&b.cell)).collect()];
+        let both = [
+            pairs.iter().map(|(a, _)| value(&a.cell)).collect(),
+            pairs.iter().map(|(_, b)| value(&b.cell)).collect(),
+        ];
         differs.then(|| (what, both.map(one)))
     };
     facts.into_iter().filter_map(of).collect()
 }
 
 /// Pairs of cells with the same key, of several the first.
-fn by_key<'a>(sessions: [&Session; 2], results: [&'a [CellResult]; 2], letter: &str, key: Key) -> Matched<'a> {
+fn by_key<'a>(
+    sessions: [&Session; 2],
+    results: [&'a [CellResult]; 2],
+    letter: &str,
+    key: Key,
+) -> Matched<'a> {
     let key = |job: &Job| key.of(job);
     let mut waiting: HashMap<Job, &CellResult> = HashMap::new();
     for result in results[1] {
@@ -131,7 +174,9 @@ fn by_key<'a>(sessions: [&Session; 2], results: [&'a [CellResult]; 2], letter: &
             None => alone.push(("A", result)),
         }
     }
-    let left = |result: &&CellResult| waiting.get(&key(&result.cell)).is_some_and(|left| std::ptr::eq(*left, *result));
+    let left = |result: &&CellResult| {
+        waiting.get(&key(&result.cell)).is_some_and(|left| std::ptr::eq(*left, *result))
+    };
     alone.extend(results[1].iter().filter(left).map(|result| (letter, result)));
     let why = [reasons(sessions[1], &key), reasons(sessions[0], &key)];
     let told = |(only_in, result): (&str, &CellResult)| Alone {
@@ -150,5 +195,8 @@ fn one_span(results: &[CellResult]) -> Option<u64> {
 
 /// Why a session did not measure what it might have.
 fn reasons(session: &Session, key: &impl Fn(&Job) -> Job) -> HashMap<Job, String> {
-    skipped(session).into_iter().map(|skipped| (key(&skipped.cell), clean_text(&skipped.reason))).collect()
+    skipped(session)
+        .into_iter()
+        .map(|skipped| (key(&skipped.cell), clean_text(&skipped.reason)))
+        .collect()
 }

@@ -1,8 +1,10 @@
-//! Sessions against each other: which cells are faster, by how much, and what else differs between the runs.
+//! Sessions against each other: which cells are faster, by how much, and what else differs between
+//! the runs.
 //!
-//! A difference needs an interval of the ratio that does not hold 1, with what the machine differs by itself in it; that there
-//! is none needs an interval too narrow for one that matters. A result that is warned to be wrong is listed and not judged.
-//! A pure function of the sessions and of what kept runs show of the machine.
+//! A difference needs an interval of the ratio that does not hold 1, with what the machine differs
+//! by itself in it; that there is none needs an interval too narrow for one that matters. A result
+//! that is warned to be wrong is listed and not judged. A pure function of the sessions and of what
+//! kept runs show of the machine.
 
 mod beside;
 mod differences;
@@ -110,13 +112,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What is said where a side failed or is wrong, and of a ratio; `speed`: it is one of speeds, not of sizes.
+    /// What is said where a side failed or is wrong, and of a ratio; `speed`: it is one of speeds,
+    /// not of sizes.
     fn of(failed: bool, wrong: bool, ratio: Option<Ratio>, speed: bool) -> Outcome {
         match (failed, wrong, ratio.map(|ratio| ratio.verdict())) {
             (true, ..) | (_, false, None) => Outcome::Failed,
             (_, true, _) => Outcome::Wrong,
             (.., Some(None)) => Outcome::TooFew,
-            (.., Some(Some(Ordering::Equal))) if ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)) => Outcome::Same,
+            (.., Some(Some(Ordering::Equal)))
+                if ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)) =>
+            {
+                Outcome::Same
+            }
             (.., Some(Some(Ordering::Equal))) => Outcome::Unclear,
             (.., Some(Some(Ordering::Greater))) => {
                 if speed {
@@ -156,10 +163,12 @@ pub struct Pair<Cell = Job> {
     /// As the base measured it.
     pub cell: Cell,
     pub outcome: Outcome,
-    /// How much faster than the base: by bytes or, where none are moved, by operations per second; of times the inverse ratio.
-    /// Of sizes, how much larger. What the machine differs by itself is in its interval.
+    /// How much faster than the base: by bytes or, where none are moved, by operations per second;
+    /// of times the inverse ratio. Of sizes, how much larger. What the machine differs by itself is
+    /// in its interval.
     pub ratio: Option<Ratio>,
-    /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` where it is not known.
+    /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` where
+    /// it is not known.
     pub drift: Option<f64>,
     pub base: Option<SummaryOf>,
     pub other: Option<SummaryOf>,
@@ -169,7 +178,8 @@ pub struct Pair<Cell = Job> {
     pub reason: Option<String>,
 }
 
-/// The first session against each of the others, by what these sessions tell; `None` for no session at all.
+/// The first session against each of the others, by what these sessions tell; `None` for no session
+/// at all.
 pub fn compare<S: Borrow<Session>>(sessions: &[S]) -> Option<Comparison> {
     compare_with(sessions, &Kept::default())
 }
@@ -179,11 +189,20 @@ pub fn compare_with<S: Borrow<Session>>(sessions: &[S], kept: &Kept) -> Option<C
     let (base, others) = sessions.split_first()?;
     let base = base.borrow();
     let measured = results(base);
-    let others = others.iter().enumerate().map(|(at, other)| versus(base, &measured, other.borrow(), letter(at + 1), kept));
+    let others = others
+        .iter()
+        .enumerate()
+        .map(|(at, other)| versus(base, &measured, other.borrow(), letter(at + 1), kept));
     Some(Comparison { schema: SCHEMA, base: side(base, letter(0)), others: others.collect() })
 }
 
-fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: String, kept: &Kept) -> Versus {
+fn versus(
+    base: &Session,
+    measured: &[CellResult],
+    other: &Session,
+    letter: String,
+    kept: &Kept,
+) -> Versus {
     let results = results(other);
     let side = side(other, letter);
     let mut found = matching::matched([base, other], [measured, &results], &side.letter);
@@ -196,7 +215,8 @@ fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: Stri
         (None, Some(_)) => Told::Base,
         _ => Told::Both,
     };
-    let widen = drift::Widen::of(&found.pairs, kept, told == Told::Both && drift::alike(base, other));
+    let widen =
+        drift::Widen::of(&found.pairs, kept, told == Told::Both && drift::alike(base, other));
     let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, told, &widen)).collect();
     let differences = differences::between([base, other], [measured, &results], found.left_out);
     let (probes, probes_alone) = probed::matched([base, other], told, &side.letter, kept);
@@ -207,16 +227,38 @@ fn versus(base: &Session, measured: &[CellResult], other: &Session, letter: Stri
         _ => reported::text(base, other, &side.letter, &cells, found.alone.len()),
     });
     let of_reference = told.said(&side.letter);
-    let drift = (told == Told::Both).then(|| drift::told(&cells, &probes, kept, drift::alike(base, other))).flatten();
+    let drift = (told == Told::Both)
+        .then(|| drift::told(&cells, &probes, kept, drift::alike(base, other)))
+        .flatten();
     let laid = beside::said(&beside);
-    let text = clean_text(&of_jobs.into_iter().chain(of_probes).chain(laid).chain(of_reference).collect::<Vec<_>>().join(" "));
-    Versus { text, differences, cells, drift, beside, alone: found.alone, probes, probes_alone, side }
+    let text = clean_text(
+        &of_jobs
+            .into_iter()
+            .chain(of_probes)
+            .chain(laid)
+            .chain(of_reference)
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    Versus {
+        text,
+        differences,
+        cells,
+        drift,
+        beside,
+        alone: found.alone,
+        probes,
+        probes_alone,
+        side,
+    }
 }
 
 impl Versus {
     /// The sum, and what its intervals hold.
     pub fn said(&self) -> String {
-        self.drift.as_ref().map_or(self.text.clone(), |drift| format!("{} {}", self.text, drift.text))
+        self.drift
+            .as_ref()
+            .map_or(self.text.clone(), |drift| format!("{} {}", self.text, drift.text))
     }
 }
 
@@ -238,12 +280,18 @@ impl Told {
             Told::Base => (letter, "A"),
             Told::Other => ("A", letter),
         };
-        Some(format!("{reference} is a reference: its figures are as reported, and intervals are of {measured}'s trials only."))
+        Some(format!(
+            "{reference} is a reference: its figures are as reported, and intervals are of {measured}'s trials only."
+        ))
     }
 
     /// The ratio of medians, with the interval of the sides that were measured.
     fn ratio(self, of: &Summary, base: &Summary) -> Option<Ratio> {
-        let exact = |summary: &Summary| Summary { low: Some(summary.median), high: Some(summary.median), ..*summary };
+        let exact = |summary: &Summary| Summary {
+            low: Some(summary.median),
+            high: Some(summary.median),
+            ..*summary
+        };
         match self {
             Told::Both => Ratio::of(of, base),
             Told::Base => Ratio::of(&exact(of), base),
@@ -258,7 +306,11 @@ fn pair(base: &CellResult, other: &CellResult, told: Told, widen: &drift::Widen)
         _ => (base.operations, other.operations),
     };
     let by = widen.by(&base.cell);
-    let ratio = figures.0.zip(figures.1).and_then(|(a, b)| told.ratio(&b.summary, &a.summary)).map(|of| of.widened(by.unwrap_or(0.0)));
+    let ratio = figures
+        .0
+        .zip(figures.1)
+        .and_then(|(a, b)| told.ratio(&b.summary, &a.summary))
+        .map(|of| of.widened(by.unwrap_or(0.0)));
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     Pair {
@@ -270,7 +322,9 @@ fn pair(base: &CellResult, other: &CellResult, told: Told, widen: &drift::Widen)
         other: figures.1,
         base_trials: base.counted().len(),
         other_trials: other.counted().len(),
-        reason: failed.map(|error| clean_text(error)).or(wrong.map(|warning| clean_text(&warning.message))),
+        reason: failed
+            .map(|error| clean_text(error))
+            .or(wrong.map(|warning| clean_text(&warning.message))),
     }
 }
 

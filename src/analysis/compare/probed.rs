@@ -1,4 +1,5 @@
-//! Probes of two sessions against each other: matched by id and parameters, faster by what the unit says.
+//! Probes of two sessions against each other: matched by id and parameters, faster by what the unit
+//! says.
 
 use std::collections::HashMap;
 
@@ -18,10 +19,20 @@ const NAMED: usize = 4;
 pub type ProbePair = Pair<ProbeCell>;
 
 /// The pairs in the order of the base, and the cells without a partner.
-pub fn matched(sessions: [&Session; 2], told: Told, letter: &str, kept: &Kept) -> (Vec<ProbePair>, Vec<Alone<ProbeCell>>) {
+pub fn matched(
+    sessions: [&Session; 2],
+    told: Told,
+    letter: &str,
+    kept: &Kept,
+) -> (Vec<ProbePair>, Vec<Alone<ProbeCell>>) {
     let results = sessions.map(probes);
-    let widen = drift::WidenProbes::of(&results, kept, told == Told::Both && drift::alike(sessions[0], sessions[1]));
-    let mut waiting: HashMap<&ProbeCell, &ProbeResult> = results[1].iter().rev().map(|result| (&result.cell, result)).collect();
+    let widen = drift::WidenProbes::of(
+        &results,
+        kept,
+        told == Told::Both && drift::alike(sessions[0], sessions[1]),
+    );
+    let mut waiting: HashMap<&ProbeCell, &ProbeResult> =
+        results[1].iter().rev().map(|result| (&result.cell, result)).collect();
     let (mut pairs, mut alone) = (Vec::new(), Vec::new());
     for result in &results[0] {
         match waiting.remove(&result.cell) {
@@ -29,26 +40,40 @@ pub fn matched(sessions: [&Session; 2], told: Told, letter: &str, kept: &Kept) -
             None => alone.push(one("A", result, sessions[1])),
         }
     }
-    let left = results[1].iter().filter(|result| waiting.get(&result.cell).is_some_and(|left| std::ptr::eq(*left, *result)));
+    let left = results[1].iter().filter(|result| {
+        waiting.get(&result.cell).is_some_and(|left| std::ptr::eq(*left, *result))
+    });
     alone.extend(left.map(|result| one(letter, result, sessions[0])));
     (pairs, alone)
 }
 
 fn one(only_in: &str, result: &ProbeResult, other: &Session) -> Alone<ProbeCell> {
     let missed = skipped_probes(other).into_iter().find(|skipped| skipped.cell == result.cell);
-    Alone { only_in: only_in.into(), cell: result.cell.clone(), reason: missed.map(|skipped| clean_text(&skipped.reason)) }
+    Alone {
+        only_in: only_in.into(),
+        cell: result.cell.clone(),
+        reason: missed.map(|skipped| clean_text(&skipped.reason)),
+    }
 }
 
-fn pair(base: &ProbeResult, other: &ProbeResult, told: Told, widen: &drift::WidenProbes) -> ProbePair {
+fn pair(
+    base: &ProbeResult,
+    other: &ProbeResult,
+    told: Told,
+    widen: &drift::WidenProbes,
+) -> ProbePair {
     let unit = base.unit.filter(|unit| other.unit == Some(*unit));
     let values = base.value.zip(other.value).filter(|_| unit.is_some());
     let by = widen.by(&base.cell);
-    let ratio = values.and_then(|(a, b)| told.ratio(&b.summary, &a.summary)).map(|of| of.widened(by.unwrap_or(0.0)));
+    let ratio = values
+        .and_then(|(a, b)| told.ratio(&b.summary, &a.summary))
+        .map(|of| of.widened(by.unwrap_or(0.0)));
     let speed = unit.and_then(|unit| unit.more_is_faster());
     let ratio = ratio.map(|of| if speed == Some(false) { of.inverse() } else { of });
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
-    let units = (unit.is_none() && base.unit.is_some() && other.unit.is_some()).then(|| "the two have different units".into());
+    let units = (unit.is_none() && base.unit.is_some() && other.unit.is_some())
+        .then(|| "the two have different units".into());
     ProbePair {
         cell: base.cell.clone(),
         outcome: Outcome::of(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
@@ -58,30 +83,46 @@ fn pair(base: &ProbeResult, other: &ProbeResult, told: Told, widen: &drift::Wide
         other: other.value,
         base_trials: base.counted().len(),
         other_trials: other.counted().len(),
-        reason: failed.map(|error| clean_text(error)).or(wrong.map(|warning| clean_text(&warning.message))).or(units),
+        reason: failed
+            .map(|error| clean_text(error))
+            .or(wrong.map(|warning| clean_text(&warning.message)))
+            .or(units),
     }
 }
 
-/// `Of 9 probes B is faster in fork 1.20x [1.10-1.31], slower in clock 1.50x [1.40-1.60]; no difference in 7.`
+/// `Of 9 probes B is faster in fork 1.20x [1.10-1.31], slower in clock 1.50x [1.40-1.60]; no
+/// difference in 7.`
 pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
     if pairs.is_empty() && alone == 0 {
         return None;
     }
-    let count = |outcomes: &[Outcome]| pairs.iter().filter(|pair| outcomes.contains(&pair.outcome)).count();
-    let mut said: Vec<String> = [Outcome::Faster, Outcome::Slower, Outcome::Larger, Outcome::Smaller]
-        .into_iter()
-        .filter_map(|outcome| named(pairs, outcome).map(|cells| format!("{} in {cells}", outcome.name())))
-        .collect();
+    let count =
+        |outcomes: &[Outcome]| pairs.iter().filter(|pair| outcomes.contains(&pair.outcome)).count();
+    let mut said: Vec<String> =
+        [Outcome::Faster, Outcome::Slower, Outcome::Larger, Outcome::Smaller]
+            .into_iter()
+            .filter_map(|outcome| {
+                named(pairs, outcome).map(|cells| format!("{} in {cells}", outcome.name()))
+            })
+            .collect();
     let rest = [
         (count(&[Outcome::Same]), "no difference in"),
         (count(&[Outcome::Unclear]), "cannot be told apart in"),
         (count(&[Outcome::TooFew]), "too few trials to tell in"),
         (count(&[Outcome::Wrong, Outcome::Failed]), "not judged"),
     ];
-    said.extend(rest.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what} {count}")));
+    said.extend(
+        rest.into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{what} {count}")),
+    );
     let lone = (alone > 0).then(|| format!("{alone} probes are without a partner."));
     let told = (!pairs.is_empty()).then(|| {
-        let of = if pairs.len() == 1 { "Of 1 probe".into() } else { format!("Of {} probes", pairs.len()) };
+        let of = if pairs.len() == 1 {
+            "Of 1 probe".into()
+        } else {
+            format!("Of {} probes", pairs.len())
+        };
         format!("{of}, {letter} against A: {}.", said.join("; "))
     });
     Some(told.into_iter().chain(lone).collect::<Vec<_>>().join(" "))
@@ -89,12 +130,19 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
 
 /// The cells with that outcome, the largest difference first.
 fn named(pairs: &[ProbePair], outcome: Outcome) -> Option<String> {
-    let turned = |of: Ratio| if matches!(outcome, Outcome::Slower | Outcome::Smaller) { of.inverse() } else { of };
-    let mut having: Vec<(&ProbePair, Ratio)> =
-        pairs.iter().filter(|pair| pair.outcome == outcome).filter_map(|pair| Some((pair, turned(pair.ratio?)))).collect();
+    let turned = |of: Ratio| {
+        if matches!(outcome, Outcome::Slower | Outcome::Smaller) { of.inverse() } else { of }
+    };
+    let mut having: Vec<(&ProbePair, Ratio)> = pairs
+        .iter()
+        .filter(|pair| pair.outcome == outcome)
+        .filter_map(|pair| Some((pair, turned(pair.ratio?))))
+        .collect();
     having.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
     let shown = |(pair, of): &(&ProbePair, Ratio)| {
-        let interval = of.interval().map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
+        let interval = of
+            .interval()
+            .map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
         format!("{} {}x{interval}", pair.cell.label(), times(of.ratio))
     };
     let mut said: Vec<String> = having.iter().take(NAMED).map(shown).collect();

@@ -13,16 +13,22 @@ const POINTS: usize = 4;
 /// `B (lab-7) reads cold blocks of 512 B 4.90x as fast as the 2017 MacBook Pro.`
 pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
-        return format!("No cell was measured in both A and {letter}: there is nothing to compare.");
+        return format!(
+            "No cell was measured in both A and {letter}: there is nothing to compare."
+        );
     }
     let (run, run_letter, machine) = match (base.reference, other.reference) {
         (Some(machine), _) => (other, letter, machine),
         (None, machine) => (base, "A", machine.unwrap_or("the other")),
     };
-    let name = if run.host.name.is_empty() { String::new() } else { format!(" ({})", run.host.name) };
+    let name =
+        if run.host.name.is_empty() { String::new() } else { format!(" ({})", run.host.name) };
     // Ratios are those of the second; what is told is how fast the run is.
     let turned = |of: Ratio| if base.reference.is_some() { of } else { of.inverse() };
-    let judged: Vec<&Pair> = cells.iter().filter(|pair| !matches!(pair.outcome, Outcome::Wrong | Outcome::Failed)).collect();
+    let judged: Vec<&Pair> = cells
+        .iter()
+        .filter(|pair| !matches!(pair.outcome, Outcome::Wrong | Outcome::Failed))
+        .collect();
     let mut curves: Vec<Vec<&Pair>> = Vec::new();
     for pair in judged {
         match curves.iter_mut().find(|curve| same(&curve[0].cell, &pair.cell)) {
@@ -60,21 +66,33 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     let job = &curve[0].cell;
     let figure = |pair: &Pair| {
         let Some(ratio) = pair.ratio.map(&turned) else { return String::new() };
-        let interval = ratio.interval().map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
+        let interval = ratio
+            .interval()
+            .map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
         let same = match pair.outcome {
             Outcome::Same => " (no difference)",
             Outcome::Unclear => " (cannot be told)",
             _ => "",
         };
-        format!("{}x{}{same}", times(ratio.ratio), if points == 1 { interval } else { String::new() })
+        format!(
+            "{}x{}{same}",
+            times(ratio.ratio),
+            if points == 1 { interval } else { String::new() }
+        )
     };
-    let way = format!("{}{}", job.backend, if job.threads > 1 { format!(" in {} threads", job.threads) } else { String::new() });
+    let way = format!(
+        "{}{}",
+        job.backend,
+        if job.threads > 1 { format!(" in {} threads", job.threads) } else { String::new() }
+    );
     if job.op == Op::Seek {
         return format!("makes calls of {way} {}", figure(curve[0]));
     }
     let state = if job.cache == Cache::AsIs { String::new() } else { format!("{} ", job.cache) };
     let verb = if job.op == Op::Write { "writes" } else { "reads" };
-    let said: Vec<String> = chosen.map(|pair| format!("{} {}", Axis::Block.show(pair.cell.block), figure(pair))).collect();
+    let said: Vec<String> = chosen
+        .map(|pair| format!("{} {}", Axis::Block.show(pair.cell.block), figure(pair)))
+        .collect();
     format!("{verb} {state}blocks with {way} of {}", said.join(", "))
 }
 

@@ -14,19 +14,28 @@ fn session(cells: &[(Job, u64)]) -> Session {
     plan.cells = cells.iter().map(|(job, _)| job.clone()).collect();
     session.replace_plan(plan);
     for (cell, (_, speed)) in cells.iter().enumerate() {
-        session.trials.extend((1..).zip(SCATTER).map(|(round, part)| testing::trial(cell as u32, round, speed * part * 1024).into()));
+        session.trials.extend(
+            (1..).zip(SCATTER).map(|(round, part)| {
+                testing::trial(cell as u32, round, speed * part * 1024).into()
+            }),
+        );
     }
     session
 }
 
 fn warn(session: &mut Session, cell: usize, id: &'static str, severity: Severity) {
-    let [message, evidence, remedy] = ["the bytes were never stored", "256 MiB", ""].map(String::from);
+    let [message, evidence, remedy] =
+        ["the bytes were never stored", "256 MiB", ""].map(String::from);
     let warning = Warning { id: id.into(), severity, message, evidence, remedy };
     session.verdicts[cell].get_or_insert_default().warnings.push(warning);
 }
 
 fn sweep(backend: &str, speeds: &[u64]) -> Vec<(Job, u64)> {
-    speeds.iter().enumerate().map(|(at, speed)| (job(backend, 4096 << at, Cache::Warm), *speed)).collect()
+    speeds
+        .iter()
+        .enumerate()
+        .map(|(at, speed)| (job(backend, 4096 << at, Cache::Warm), *speed))
+        .collect()
 }
 
 fn versus(a: &Session, b: &Session) -> Versus {
@@ -39,8 +48,12 @@ fn outcomes(versus: &Versus) -> Vec<Outcome> {
 
 #[test]
 fn one_line_sums_it_up() {
-    let a = session(&[sweep("uring", &[100, 200, 400, 800]), sweep("read", &[100, 200, 400, 800])].concat());
-    let b = session(&[sweep("uring", &[131, 262, 400, 800]), sweep("read", &[100, 200, 400, 800])].concat());
+    let a = session(
+        &[sweep("uring", &[100, 200, 400, 800]), sweep("read", &[100, 200, 400, 800])].concat(),
+    );
+    let b = session(
+        &[sweep("uring", &[131, 262, 400, 800]), sweep("read", &[100, 200, 400, 800])].concat(),
+    );
     let found = versus(&a, &b);
     assert_eq!(
         found.text,
@@ -55,12 +68,18 @@ fn one_line_sums_it_up() {
 fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
     let a = session(&sweep("read", &[100; 6]));
     let text = |speeds: &[u64]| versus(&a, &session(&sweep("read", speeds))).text;
-    assert_eq!(text(&[150, 200, 300, 150, 150, 150]), "B against A: 1.50x to 3.00x faster in all 6 cells.");
+    assert_eq!(
+        text(&[150, 200, 300, 150, 150, 150]),
+        "B against A: 1.50x to 3.00x faster in all 6 cells."
+    );
     assert_eq!(
         text(&[150, 150, 100, 100, 50, 50]),
         "B against A: read 1.50x [1.48-1.52] faster from 4 KiB to 8 KiB, no difference from 16 KiB to 32 KiB, 2.00x [1.98-2.02] slower from 64 KiB to 128 KiB."
     );
-    assert_eq!(text(&[150, 100, 150, 100, 150, 50]), "B against A: read faster at 3 of 6, slower at 1 of 6, no difference at 2 of 6.");
+    assert_eq!(
+        text(&[150, 100, 150, 100, 150, 50]),
+        "B against A: read faster at 3 of 6, slower at 1 of 6, no difference at 2 of 6."
+    );
     assert!(!text(&[150, 100, 100, 100, 100, 100]).contains("chance"));
     let lone = text(&[102, 100, 100, 100, 100, 100]);
     assert!(lone.ends_with("Of 6 equal cells chance alone would show 1 difference too: repeat the runs before you trust it."), "{lone}");
@@ -70,23 +89,47 @@ fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
 fn cells_are_matched_by_their_job_and_the_rest_is_listed() {
     let a = session(&sweep("read", &[100, 100]));
     let mut b = session(&[sweep("read", &[100]), sweep("mmap", &[100])].concat());
-    b.plan.skipped.push(Skipped { cell: job("read", 8192, Cache::Warm), reason: "the block\nis larger".into() });
+    b.plan.skipped.push(Skipped {
+        cell: job("read", 8192, Cache::Warm),
+        reason: "the block\nis larger".into(),
+    });
     let found = versus(&a, &b);
     assert_eq!((found.cells.len(), found.cells[0].cell.block), (1, 4096));
-    let alone: Vec<_> = found.alone.iter().map(|a| (a.only_in.as_str(), a.cell.label(), a.reason.as_deref())).collect();
-    assert_eq!(alone, [("A", "read 8 KiB warm".into(), Some("the block is larger")), ("B", "mmap 4 KiB warm".into(), None)]);
+    let alone: Vec<_> = found
+        .alone
+        .iter()
+        .map(|a| (a.only_in.as_str(), a.cell.label(), a.reason.as_deref()))
+        .collect();
+    assert_eq!(
+        alone,
+        [
+            ("A", "read 8 KiB warm".into(), Some("the block is larger")),
+            ("B", "mmap 4 KiB warm".into(), None)
+        ]
+    );
     assert!(found.text.ends_with("2 cells without a partner."), "{}", found.text);
     let none = versus(&a, &session(&sweep("mmap", &[100])));
-    assert!(none.cells.is_empty() && none.text.contains("nothing to compare") && none.alone.len() == 3, "{none:?}");
+    assert!(
+        none.cells.is_empty() && none.text.contains("nothing to compare") && none.alone.len() == 3,
+        "{none:?}"
+    );
 }
 
 #[test]
 fn files_of_another_size_are_compared_and_it_is_said() {
     let a = session(&sweep("read", &[100, 100]));
-    let larger: Vec<_> = sweep("read", &[100, 100]).into_iter().map(|(job, speed)| (Job { span: 2 << 30, ..job }, speed)).collect();
+    let larger: Vec<_> = sweep("read", &[100, 100])
+        .into_iter()
+        .map(|(job, speed)| (Job { span: 2 << 30, ..job }, speed))
+        .collect();
     let found = versus(&a, &session(&larger));
     assert_eq!(found.cells.len(), 2);
-    let span = Difference { about: "settings", what: "span".into(), base: "1 GiB".into(), other: "2 GiB".into() };
+    let span = Difference {
+        about: "settings",
+        what: "span".into(),
+        base: "1 GiB".into(),
+        other: "2 GiB".into(),
+    };
     assert_eq!(found.differences, [span]);
     // Two spans in one session are its axis.
     let both = session(&[larger, sweep("read", &[100])].concat());
@@ -102,10 +145,17 @@ fn what_cannot_be_trusted_is_never_faster() {
     b.errors[2] = Some("EIO".into());
     warn(&mut b, 3, "disturbed", Severity::Misleading);
     let mut found = versus(&a, &b);
-    assert_eq!(outcomes(&found), [Outcome::Wrong, Outcome::TooFew, Outcome::Failed, Outcome::Faster, Outcome::Faster]);
+    assert_eq!(
+        outcomes(&found),
+        [Outcome::Wrong, Outcome::TooFew, Outcome::Failed, Outcome::Faster, Outcome::Faster]
+    );
     assert!(found.cells[1].ratio.is_some_and(|ratio| ratio.interval().is_none()));
     assert_eq!(found.cells[0].reason.as_deref(), Some("the bytes were never stored"));
-    for said in ["1 cell with under 5 trials", "1 cell not judged, because a side is warned", "1 cell not judged, because a side failed"] {
+    for said in [
+        "1 cell with under 5 trials",
+        "1 cell not judged, because a side is warned",
+        "1 cell not judged, because a side failed",
+    ] {
         assert!(found.text.contains(said), "{}", found.text);
     }
     found.differences.retain(|d| d.about == "warnings");
@@ -122,8 +172,14 @@ fn what_else_differs_comes_in_its_order() {
     (b.host.name, b.host.kernel) = ("other".into(), "6.1.0\u{1b}[31m".into());
     b.plan.trial_time.low = std::time::Duration::from_millis(100);
     b.plan.target = crate::plan::TargetSpec::File { path: "/data/b".into(), size: MIB };
-    let found: Vec<_> = versus(&a, &b).differences.into_iter().map(|d| (d.about, d.what, d.base, d.other)).collect();
-    let row = |about, what: &str, base: &str, other: &str| (about, what.into(), base.into(), other.into());
+    let found: Vec<_> = versus(&a, &b)
+        .differences
+        .into_iter()
+        .map(|d| (d.about, d.what, d.base, d.other))
+        .collect();
+    let row = |about, what: &str, base: &str, other: &str| {
+        (about, what.into(), base.into(), other.into())
+    };
     assert_eq!(
         found,
         [
@@ -140,7 +196,10 @@ fn what_else_differs_comes_in_its_order() {
 fn calls_that_move_nothing_are_compared_by_operations() {
     let seek = |speed| session(&[(Job { op: Op::Seek, ..job("read", 1, Cache::AsIs) }, speed)]);
     let found = versus(&seek(100), &seek(200));
-    assert_eq!((outcomes(&found), found.cells[0].base.unwrap().unit), (vec![Outcome::Faster], "1/s"));
+    assert_eq!(
+        (outcomes(&found), found.cells[0].base.unwrap().unit),
+        (vec![Outcome::Faster], "1/s")
+    );
 }
 
 #[test]
@@ -148,7 +207,10 @@ fn more_than_two_are_each_compared_with_the_first() {
     let all: Vec<Session> = (1..=30).map(|n| session(&sweep("read", &[100 * n]))).collect();
     let found = compare(&all).unwrap();
     let letters: Vec<&str> = found.others.iter().map(|other| other.side.letter.as_str()).collect();
-    assert_eq!((found.base.letter.as_str(), letters.len(), letters[0], letters[24], letters[28]), ("A", 29, "B", "Z", "S30"));
+    assert_eq!(
+        (found.base.letter.as_str(), letters.len(), letters[0], letters[24], letters[28]),
+        ("A", 29, "B", "Z", "S30")
+    );
     assert!(found.others[1].text.starts_with("C against A: 3.00x ["), "{}", found.others[1].text);
     assert_eq!(compare::<Session>(&[]), None);
     assert_eq!(compare(&all[..1]).unwrap().others, []);

@@ -16,24 +16,37 @@ const RUNS: usize = 4;
 /// `B against A: uring 1.31x [1.27-1.36] faster below 16 KiB, no difference from 16 KiB on.`
 pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     if cells.is_empty() {
-        return format!("No cell was measured in both A and {letter}: there is nothing to compare.");
+        return format!(
+            "No cell was measured in both A and {letter}: there is nothing to compare."
+        );
     }
     let judged: Vec<&Pair> = cells.iter().filter(|pair| judged(pair.outcome)).collect();
     let mut said = Vec::new();
     if !judged.is_empty() {
-        said.push(format!("{letter} against A: {}.", clauses(&judged, judged.len() == cells.len())));
+        said.push(format!(
+            "{letter} against A: {}.",
+            clauses(&judged, judged.len() == cells.len())
+        ));
     }
-    let differing: Vec<&&Pair> = judged.iter().filter(|pair| pair.outcome != Outcome::Same).collect();
+    let differing: Vec<&&Pair> =
+        judged.iter().filter(|pair| pair.outcome != Outcome::Same).collect();
     let different = differing.len();
     let narrow = differing.iter().all(|pair| pair.ratio.is_some_and(|ratio| is_narrow(&ratio)));
     if different > 0 && judged.len() > 1 && narrow && may_be_chance(different, judged.len()) {
-        let calls = if different == 1 { "1 difference".into() } else { format!("{different} differences") };
+        let calls =
+            if different == 1 { "1 difference".into() } else { format!("{different} differences") };
         said.push(format!("Of {} equal cells chance alone would show {calls} too: repeat the runs before you trust it.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     said.extend(unclear(letter, cells));
-    said.extend(counted(count(Outcome::TooFew), "with under 5 trials on a side: too few trials to tell."));
-    said.extend(counted(count(Outcome::Wrong), "not judged, because a side is warned to be wrong."));
+    said.extend(counted(
+        count(Outcome::TooFew),
+        "with under 5 trials on a side: too few trials to tell.",
+    ));
+    said.extend(counted(
+        count(Outcome::Wrong),
+        "not judged, because a side is warned to be wrong.",
+    ));
     said.extend(counted(count(Outcome::Failed), "not judged, because a side failed."));
     said.extend(counted(alone, "without a partner."));
     said.join(" ")
@@ -41,15 +54,28 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
 
 /// Which cells may or may not differ, and by how much at most.
 fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
-    let open: Vec<f64> = cells.iter().filter(|pair| pair.outcome == Outcome::Unclear).filter_map(|pair| Some(pair.ratio?.most())).collect();
-    let (least, most) = (open.iter().copied().fold(f64::MAX, f64::min), open.iter().copied().fold(1.0, f64::max));
-    let by = if times(least) == times(most) { format!("{}x", times(most)) } else { format!("{}x to {}x", times(least), times(most)) };
+    let open: Vec<f64> = cells
+        .iter()
+        .filter(|pair| pair.outcome == Outcome::Unclear)
+        .filter_map(|pair| Some(pair.ratio?.most()))
+        .collect();
+    let (least, most) =
+        (open.iter().copied().fold(f64::MAX, f64::min), open.iter().copied().fold(1.0, f64::max));
+    let by = if times(least) == times(most) {
+        format!("{}x", times(most))
+    } else {
+        format!("{}x to {}x", times(least), times(most))
+    };
     let whole = if open.len() == cells.len() { format!("{letter} and A: ") } else { String::new() };
     let told = counted(open.len(), "cannot be told apart")?;
-    Some(format!("{whole}{told}: {} may differ by up to {by}.", if open.len() == 1 { "it" } else { "they" }))
+    Some(format!(
+        "{whole}{told}: {} may differ by up to {by}.",
+        if open.len() == 1 { "it" } else { "they" }
+    ))
 }
 
-/// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider ones.
+/// Whether an interval twice as wide would hold 1: chance gives such differences, but hardly wider
+/// ones.
 fn is_narrow(ratio: &Ratio) -> bool {
     let above = if ratio.ratio < 1.0 { ratio.inverse() } else { *ratio };
     above.low.is_some_and(|low| low * low <= above.ratio)
@@ -81,11 +107,14 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
     let axis = Axis::best(judged.iter().map(|pair| &pair.cell));
     let labels = Labels::of(judged.iter().map(|pair| &pair.cell));
     let states = judged.iter().any(|pair| pair.cell.cache != judged[0].cell.cache);
-    let (same, mut differing): (Vec<Curve>, Vec<Curve>) =
-        curves(judged, axis).into_iter().partition(|curve| curve.iter().all(|pair| pair.outcome == Outcome::Same));
+    let (same, mut differing): (Vec<Curve>, Vec<Curve>) = curves(judged, axis)
+        .into_iter()
+        .partition(|curve| curve.iter().all(|pair| pair.outcome == Outcome::Same));
     differing.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
-    let mut said: Vec<String> = differing.iter().take(NAMED).map(|curve| clause(curve, axis, &labels, states)).collect();
-    let more: usize = differing.iter().skip(NAMED).flatten().filter(|pair| pair.outcome != Outcome::Same).count();
+    let mut said: Vec<String> =
+        differing.iter().take(NAMED).map(|curve| clause(curve, axis, &labels, states)).collect();
+    let more: usize =
+        differing.iter().skip(NAMED).flatten().filter(|pair| pair.outcome != Outcome::Same).count();
     if more > 0 {
         said.push(format!("{more} more cells differ"));
     }
@@ -122,7 +151,9 @@ fn largest(curve: &Curve) -> f64 {
 
 fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> String {
     let job = &curve[0].cell;
-    let Some(axis) = axis else { return format!("{} {}", labels.full(job), figure(curve).unwrap_or_default()) };
+    let Some(axis) = axis else {
+        return format!("{} {}", labels.full(job), figure(curve).unwrap_or_default());
+    };
     let name = match job.cache {
         Cache::Cold | Cache::Warm if states => format!("{} {}", job.cache, labels.curve(job, axis)),
         _ => labels.curve(job, axis),
@@ -144,16 +175,19 @@ fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> S
             format!("{name} {}", runs.iter().map(told).collect::<Vec<_>>().join(", "))
         }
         _ => {
-            let told = [Outcome::Faster, Outcome::Slower, Outcome::Same].into_iter().filter_map(|outcome| {
-                let count = curve.iter().filter(|pair| pair.outcome == outcome).count();
-                (count > 0).then(|| format!("{} at {count} of {}", outcome.name(), curve.len()))
-            });
+            let told = [Outcome::Faster, Outcome::Slower, Outcome::Same].into_iter().filter_map(
+                |outcome| {
+                    let count = curve.iter().filter(|pair| pair.outcome == outcome).count();
+                    (count > 0).then(|| format!("{} at {count} of {}", outcome.name(), curve.len()))
+                },
+            );
             format!("{name} {}", told.collect::<Vec<_>>().join(", "))
         }
     }
 }
 
-/// `1.31x [1.27-1.36] faster`, or the range where the pairs differ among themselves; `None` where their outcomes differ.
+/// `1.31x [1.27-1.36] faster`, or the range where the pairs differ among themselves; `None` where
+/// their outcomes differ.
 fn figure(pairs: &[&Pair]) -> Option<String> {
     let outcome = pairs.first()?.outcome;
     if pairs.iter().any(|pair| pair.outcome != outcome) {
@@ -165,18 +199,25 @@ fn figure(pairs: &[&Pair]) -> Option<String> {
     let turned = |ratio: Ratio| if outcome == Outcome::Slower { ratio.inverse() } else { ratio };
     let ratios: Vec<Ratio> = pairs.iter().filter_map(|pair| pair.ratio).map(turned).collect();
     let mean = Ratio::mean(&ratios)?;
-    let alike = ratios.iter().all(|r| r.interval().is_some_and(|(low, high)| low <= mean.ratio && mean.ratio <= high));
+    let alike = ratios
+        .iter()
+        .all(|r| r.interval().is_some_and(|(low, high)| low <= mean.ratio && mean.ratio <= high));
     let text = match mean.interval() {
-        Some((low, high)) if alike => format!("{}x [{}-{}]", times(mean.ratio), times(low), times(high)),
+        Some((low, high)) if alike => {
+            format!("{}x [{}-{}]", times(mean.ratio), times(low), times(high))
+        }
         _ => {
-            let of = |pick: fn(f64, f64) -> f64| ratios.iter().map(|r| r.ratio).reduce(pick).unwrap_or(1.0);
+            let of = |pick: fn(f64, f64) -> f64| {
+                ratios.iter().map(|r| r.ratio).reduce(pick).unwrap_or(1.0)
+            };
             format!("{}x to {}x", times(of(f64::min)), times(of(f64::max)))
         }
     };
     Some(format!("{text} {}", outcome.name()))
 }
 
-/// A ratio: `1.31`, `12`, `0.0310`; three decimals near 1, so that no end of an interval seems to be 1 and is not.
+/// A ratio: `1.31`, `12`, `0.0310`; three decimals near 1, so that no end of an interval seems to
+/// be 1 and is not.
 pub fn times(ratio: f64) -> String {
     match ratio {
         1e5.. => format!("{ratio:.1e}"),

@@ -14,10 +14,14 @@ const CELLS: u32 = 24;
 fn session(cells: u32, trials: u32, mut speed: impl FnMut(u32) -> f64) -> Session {
     let mut session = testing::session(0);
     let mut plan = session.plan.clone();
-    plan.cells = (0..cells).map(|n| job(["read", "mmap"][n as usize % 2], 512 << (n / 2), Cache::Warm)).collect();
+    plan.cells = (0..cells)
+        .map(|n| job(["read", "mmap"][n as usize % 2], 512 << (n / 2), Cache::Warm))
+        .collect();
     session.replace_plan(plan);
     for (cell, round) in (0..cells).flat_map(|cell| (1..=trials).map(move |round| (cell, round))) {
-        session.trials.push(testing::trial(cell, round, (speed(cell) * f64::from(1 << 30)) as u64).into());
+        session
+            .trials
+            .push(testing::trial(cell, round, (speed(cell) * f64::from(1 << 30)) as u64).into());
     }
     session
 }
@@ -48,7 +52,10 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
                 that run. These also hold about 0.5 % for the time between, three times what the halves of the runs differ by; 3 more kept runs of \
                 these cells (--save) would show what this machine differs by itself, and more trials narrow both.";
     assert_eq!(same.text(), said);
-    assert!(same.seen.is_some_and(|(least, most)| (0.06..0.07).contains(&least) && least <= most), "{same:?}");
+    assert!(
+        same.seen.is_some_and(|(least, most)| (0.06..0.07).contains(&least) && least <= most),
+        "{same:?}"
+    );
     // The second is slower beyond doubt, yet perhaps by less than 5 %.
     let found = ruled(&base, &steady(&[0.5, 0.945, 0.8, 2.0]));
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
@@ -68,10 +75,12 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
     run.trials.retain(|trial| trial.cell != 0 && (trial.cell != 1 || trial.round < 4));
     run.errors[2] = Some("EIO".into());
     let [message, evidence, remedy] = ["it is a hole", "", ""].map(String::from);
-    let warning = Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
+    let warning =
+        Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
     run.verdicts[3] = Some(Verdict { warnings: vec![warning], ..Verdict::default() });
     let found = ruled(&base, &run);
-    let open: Vec<(&str, bool)> = found.open.iter().map(|open| (open.why.as_str(), open.wrong)).collect();
+    let open: Vec<(&str, bool)> =
+        found.open.iter().map(|open| (open.why.as_str(), open.wrong)).collect();
     let wanted = [
         ("the budget ended before its first trial", false),
         ("3 of the 5 trials that an interval needs", false),
@@ -79,7 +88,13 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
         ("it is a hole", true),
     ];
     assert_eq!((open, found.judged, found.is_open()), (wanted.to_vec(), 1, true));
-    assert!(found.text().contains("Not judged: read 512 B warm, and 3 more: the budget ended before its first trial."), "{}", found.text());
+    assert!(
+        found.text().contains(
+            "Not judged: read 512 B warm, and 3 more: the budget ended before its first trial."
+        ),
+        "{}",
+        found.text()
+    );
     let mut stalled = base.clone();
     stalled.trials[0] = testing::trial(0, 1, 0).into();
     let found = ruled(&base, &stalled);
@@ -87,18 +102,29 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
     assert_eq!(ruled(&stalled, &base).unheld, 1);
     // Turned round, only the fifth cell is asked for.
     let turned = ruled(&run, &base);
-    assert_eq!((turned.open.len(), turned.unheld, turned.judged, turned.is_open()), (0, 4, 1, false));
-    assert!(turned.text().ends_with("A itself has no sound figure of 4 cells."), "{}", turned.text());
+    assert_eq!(
+        (turned.open.len(), turned.unheld, turned.judged, turned.is_open()),
+        (0, 4, 1, false)
+    );
+    assert!(
+        turned.text().ends_with("A itself has no sound figure of 4 cells."),
+        "{}",
+        turned.text()
+    );
     assert!(ruled(&run, &Session { trials: Vec::new(), ..run.clone() }).is_open());
 }
 
 type Draw = fn(&mut Rng) -> f64;
 
-/// Speeds of equal runs: the spread of a quiet machine (1 to 5 %), two modes, heavy tails, and a machine that others use.
+/// Speeds of equal runs: the spread of a quiet machine (1 to 5 %), two modes, heavy tails, and a
+/// machine that others use.
 const SHAPES: &[(&str, Draw)] = &[
     ("log-normal, 2 %", |r| (0.02 * r.normal()).exp()),
     ("log-normal, 5 %", |r| (0.05 * r.normal()).exp()),
-    ("two modes, one in five", |r| if r.uniform() < 0.8 { 1.0 } else { 0.8 } * (0.01 * r.normal()).exp()),
+    (
+        "two modes, one in five",
+        |r| if r.uniform() < 0.8 { 1.0 } else { 0.8 } * (0.01 * r.normal()).exp(),
+    ),
     ("two modes alike", |r| if r.uniform() < 0.5 { 1.0 } else { 0.9 } * (0.01 * r.normal()).exp()),
     ("heavy tails, 5 %", |r| (0.03 * r.student3()).exp()),
     ("log-normal, 10 %", |r| (0.1 * r.normal()).exp()),
@@ -112,14 +138,24 @@ fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
         for (name, draw) in SHAPES {
             let (mut different, mut fired) = (0, 0);
             for _ in 0..runs {
-                let (base, run) = (session(CELLS, trials, |_| draw(&mut rng)), session(CELLS, trials, |_| draw(&mut rng)));
+                let (base, run) = (
+                    session(CELLS, trials, |_| draw(&mut rng)),
+                    session(CELLS, trials, |_| draw(&mut rng)),
+                );
                 let versus = versus(&base, &run);
-                different += versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Faster | Outcome::Slower)).count();
+                different += versus
+                    .cells
+                    .iter()
+                    .filter(|pair| matches!(pair.outcome, Outcome::Faster | Outcome::Slower))
+                    .count();
                 fired += usize::from(!rule(&base, &versus, LIMIT).slower.is_empty());
             }
             // Three standard errors above 5 %.
             let cells = runs * CELLS as usize;
-            assert!(different * 20 <= cells + 320, "{name}, {trials} trials: {different} of {cells} cells");
+            assert!(
+                different * 20 <= cells + 320,
+                "{name}, {trials} trials: {different} of {cells} cells"
+            );
             // 1 in 30 where the spread is twice the limit, less elsewhere.
             assert!(fired <= 3, "{name}, {trials} trials: {fired} of {runs} gates");
         }
@@ -142,20 +178,39 @@ fn a_slowdown_fires_the_gate_and_a_smaller_one_is_seen() {
         for with_kept in [false, true] {
             let (mut fired, mut seen, mut others) = (0, 0, 0);
             for _ in 0..runs {
-                let mut run = |factors: [f64; 2]| session(CELLS, trials, |cell| factors[cell as usize % 2] * (spread * rng.normal()).exp());
+                let mut run = |factors: [f64; 2]| {
+                    session(CELLS, trials, |cell| {
+                        factors[cell as usize % 2] * (spread * rng.normal()).exp()
+                    })
+                };
                 let base = run([1.0; 2]);
-                let kept = if with_kept { ten_kept(&base, || run([1.0; 2])) } else { Kept::default() };
-                let mut versus = |factors| compare_with(&[base.clone(), run(factors)], &kept).unwrap().others.remove(0);
+                let kept =
+                    if with_kept { ten_kept(&base, || run([1.0; 2])) } else { Kept::default() };
+                let mut versus = |factors| {
+                    compare_with(&[base.clone(), run(factors)], &kept).unwrap().others.remove(0)
+                };
                 // Every second cell is 15 % slower.
                 let found = rule(&base, &versus([0.85, 1.0]), LIMIT);
-                let slowed = found.slower.iter().filter(|pair| pair.cell.backend == base.plan.cells[0].backend).count();
+                let slowed = found
+                    .slower
+                    .iter()
+                    .filter(|pair| pair.cell.backend == base.plan.cells[0].backend)
+                    .count();
                 fired += slowed;
                 others += found.slower.len() - slowed;
-                seen += versus([0.9; 2]).cells.iter().filter(|pair| pair.outcome == Outcome::Slower).count();
+                seen += versus([0.9; 2])
+                    .cells
+                    .iter()
+                    .filter(|pair| pair.outcome == Outcome::Slower)
+                    .count();
             }
             let said = format!("{spread}, {trials} trials, kept runs: {with_kept}");
             let cells = runs * CELLS as usize;
-            assert!(fired * 2 * 100 >= cells * 90 && others == 0, "{said}: {fired} of {} cells, {others} others", cells / 2);
+            assert!(
+                fired * 2 * 100 >= cells * 90 && others == 0,
+                "{said}: {fired} of {} cells, {others} others",
+                cells / 2
+            );
             assert!(seen * 100 >= cells * 75, "{said}: 10 % is seen in {seen} of {cells} cells");
         }
     }

@@ -4,8 +4,20 @@ use crate::stats::Summary;
 
 fn measured(cell: ProbeCell, unit: Unit, values: [f64; 5]) -> ProbeResult {
     let value = Summary::of(&values).map(|summary| SummaryOf { summary, unit: unit.name() });
-    let (trials, estimate, reference, warnings, error, evidence) = (vec![], None, vec![], vec![], None, vec![]);
-    ProbeResult { cell, trials, unit: Some(unit), value, cycles: None, estimate, reference, warnings, error, evidence }
+    let (trials, estimate, reference, warnings, error, evidence) =
+        (vec![], None, vec![], vec![], None, vec![]);
+    ProbeResult {
+        cell,
+        trials,
+        unit: Some(unit),
+        value,
+        cycles: None,
+        estimate,
+        reference,
+        warnings,
+        error,
+        evidence,
+    }
 }
 
 fn about(value: f64) -> [f64; 5] {
@@ -42,21 +54,51 @@ fn reported() -> Vec<ProbeResult> {
 #[test]
 fn what_the_loopback_does_not_explain_is_the_networks() {
     let network = network(&reported());
-    let shares: Vec<(String, f64)> = network.shares.iter().map(|share| (share.cell.probe.clone(), share.network.round())).collect();
+    let shares: Vec<(String, f64)> = network
+        .shares
+        .iter()
+        .map(|share| (share.cell.probe.clone(), share.network.round()))
+        .collect();
     // 10.134 ms less 0.336 ms for 1 MB.
-    assert_eq!(shares, [("rtt".into(), 116_834.0), ("connect".into(), 146_021.0), ("net-bandwidth".into(), 9_797_835.0)]);
+    assert_eq!(
+        shares,
+        [
+            ("rtt".into(), 116_834.0),
+            ("connect".into(), 146_021.0),
+            ("net-bandwidth".into(), 9_797_835.0)
+        ]
+    );
     let share = &network.shares[0];
-    assert_eq!((share.low, share.high), (Some(172_482.0 * 0.98 - 55_648.0 * 1.02), Some(172_482.0 * 1.02 - 55_648.0 * 0.98)));
+    assert_eq!(
+        (share.low, share.high),
+        (Some(172_482.0 * 0.98 - 55_648.0 * 1.02), Some(172_482.0 * 1.02 - 55_648.0 * 0.98))
+    );
     // What the report says of them.
-    let trips: Vec<String> = network.setups.iter().map(|of| format!("{:.1}", of.round_trips)).collect();
+    let trips: Vec<String> =
+        network.setups.iter().map(|of| format!("{:.1}", of.round_trips)).collect();
     assert_eq!(trips, ["1.4", "1.3"]);
     let lines = network.lines();
-    assert_eq!(lines[0], "the network's share of a round trip: 117 µs of 172 µs (68 %) for by tcp, 56 B");
-    assert_eq!(lines[1], "the network's share of the time for 1 MB: 9.80 ms of 10.1 ms (97 %) for 1 MiB at once");
+    assert_eq!(
+        lines[0],
+        "the network's share of a round trip: 117 µs of 172 µs (68 %) for by tcp, 56 B"
+    );
+    assert_eq!(
+        lines[1],
+        "the network's share of the time for 1 MB: 9.80 ms of 10.1 ms (97 %) for 1 MiB at once"
+    );
     assert_eq!(lines[2], "the network's share of setting up a connection: 146 µs of 225 µs (65 %)");
-    assert_eq!(lines[3], "setting up a connection in round trips: 1.42 to loopback; 1.30 to remote");
-    assert_eq!(lines[4], "1 MB (10^6 bytes) takes 336 µs (1 MiB, to loopback); 10.1 ms (1 MiB, to remote)");
-    assert_eq!(network.sentence().unwrap(), "The network's share of a round trip is 117 µs of 172 µs (68 %).");
+    assert_eq!(
+        lines[3],
+        "setting up a connection in round trips: 1.42 to loopback; 1.30 to remote"
+    );
+    assert_eq!(
+        lines[4],
+        "1 MB (10^6 bytes) takes 336 µs (1 MiB, to loopback); 10.1 ms (1 MiB, to remote)"
+    );
+    assert_eq!(
+        network.sentence().unwrap(),
+        "The network's share of a round trip is 117 µs of 172 µs (68 %)."
+    );
 }
 
 #[test]
@@ -64,10 +106,17 @@ fn without_a_partner_or_a_difference_nothing_is_claimed() {
     let mut probes = reported();
     probes[1] = measured(rtt("remote"), Unit::Nanos, about(56_000.0));
     assert!(network(&probes).lines()[0].contains("no difference at 56.0 µs"));
-    assert!(network(&probes).sentence().unwrap().starts_with("No difference between a round trip to the other machine (56.0 µs)"));
+    assert!(
+        network(&probes)
+            .sentence()
+            .unwrap()
+            .starts_with("No difference between a round trip to the other machine (56.0 µs)")
+    );
     probes[0].error = Some("it failed".into());
     let found = network(&probes);
-    assert!(found.shares.iter().all(|share| share.cell.probe != "rtt") && found.sentence().is_none());
+    assert!(
+        found.shares.iter().all(|share| share.cell.probe != "rtt") && found.sentence().is_none()
+    );
     assert_eq!(found.setups.len(), 1, "that to the peer");
     assert_eq!(network(&[]), Network::default());
     assert!(network(&probes[2..3]).lines().is_empty());

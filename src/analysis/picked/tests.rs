@@ -37,9 +37,15 @@ fn as_many_threads_as_read_are_what_a_share_is_of() {
         let results = results(&session);
         answer_with(&session, &results, &[]).picked[0].ceiling.clone().unwrap()
     };
-    assert_eq!((of(1).name.as_str(), of(1).bytes_per_second), ("1 thread can read from memory", 2e10));
+    assert_eq!(
+        (of(1).name.as_str(), of(1).bytes_per_second),
+        ("1 thread can read from memory", 2e10)
+    );
     // More than there are CPUs are no faster than one on each.
-    assert_eq!((of(20).name.as_str(), of(20).bytes_per_second), ("2 threads can read from memory", 43e9));
+    assert_eq!(
+        (of(20).name.as_str(), of(20).bytes_per_second),
+        ("2 threads can read from memory", 43e9)
+    );
 }
 
 #[test]
@@ -48,18 +54,31 @@ fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
     for event in testing::picked() {
         if let Event::Verdict { cell, verdict } = event {
             let source = Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 });
-            session.apply(&Event::Verdict { cell, verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }) });
+            session.apply(&Event::Verdict {
+                cell,
+                verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }),
+            });
         }
     }
     let text = |session: &Session| answer_with(session, &results(session), &[]).text;
-    assert!(text(&session).contains("20.0 GiB/s (what this disk can give is not known: --rated SPEED says it)"), "{}", text(&session));
+    assert!(
+        text(&session)
+            .contains("20.0 GiB/s (what this disk can give is not known: --rated SPEED says it)"),
+        "{}",
+        text(&session)
+    );
     session.plan.rated = Some(42_949_672_960);
-    assert!(text(&session).contains("50 % of the 40.0 GiB/s that the disk's vendor names"), "{}", text(&session));
+    assert!(
+        text(&session).contains("50 % of the 40.0 GiB/s that the disk's vendor names"),
+        "{}",
+        text(&session)
+    );
 }
 
 #[test]
 fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
-    let reasons: Vec<String> = skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
+    let reasons: Vec<String> =
+        skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
     assert_eq!(reasons.len(), 2);
     assert_eq!(reasons[0], "tried for a moment it gave 10.0 GiB/s, less than what was picked");
     assert!(reasons[1].contains("is closed"));
@@ -68,8 +87,15 @@ fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
 #[test]
 fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() {
     let dir = tempfile::tempdir().unwrap();
-    let mut recorder =
-        Recorder::create(dir.path(), None, "x", &Default::default(), &testing::plan(3), std::time::UNIX_EPOCH + testing::CREATED).unwrap();
+    let mut recorder = Recorder::create(
+        dir.path(),
+        None,
+        "x",
+        &Default::default(),
+        &testing::plan(3),
+        std::time::UNIX_EPOCH + testing::CREATED,
+    )
+    .unwrap();
     testing::picked().iter().for_each(|event| recorder.event(event));
     recorder.finish(crate::record::End::Finished);
     let loaded = load(recorder.path()).unwrap();
@@ -77,7 +103,11 @@ fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() 
     assert_eq!(text(&loaded), text(&session()));
     assert!(!loaded.picks[0].left_out[0].why.contains('\u{1b}'));
     let written = std::fs::read_to_string(recorder.path()).unwrap();
-    std::fs::write(recorder.path(), written.replace("\"kind\":\"pick\",\"cell\":1", "\"kind\":\"pick\",\"cell\":9")).unwrap();
+    std::fs::write(
+        recorder.path(),
+        written.replace("\"kind\":\"pick\",\"cell\":1", "\"kind\":\"pick\",\"cell\":9"),
+    )
+    .unwrap();
     let damaged = load(recorder.path()).unwrap();
     assert_eq!((damaged.picks.len(), damaged.lost), (0, 1));
 }

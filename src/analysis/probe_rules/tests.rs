@@ -6,16 +6,38 @@ use crate::session::{Session, testing};
 
 /// A session of one probe with these figures, expected at 10 to 20 ns.
 fn session(values: &[f64]) -> Session {
-    let plan = Plan { target: TargetSpec::None, probes: vec![ProbeCell::new("clock", [])], ..testing::plan(0) };
-    let mut session = Session::new("lab".into(), String::new(), "2026-11-21T09:30:11Z".into(), Default::default(), plan);
-    let figure = |(round, value): (u32, &f64)| ProbeTrial { cell: 0, round, value: *value, unit: Unit::Nanos, cycles: None, short: false };
+    let plan = Plan {
+        target: TargetSpec::None,
+        probes: vec![ProbeCell::new("clock", [])],
+        ..testing::plan(0)
+    };
+    let mut session = Session::new(
+        "lab".into(),
+        String::new(),
+        "2026-11-21T09:30:11Z".into(),
+        Default::default(),
+        plan,
+    );
+    let figure = |(round, value): (u32, &f64)| ProbeTrial {
+        cell: 0,
+        round,
+        value: *value,
+        unit: Unit::Nanos,
+        cycles: None,
+        short: false,
+    };
     session.probe_trials = (1..).zip(values).map(figure).collect();
-    session.probe_findings[0].estimate = Some(Estimate { low: 10.0, high: 20.0, reason: "30 cycles".into() });
+    session.probe_findings[0].estimate =
+        Some(Estimate { low: 10.0, high: 20.0, reason: "30 cycles".into() });
     session
 }
 
 fn found(values: &[f64]) -> Vec<(String, Severity)> {
-    probes(&session(values))[0].warnings.iter().map(|warning| (warning.id.to_string(), warning.severity)).collect()
+    probes(&session(values))[0]
+        .warnings
+        .iter()
+        .map(|warning| (warning.id.to_string(), warning.severity))
+        .collect()
 }
 
 #[test]
@@ -36,7 +58,10 @@ fn a_warning_says_what_was_measured_and_what_to_do() {
     let warnings = probes(&session(&[80.0])).remove(0).warnings;
     assert_eq!(warnings.len(), 2);
     let [few, beyond] = &warnings[..] else { panic!("{warnings:?}") };
-    assert_eq!((few.message.as_str(), few.evidence.as_str()), ("1 batch cannot give a confidence interval", "5 are needed"));
+    assert_eq!(
+        (few.message.as_str(), few.evidence.as_str()),
+        ("1 batch cannot give a confidence interval", "5 are needed")
+    );
     assert!(beyond.message.starts_with("the figure is 4.00 times the upper end"), "{beyond:?}");
     assert_eq!(beyond.evidence, "80.0 ns against 10.0 ns to 20.0 ns: 30 cycles");
     assert!(warnings.iter().all(|warning| !warning.remedy.is_empty()));

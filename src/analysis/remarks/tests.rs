@@ -9,13 +9,33 @@ fn probe(id: &str, params: &[(&'static str, Param)], nanos: f64) -> ProbeResult 
     let value = Summary::of(&[nanos]).map(|summary| SummaryOf { summary, unit: "ns" });
     let cell = ProbeCell::new(id, params.iter().cloned());
     let (unit, cycles, estimate, error) = (Some(Unit::Nanos), None, None, None);
-    ProbeResult { cell, trials: vec![], unit, value, cycles, estimate, reference: vec![], warnings: vec![], error, evidence: vec![] }
+    ProbeResult {
+        cell,
+        trials: vec![],
+        unit,
+        value,
+        cycles,
+        estimate,
+        reference: vec![],
+        warnings: vec![],
+        error,
+        evidence: vec![],
+    }
 }
 
 fn said(probes: &[ProbeResult]) -> Vec<String> {
-    let cache = |level, kind: &str, size| CacheLevel { level, kind: kind.into(), size, ..CacheLevel::default() };
-    let caches =
-        vec![cache(1, "data", 32 << 10), cache(1, "instruction", 32 << 10), cache(2, "unified", 1 << 20), cache(3, "unified", 16 << 20)];
+    let cache = |level, kind: &str, size| CacheLevel {
+        level,
+        kind: kind.into(),
+        size,
+        ..CacheLevel::default()
+    };
+    let caches = vec![
+        cache(1, "data", 32 << 10),
+        cache(1, "instruction", 32 << 10),
+        cache(2, "unified", 1 << 20),
+        cache(3, "unified", 16 << 20),
+    ];
     remarks(probes, &Host { caches, ..Host::default() })
 }
 
@@ -33,22 +53,34 @@ fn nothing_is_said_of_what_was_not_measured() {
 fn a_system_call_is_worth_its_procedure_calls() {
     let getpid = probe("syscall", &[("call", "getpid".into()), ("path", "inline".into())], 150.0);
     let call = probe("call", &[("arguments", 0.into())], 1.5);
-    assert_eq!(said(&[getpid, call]), ["A system call (150 ns) is worth 100 procedure calls (1.50 ns)."]);
+    assert_eq!(
+        said(&[getpid, call]),
+        ["A system call (150 ns) is worth 100 procedure calls (1.50 ns)."]
+    );
 }
 
 #[test]
 fn what_failed_says_nothing() {
     let getpid = probe("syscall", &[("call", "getpid".into()), ("path", "inline".into())], 150.0);
-    let failed = |of: ProbeResult| ProbeResult { error: Some("killed in its third round".into()), ..of };
+    let failed =
+        |of: ProbeResult| ProbeResult { error: Some("killed in its third round".into()), ..of };
     assert!(said(&[getpid, failed(probe("call", &[("arguments", 0.into())], 1.5))]).is_empty());
-    assert!(said(&calls(|n| 1.0 + n as f64).into_iter().map(failed).collect::<Vec<_>>()).is_empty());
+    assert!(
+        said(&calls(|n| 1.0 + n as f64).into_iter().map(failed).collect::<Vec<_>>()).is_empty()
+    );
 }
 
 #[test]
 fn the_price_of_an_argument_is_the_slope_where_it_is_sure() {
     assert_eq!(said(&calls(|n| 1.0 + 0.25 * n as f64)), ["Each argument of a call adds 0.25 ns."]);
-    assert_eq!(said(&calls(|n| if n % 2 == 0 { 1.0 } else { 2.0 })), ["An argument of a call adds nothing that can be told from noise."]);
-    assert_eq!(said(&calls(|_| 1.0)), ["An argument of a call adds nothing that can be told from noise."]);
+    assert_eq!(
+        said(&calls(|n| if n % 2 == 0 { 1.0 } else { 2.0 })),
+        ["An argument of a call adds nothing that can be told from noise."]
+    );
+    assert_eq!(
+        said(&calls(|_| 1.0)),
+        ["An argument of a call adds nothing that can be told from noise."]
+    );
 }
 
 #[test]
@@ -60,7 +92,9 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
         24 => 45.0,
         _ => 100.0,
     };
-    let mut probes: Vec<ProbeResult> = (12..=30).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
+    let mut probes: Vec<ProbeResult> = (12..=30)
+        .map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits)))
+        .collect();
     // Another stride is another curve.
     probes.push(probe("latency", &[("bytes", 4096.into()), ("stride", 64.into())], 1000.0));
     let text = "A load takes: L1d to 32 KiB 1.50 ns, L2 to 1 MiB 4.50 ns, L3 to 8 MiB 18.0 ns, memory to 1 GiB 100 ns.";
@@ -70,9 +104,14 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
 #[test]
 fn the_reach_of_the_tlb_is_told_in_pages() {
     let cost = |pages: u64| if pages <= 64 { 1.2 } else { 4.0 };
-    let probes: Vec<ProbeResult> =
-        (3..=12).map(|bits| 1u64 << bits).map(|pages| probe("tlb", &[("pages", pages.into())], cost(pages))).collect();
-    assert_eq!(said(&probes), ["A load from each of so many pages takes: 64 pages 1.20 ns, 4096 pages 4.00 ns."]);
+    let probes: Vec<ProbeResult> = (3..=12)
+        .map(|bits| 1u64 << bits)
+        .map(|pages| probe("tlb", &[("pages", pages.into())], cost(pages)))
+        .collect();
+    assert_eq!(
+        said(&probes),
+        ["A load from each of so many pages takes: 64 pages 1.20 ns, 4096 pages 4.00 ns."]
+    );
 }
 
 fn read(id: &str, pattern: &'static str, bytes: u64, cold: bool, nanos: f64) -> ProbeResult {
@@ -82,29 +121,62 @@ fn read(id: &str, pattern: &'static str, bytes: u64, cold: bool, nanos: f64) -> 
 
 #[test]
 fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
-    let far = [(1890, 80e3), (11390, 601e3), (1 << 20, 9e6)].map(|(bytes, nanos)| read("remote-read", "seq", bytes, false, nanos));
-    let near = [(1890, 58e3), (11390, 276e3), (2 << 20, 1e6)].map(|(bytes, nanos)| read("file-read", "seq", bytes, false, nanos));
+    let far = [(1890, 80e3), (11390, 601e3), (1 << 20, 9e6)]
+        .map(|(bytes, nanos)| read("remote-read", "seq", bytes, false, nanos));
+    let near = [(1890, 58e3), (11390, 276e3), (2 << 20, 1e6)]
+        .map(|(bytes, nanos)| read("file-read", "seq", bytes, false, nanos));
     assert!(said(&far).is_empty() && said(&near).is_empty());
     let both: Vec<ProbeResult> = far.into_iter().chain(near).collect();
-    assert_eq!(said(&both), ["The network penalty of 11.1 KiB in order, read before: 325 µs more, 2.2 times (601 µs against 276 µs)."]);
+    assert_eq!(
+        said(&both),
+        [
+            "The network penalty of 11.1 KiB in order, read before: 325 µs more, 2.2 times (601 µs against 276 µs)."
+        ]
+    );
     // Cold and random are curves of their own.
-    let cold = [read("remote-read", "random", 4096, true, 5e6), read("file-read", "random", 4096, true, 6e6)];
-    assert_eq!(said(&cold), ["The network penalty of 4 KiB in random order, not cached here: none (5.00 ms against 6.00 ms)."]);
-    let mixed = [read("remote-read", "random", 4096, true, 5e6), read("file-read", "random", 4096, false, 1e6)];
+    let cold = [
+        read("remote-read", "random", 4096, true, 5e6),
+        read("file-read", "random", 4096, true, 6e6),
+    ];
+    assert_eq!(
+        said(&cold),
+        [
+            "The network penalty of 4 KiB in random order, not cached here: none (5.00 ms against 6.00 ms)."
+        ]
+    );
+    let mixed = [
+        read("remote-read", "random", 4096, true, 5e6),
+        read("file-read", "random", 4096, false, 1e6),
+    ];
     assert!(said(&mixed).is_empty());
 }
 
 #[test]
 fn a_device_and_a_crowd_are_told_as_ratios() {
-    let sizes = [64 << 10, 1 << 20, 16 << 20].map(|bytes| read("file-read", "seq", bytes, false, bytes as f64 / 4.0));
-    let cold = [(64 << 10, 1e6), (1 << 20, 524_288.0)].map(|(bytes, nanos)| read("file-read", "seq", bytes, true, nanos));
+    let sizes = [64 << 10, 1 << 20, 16 << 20]
+        .map(|bytes| read("file-read", "seq", bytes, false, bytes as f64 / 4.0));
+    let cold = [(64 << 10, 1e6), (1 << 20, 524_288.0)]
+        .map(|(bytes, nanos)| read("file-read", "seq", bytes, true, nanos));
     let random = [read("file-read", "random", 1 << 20, true, 262_144.0 * 50.0)];
     let all: Vec<ProbeResult> = sizes.into_iter().chain(cold).chain(random).collect();
-    assert_eq!(said(&all), ["A file of 1 MiB from the device takes 2.0 times as long as cached, in random order 50.0 times."]);
+    assert_eq!(
+        said(&all),
+        [
+            "A file of 1 MiB from the device takes 2.0 times as long as cached, in random order 50.0 times."
+        ]
+    );
     let crowd = |counts: &[u64]| -> Vec<ProbeResult> {
-        counts.iter().map(|count| probe("contention", &[("processes", (*count).into())], 1000.0 * *count as f64)).collect()
+        counts
+            .iter()
+            .map(|count| {
+                probe("contention", &[("processes", (*count).into())], 1000.0 * *count as f64)
+            })
+            .collect()
     };
-    assert_eq!(said(&crowd(&[1, 2, 4])), ["With 4 processes that read at once a block takes each 4.0 times as long as one alone."]);
+    assert_eq!(
+        said(&crowd(&[1, 2, 4])),
+        ["With 4 processes that read at once a block takes each 4.0 times as long as one alone."]
+    );
     assert!(said(&crowd(&[1])).is_empty() && said(&crowd(&[2, 4])).is_empty());
 }
 
@@ -112,12 +184,16 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
 fn a_step_that_goes_far_beyond_a_cache_does_not_have_its_name() {
     let step = |first: u32, at: u32, last: u32| -> Vec<String> {
         let nanos = |bits| if bits <= at { 20.0 } else { 160.0 };
-        let probes: Vec<ProbeResult> =
-            (first..=last).map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits))).collect();
+        let probes: Vec<ProbeResult> = (first..=last)
+            .map(|bits| probe("latency", &[("bytes", (1u64 << bits).into())], nanos(bits)))
+            .collect();
         said(&probes)
     };
     // It begins at 16 MiB, which the L3 cache still holds.
     assert_eq!(step(21, 23, 28), ["A load takes: L3 to 8 MiB 20.0 ns, memory to 256 MiB 160 ns."]);
     // Where its middle is the cache's and its end is not, it bears both names.
-    assert_eq!(step(18, 20, 26), ["A load takes: L2 to 1 MiB 20.0 ns, L3 and memory to 64 MiB 160 ns."]);
+    assert_eq!(
+        step(18, 20, 26),
+        ["A load takes: L2 to 1 MiB 20.0 ns, L3 and memory to 64 MiB 160 ns."]
+    );
 }

@@ -5,7 +5,12 @@ use crate::record::{Event, Verdict};
 use crate::session::testing::{job, session, trial, trial_event};
 
 fn read(trials: Vec<Trial>) -> CellResult {
-    result(&job("read", 4096, Cache::Warm), trials.into_iter().map(Into::into).collect(), None, None)
+    result(
+        &job("read", 4096, Cache::Warm),
+        trials.into_iter().map(Into::into).collect(),
+        None,
+        None,
+    )
 }
 
 #[test]
@@ -15,8 +20,14 @@ fn cut_trials_do_not_count_unless_all_were_cut() {
     let four = read(trials.clone());
     assert_eq!(four.counted(), [0, 1, 2, 3]);
     let throughput = four.throughput.unwrap();
-    assert_eq!((throughput.summary.median, throughput.summary.low, throughput.unit), (2.5 * 4096.0, None, "B/s"));
-    assert_eq!((four.operations.unwrap().summary.max, four.syscalls.unwrap().summary.min), (4.0, 2.0));
+    assert_eq!(
+        (throughput.summary.median, throughput.summary.low, throughput.unit),
+        (2.5 * 4096.0, None, "B/s")
+    );
+    assert_eq!(
+        (four.operations.unwrap().summary.max, four.syscalls.unwrap().summary.min),
+        (4.0, 2.0)
+    );
     for trial in &mut trials {
         trial.short = true;
     }
@@ -25,7 +36,8 @@ fn cut_trials_do_not_count_unless_all_were_cut() {
 
 #[test]
 fn outliers_are_flagged_by_trial_and_stay_in_the_summary() {
-    let mut trials: Vec<Trial> = [100, 101, 7, 99, 100, 250].iter().map(|n| trial(0, 1, n << 20)).collect();
+    let mut trials: Vec<Trial> =
+        [100, 101, 7, 99, 100, 250].iter().map(|n| trial(0, 1, n << 20)).collect();
     trials[2].short = true;
     let result = read(trials);
     assert_eq!(result.outliers(), [5]);
@@ -49,12 +61,21 @@ fn only_cells_that_were_reached_have_results_and_the_others_say_why_not() {
     session.apply(&trial_event(2, 1, 1 << 20));
     session.apply(&Event::Failed { cell: 0, error: "EIO".into() });
     session.plan.skipped.push(Skipped { cell: job("mmap", 1, Cache::AsIs), reason: "no".into() });
-    let errors: Vec<_> = results(&session).into_iter().map(|result| (result.cell.block, result.error)).collect();
+    let errors: Vec<_> =
+        results(&session).into_iter().map(|result| (result.cell.block, result.error)).collect();
     assert_eq!(errors, [(4096, Some("EIO".into())), (16384, None)]);
-    for (end, reason) in [(None, "stopped"), (Some(End::Budget), "budget"), (Some(End::Failed), "failed"), (Some(End::Goal), "skipped")] {
+    for (end, reason) in [
+        (None, "stopped"),
+        (Some(End::Budget), "budget"),
+        (Some(End::Failed), "failed"),
+        (Some(End::Goal), "skipped"),
+    ] {
         session.end = end;
         let skipped = skipped(&session);
-        assert_eq!((skipped.len(), skipped[0].reason.as_str(), skipped[1].cell.block), (2, "no", 8192));
+        assert_eq!(
+            (skipped.len(), skipped[0].reason.as_str(), skipped[1].cell.block),
+            (2, "no", 8192)
+        );
         assert!(skipped[1].reason.contains(reason), "{}", skipped[1].reason);
     }
 }
@@ -84,7 +105,9 @@ fn the_document_has_every_key_of_the_contract() {
     );
     assert_result(&value["results"][0]);
     session.id.clear();
-    assert!(serde_json::to_value(crate::analysis::document(&session)).unwrap()["session"].is_null());
+    assert!(
+        serde_json::to_value(crate::analysis::document(&session)).unwrap()["session"].is_null()
+    );
 }
 
 fn keys(value: &serde_json::Value) -> Vec<String> {
@@ -111,8 +134,14 @@ fn assert_result(row: &serde_json::Value) {
     ] {
         assert!(row[key].is_null(), "{key}");
     }
-    assert_eq!(keys(&row["throughput"]), ["high", "low", "max", "mean", "median", "min", "stddev", "unit"]);
-    for key in "backend op pattern block count span threads depth cache direct xor sync mix cpu_cache".split(' ') {
+    assert_eq!(
+        keys(&row["throughput"]),
+        ["high", "low", "max", "mean", "median", "min", "stddev", "unit"]
+    );
+    for key in
+        "backend op pattern block count span threads depth cache direct xor sync mix cpu_cache"
+            .split(' ')
+    {
         assert!(row["cell"].get(key).is_some(), "{key}");
     }
     for key in
@@ -126,8 +155,14 @@ fn assert_result(row: &serde_json::Value) {
 
 #[test]
 fn latency_and_source_come_from_the_verdict() {
-    let latency = Latency { count: 9, every: 1, mean: 5.0, max: 7.0, p50: Some(5.0), ..Latency::default() };
-    let verdict = Verdict { latency: Some(latency), source_reason: "resident".into(), amplification: Some(1.5), ..Verdict::default() };
+    let latency =
+        Latency { count: 9, every: 1, mean: 5.0, max: 7.0, p50: Some(5.0), ..Latency::default() };
+    let verdict = Verdict {
+        latency: Some(latency),
+        source_reason: "resident".into(),
+        amplification: Some(1.5),
+        ..Verdict::default()
+    };
     let of = |verdict: &Verdict| result(&job("read", 1, Cache::Warm), vec![], Some(verdict), None);
     let result = of(&verdict);
     assert_eq!((result.latency.unwrap().mean, result.latency.unwrap().unit), (5.0, "ns"));

@@ -11,7 +11,8 @@ use crate::plan::Job;
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};
 
-/// A line that misses a point by more than its interval and more than this does not describe the curve.
+/// A line that misses a point by more than its interval and more than this does not describe the
+/// curve.
 const FITS: f64 = 0.25;
 
 /// The normal distribution's 97.5 % point: half an interval is so many standard errors.
@@ -76,7 +77,8 @@ impl Point {
         let point = Point {
             bytes: result.cell.block as f64,
             nanos: each(summary.median),
-            // Under five trials all that is known is their range, which is narrower than an interval: less is claimed then.
+            // Under five trials all that is known is their range, which is narrower than an
+            // interval: less is claimed then.
             low: each(summary.high.unwrap_or(summary.max)),
             high: each(summary.low.unwrap_or(summary.min).max(f64::MIN_POSITIVE)).min(f64::MAX),
         };
@@ -98,7 +100,9 @@ impl Point {
 pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
     let mut order: Vec<Job> = Vec::new();
     let mut points: HashMap<Job, Vec<Point>> = HashMap::new();
-    for result in results.iter().filter(|result| result.wrong().is_none() && moves_data(&result.cell)) {
+    for result in
+        results.iter().filter(|result| result.wrong().is_none() && moves_data(&result.cell))
+    {
         let Some(point) = Point::of(result) else { continue };
         let curve = Axis::Block.without(&result.cell);
         if !points.contains_key(&curve) {
@@ -126,7 +130,8 @@ fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
 
 /// What these points tell, and the cost that goes with it; `None` under three sizes.
 ///
-/// Each claim holds of every point: within its interval or, where the text says how far off, within [`FITS`].
+/// Each claim holds of every point: within its interval or, where the text says how far off, within
+/// [`FITS`].
 pub fn told(points: &[Point]) -> Option<(Model, Cost)> {
     let fitted: Vec<(f64, f64)> = points.iter().map(|point| (point.bytes, point.nanos)).collect();
     let mut errors: Vec<f64> = points.iter().map(Point::error).collect();
@@ -140,11 +145,25 @@ pub fn told(points: &[Point]) -> Option<(Model, Cost)> {
     // Where either would do, the points do not tell which.
     Some(match (fixed, byte) {
         (Some((fixed, low, high)), None) => {
-            let cost = Cost { fixed, fixed_low: low, fixed_high: high, per_byte: 0.0, per_byte_low: 0.0, ..line };
+            let cost = Cost {
+                fixed,
+                fixed_low: low,
+                fixed_high: high,
+                per_byte: 0.0,
+                per_byte_low: 0.0,
+                ..line
+            };
             (Model::Fixed, Cost { misfit: misfit(&cost, points), ..cost })
         }
         (None, Some((per_byte, low, high))) => {
-            let cost = Cost { fixed: 0.0, fixed_low: 0.0, per_byte, per_byte_low: low, per_byte_high: high, ..line };
+            let cost = Cost {
+                fixed: 0.0,
+                fixed_low: 0.0,
+                per_byte,
+                per_byte_low: low,
+                per_byte_high: high,
+                ..line
+            };
             (Model::Bandwidth, Cost { misfit: misfit(&cost, points), ..cost })
         }
         _ if fits => (Model::Unknown, line),
@@ -165,11 +184,13 @@ fn off(line: &Cost, point: &Point) -> f64 {
     point.nanos / line.nanos(point.bytes).max(f64::MIN_POSITIVE) - 1.0
 }
 
-/// The cost per `unit` that lies in the intervals of all points, with its least and most; `None` where none does.
+/// The cost per `unit` that lies in the intervals of all points, with its least and most; `None`
+/// where none does.
 fn same(points: &[Point], unit: fn(&Point) -> f64) -> Option<(f64, f64, f64)> {
     let low = points.iter().map(|point| point.low / unit(point)).fold(0.0, f64::max);
     let high = points.iter().map(|point| point.high / unit(point)).fold(f64::MAX, f64::min);
-    let mean = points.iter().map(|point| (point.nanos / unit(point)).ln()).sum::<f64>() / points.len() as f64;
+    let mean = points.iter().map(|point| (point.nanos / unit(point)).ln()).sum::<f64>()
+        / points.len() as f64;
     (0.0 < low && low <= high).then(|| (mean.exp().clamp(low, high), low, high))
 }
 
@@ -179,26 +200,47 @@ fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
     let largest = points.iter().map(|point| point.bytes).fold(0.0, f64::max) as u64;
     let sizes = format!("from {} to {}", show_bytes(smallest), show_bytes(largest));
     let worst = points.iter().max_by(|a, b| off(cost, a).abs().total_cmp(&off(cost, b).abs()));
-    let missed = |point: &Point| format!("{} is off by {}", show_bytes(point.bytes as u64), show_share(off(cost, point).abs().min(9.99)));
+    let missed = |point: &Point| {
+        format!(
+            "{} is off by {}",
+            show_bytes(point.bytes as u64),
+            show_share(off(cost, point).abs().min(9.99))
+        )
+    };
     match (model, cost.bandwidth()) {
         (Model::Both, Some(bandwidth)) => {
             let half = cost.half().filter(|half| *half >= 1.0 && *half < 1e15);
-            let equal = half.map_or(String::new(), |half| format!(", equal at {}", show_bytes(half as u64)));
-            let off = worst.filter(|_| !within(cost, points)).map_or(String::new(), |point| format!(" ({})", missed(point)));
-            format!("{} per operation + {}{each}{equal}{off}", show_nanos(cost.fixed), show_rate(bandwidth))
+            let equal = half
+                .map_or(String::new(), |half| format!(", equal at {}", show_bytes(half as u64)));
+            let off = worst
+                .filter(|_| !within(cost, points))
+                .map_or(String::new(), |point| format!(" ({})", missed(point)));
+            format!(
+                "{} per operation + {}{each}{equal}{off}",
+                show_nanos(cost.fixed),
+                show_rate(bandwidth)
+            )
         }
         (Model::Fixed, _) => {
-            format!("{} per operation at all sizes {sizes}; what a byte costs cannot be told from these", show_nanos(cost.fixed))
+            format!(
+                "{} per operation at all sizes {sizes}; what a byte costs cannot be told from these",
+                show_nanos(cost.fixed)
+            )
         }
         (Model::Bandwidth, Some(bandwidth)) => {
             let rate = show_rate(bandwidth);
-            format!("{rate}{each} at all sizes {sizes}; what an operation costs beside its bytes cannot be told from these")
+            format!(
+                "{rate}{each} at all sizes {sizes}; what an operation costs beside its bytes cannot be told from these"
+            )
         }
         (Model::Misfit, _) => {
             let off = worst.map_or(String::new(), |point| format!(": {}", missed(point)));
             format!("no fixed part with one bandwidth describes the sizes {sizes}{off}")
         }
-        _ => format!("cannot be separated into a fixed part and a bandwidth from these {} sizes", points.len()),
+        _ => format!(
+            "cannot be separated into a fixed part and a bandwidth from these {} sizes",
+            points.len()
+        ),
     }
 }
 

@@ -1,4 +1,5 @@
-//! What jobs are expected to reach, told from facts before they run: never from what was measured of the jobs themselves.
+//! What jobs are expected to reach, told from facts before they run: never from what was measured
+//! of the jobs themselves.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,9 @@ impl Basis {
     fn reason(self, bounds: &Bounds, threads: u32) -> String {
         let rate = |rate: Option<f64>| rate.map_or_else(|| "an unknown rate".into(), show_rate);
         let threads = threads.min(bounds.ceilings.threads);
-        let by = |one: Option<f64>, many: Option<f64>| match many.filter(|many| threads > 1 && show_rate(*many) != rate(one)) {
+        let by = |one: Option<f64>, many: Option<f64>| match many
+            .filter(|many| threads > 1 && show_rate(*many) != rate(one))
+        {
             Some(many) => format!("{} by one thread, {} by {threads}", rate(one), show_rate(many)),
             None => rate(one),
         };
@@ -73,24 +76,31 @@ pub struct Estimate {
 
 /// Backends whose data is used where it lies.
 const IN_PLACE: &[&str] = &["mmap"];
-/// Those that copy without a call per block: from a mapping, or out of a buffer that one call fills for many blocks.
+/// Those that copy without a call per block: from a mapping, or out of a buffer that one call fills
+/// for many blocks.
 const COPYING: &[&str] = &["mmap-copy", "simd-copy", "stdio"];
 /// Those of which each operation is a system call that copies, unless many are submitted at once.
 const CALLING: &[&str] = &["read", "pread", "preadv2", "readv", "tokio", "uring", "aio"];
 
 /// What `job` is expected to reach; `None` where no fact tells.
 ///
-/// From memory an operation takes a system call and a copy of its bytes, `1 / (call / block + 1 / bandwidth)`, as the kernel at its
-/// best would do it: what it does beside comes on top. From the device it is what the way to it carries, or its vendor names.
-/// The copy is of memory beyond the caches of the CPU; a file that fits into them may be faster.
+/// From memory an operation takes a system call and a copy of its bytes, `1 / (call / block + 1 /
+/// bandwidth)`, as the kernel at its best would do it: what it does beside comes on top. From the
+/// device it is what the way to it carries, or its vendor names. The copy is of memory beyond the
+/// caches of the CPU; a file that fits into them may be faster.
 pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     if !moves_data(job) {
         return None;
     }
     let flushed = job.op == Op::Write && job.sync != Sync::None;
     if job.direct || flushed || job.cache == Cache::Cold {
-        let facts = [(bounds.link, Basis::Link), (bounds.rated, Basis::Rated), (bounds.granted_to(job), Basis::Granted)];
-        let least = facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
+        let facts = [
+            (bounds.link, Basis::Link),
+            (bounds.rated, Basis::Rated),
+            (bounds.granted_to(job), Basis::Granted),
+        ];
+        let least =
+            facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
         return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }
     // What a file costs that grows is not only its call and copy.
@@ -101,13 +111,17 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     let of = |ids: &[&str]| ids.contains(&id);
     let (basis, bandwidth) = match () {
         () if of(IN_PLACE) => (Basis::Memory, bounds.ceilings.read_by(job.threads)?),
-        () if of(COPYING) || job.backend.has("sqpoll") => (Basis::Copy, bounds.ceilings.copy_by(job.threads)?),
+        () if of(COPYING) || job.backend.has("sqpoll") => {
+            (Basis::Copy, bounds.ceilings.copy_by(job.threads)?)
+        }
         () if of(CALLING) => (Basis::CallAndCopy, bounds.ceilings.copy_by(job.threads)?),
         () => return None,
     };
     let call = if basis == Basis::CallAndCopy { bounds.ceilings.syscall_nanos? } else { 0.0 };
-    // Each thread makes its own calls, and one may submit as many as are under way; they share the memory.
-    let at_once = f64::from(job.threads.clamp(1, bounds.ceilings.threads.max(1))) * f64::from(job.depth.max(1));
+    // Each thread makes its own calls, and one may submit as many as are under way; they share the
+    // memory.
+    let at_once = f64::from(job.threads.clamp(1, bounds.ceilings.threads.max(1)))
+        * f64::from(job.depth.max(1));
     let nanos = call / at_once + job.block as f64 * 1e9 / bandwidth;
     let rate = job.block as f64 * 1e9 / nanos;
     (rate.is_finite() && rate > 0.0).then_some(Estimate { rate, basis })
@@ -125,16 +139,26 @@ pub struct Estimated {
 }
 
 /// The estimates of these jobs along an axis: jobs with the same facts share a line.
-pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &Bounds) -> Vec<Estimated> {
+pub fn estimated<'a>(
+    jobs: impl Iterator<Item = &'a Job>,
+    axis: Axis,
+    bounds: &Bounds,
+) -> Vec<Estimated> {
     type Key = (Basis, u64, u32, u32);
     let mut lines: BTreeMap<Key, (BTreeMap<u64, f64>, u32)> = BTreeMap::new();
     for job in jobs {
         let Some(Estimate { rate, basis }) = estimate(job, bounds) else { continue };
-        // A rate that depends on neither block nor threads is one line, whatever the jobs differ in.
+        // A rate that depends on neither block nor threads is one line, whatever the jobs differ
+        // in.
         let own = axis.without(job);
         let memory = !matches!(basis, Basis::Link | Basis::Rated | Basis::Granted);
         let calls = basis == Basis::CallAndCopy;
-        let key = (basis, if calls { own.block } else { 0 }, if memory { own.threads } else { 0 }, if calls { own.depth } else { 0 });
+        let key = (
+            basis,
+            if calls { own.block } else { 0 },
+            if memory { own.threads } else { 0 },
+            if calls { own.depth } else { 0 },
+        );
         let (points, most) = lines.entry(key).or_default();
         points.insert(axis.of(job), rate);
         *most = job.threads.max(*most);
@@ -142,9 +166,16 @@ pub fn estimated<'a>(jobs: impl Iterator<Item = &'a Job>, axis: Axis, bounds: &B
     let twins = |basis: Basis| lines.keys().filter(|key| key.0 == basis).count() > 1;
     let name = |(basis, block, threads, depth): &Key| {
         let mut name = format!("estimate: {}", basis.name());
-        let told = [(Axis::Block, *block), (Axis::Threads, u64::from(*threads)), (Axis::Depth, u64::from(*depth))];
-        for (of, value) in told.into_iter().filter(|(of, value)| twins(*basis) && *of != axis && *value > 0) {
-            let same = lines.keys().filter(|key| key.0 == *basis).all(|key| value == of_key(key, of));
+        let told = [
+            (Axis::Block, *block),
+            (Axis::Threads, u64::from(*threads)),
+            (Axis::Depth, u64::from(*depth)),
+        ];
+        for (of, value) in
+            told.into_iter().filter(|(of, value)| twins(*basis) && *of != axis && *value > 0)
+        {
+            let same =
+                lines.keys().filter(|key| key.0 == *basis).all(|key| value == of_key(key, of));
             name += &if same { String::new() } else { format!(", {}", of.show(value)) };
         }
         name
@@ -167,7 +198,8 @@ fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
     }
 }
 
-/// What a plan is expected to give, in one sentence, by what is known of the machine; empty where no fact tells.
+/// What a plan is expected to give, in one sentence, by what is known of the machine; empty where
+/// no fact tells.
 pub fn foreseen(plan: &Plan, ceilings: Option<Ceilings>, link: Option<f64>) -> String {
     let ceilings = ceilings.unwrap_or_default();
     foreseen_with(plan, &Bounds::new(ceilings, link, plan.rated))
@@ -186,24 +218,36 @@ pub fn expected<'a>(session: &Session, results: impl Iterator<Item = &'a CellRes
 /// From this multiple on a result is no scatter of the bare loops.
 const BEYOND: f64 = 1.25;
 
-/// The result that is furthest above what the bare loops leave room for, though no cache of the CPU holds its file.
-fn contradiction<'a>(results: impl Iterator<Item = &'a CellResult>, bounds: &Bounds) -> Option<String> {
+/// The result that is furthest above what the bare loops leave room for, though no cache of the CPU
+/// holds its file.
+fn contradiction<'a>(
+    results: impl Iterator<Item = &'a CellResult>,
+    bounds: &Bounds,
+) -> Option<String> {
     let above = |result: &'a CellResult| {
         let job = &result.cell;
         let of_memory = |basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
-        let estimate = estimate(job, bounds).filter(|of| of_memory(of.basis) && job.op == Op::Read && !bounds.fits_caches(job))?;
-        let times = result.throughput.filter(|_| result.wrong().is_none())?.summary.median / estimate.rate;
+        let estimate = estimate(job, bounds)
+            .filter(|of| of_memory(of.basis) && job.op == Op::Read && !bounds.fits_caches(job))?;
+        let times =
+            result.throughput.filter(|_| result.wrong().is_none())?.summary.median / estimate.rate;
         (times.is_finite() && times >= BEYOND).then(|| (times, job.label()))
     };
     let (times, label) = results.filter_map(above).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("{label} gave {times:.1} times as much: the machine was slower when these bare loops ran, so it can do more than that"))
+    Some(format!(
+        "{label} gave {times:.1} times as much: the machine was slower when these bare loops ran, so it can do more than that"
+    ))
 }
 
 pub fn foreseen_with(plan: &Plan, bounds: &Bounds) -> String {
     let mut told: BTreeMap<Basis, Told> = BTreeMap::new();
-    for (job, Estimate { rate, basis }) in plan.cells.iter().filter_map(|job| Some((job, estimate(job, bounds)?))) {
-        let told = told.entry(basis).or_insert(Told { low: rate, high: rate, threads: 1, known: false });
-        (told.low, told.high, told.threads) = (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
+    for (job, Estimate { rate, basis }) in
+        plan.cells.iter().filter_map(|job| Some((job, estimate(job, bounds)?)))
+    {
+        let told =
+            told.entry(basis).or_insert(Told { low: rate, high: rate, threads: 1, known: false });
+        (told.low, told.high, told.threads) =
+            (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
         told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
     let memory = |basis: &Basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
@@ -240,5 +284,9 @@ pub fn reasons(lines: &[Estimated]) -> String {
             told.push(line.reason.clone());
         }
     }
-    if told.is_empty() { String::new() } else { format!("Dotted: estimates from {}, made before anything ran.", told.join("; from ")) }
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!("Dotted: estimates from {}, made before anything ran.", told.join("; from "))
+    }
 }

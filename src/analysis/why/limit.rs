@@ -70,10 +70,12 @@ const BEST: f64 = 0.85;
 const BUSY: f64 = 0.85;
 /// A part of an operation decides from this share on.
 const MOST: f64 = 0.5;
-/// A copy decides at this share of what a bare copy reaches: the kernel also finds and locks each page.
+/// A copy decides at this share of what a bare copy reaches: the kernel also finds and locks each
+/// page.
 const COPYING: f64 = 0.55;
 
-/// From this share of a ceiling on a cell was not held by it, as no loop over memory is so much faster than another.
+/// From this share of a ceiling on a cell was not held by it, as no loop over memory is so much
+/// faster than another.
 const BEYOND: f64 = 1.15;
 
 /// What the device gave at most in this session.
@@ -109,17 +111,37 @@ const TURNS: f64 = 10.0;
 
 impl Device {
     pub fn of(results: &[CellResult]) -> Device {
-        let cells =
-            |op: Op| results.iter().filter(move |r| r.cell.op == op && moves_data(&r.cell) && from_device(r.source) && r.wrong().is_none());
-        let ends =
-            |r: &CellResult| r.throughput.map(|of| Peak { rate: of.summary.median, low: of.summary.low.unwrap_or(of.summary.median) });
-        let peak = |op| cells(op).filter_map(ends).max_by(|a, b| a.rate.total_cmp(&b.rate)).unwrap_or_default();
+        let cells = |op: Op| {
+            results.iter().filter(move |r| {
+                r.cell.op == op
+                    && moves_data(&r.cell)
+                    && from_device(r.source)
+                    && r.wrong().is_none()
+            })
+        };
+        let ends = |r: &CellResult| {
+            r.throughput.map(|of| Peak {
+                rate: of.summary.median,
+                low: of.summary.low.unwrap_or(of.summary.median),
+            })
+        };
+        let peak = |op| {
+            cells(op).filter_map(ends).max_by(|a, b| a.rate.total_cmp(&b.rate)).unwrap_or_default()
+        };
         let held = |op| held(&cells(op).collect::<Vec<_>>());
-        let memory = results.iter().filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
+        let memory = results
+            .iter()
+            .filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
         let memory = memory.filter_map(|r| Some((in_any_state(&r.cell), throughput(r)?))).collect();
         let ops = [Op::Read, Op::Write];
         let [reads, writes] = ops.map(peak);
-        Device { reads, writes, held: ops.map(held), cells: ops.map(|op| cells(op).count()), memory }
+        Device {
+            reads,
+            writes,
+            held: ops.map(held),
+            cells: ops.map(|op| cells(op).count()),
+            memory,
+        }
     }
 
     fn peak(&self, op: Op) -> Peak {
@@ -132,18 +154,24 @@ impl Device {
     }
 }
 
-/// The rate that three block sizes or more are held at: they agree, hardly scatter, and single operations wait long
-/// while most do not. A device at its own best scatters, or keeps all of them waiting alike.
+/// The rate that three block sizes or more are held at: they agree, hardly scatter, and single
+/// operations wait long while most do not. A device at its own best scatters, or keeps all of them
+/// waiting alike.
 fn held(cells: &[&CellResult]) -> Option<f64> {
     let steady = |result: &&&CellResult| {
         let summary = result.throughput.map(|of| of.summary);
         let waits = result.latency.and_then(|l| Some(l.p99? > l.p50? * TURNS)).unwrap_or(false);
         waits && summary.is_some_and(|s| s.stddev <= s.median * AGREE)
     };
-    let mut rates: Vec<(u64, f64)> = cells.iter().filter(steady).filter_map(|r| Some((r.cell.block, throughput(r)?))).collect();
+    let mut rates: Vec<(u64, f64)> =
+        cells.iter().filter(steady).filter_map(|r| Some((r.cell.block, throughput(r)?))).collect();
     rates.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let groups = rates.windows(HELD).filter(|group| group[HELD - 1].1 <= group[0].1 * (1.0 + AGREE));
-    let mut groups = groups.filter(|group| group.iter().map(|(block, _)| block).collect::<std::collections::BTreeSet<_>>().len() == HELD);
+    let groups =
+        rates.windows(HELD).filter(|group| group[HELD - 1].1 <= group[0].1 * (1.0 + AGREE));
+    let mut groups = groups.filter(|group| {
+        group.iter().map(|(block, _)| block).collect::<std::collections::BTreeSet<_>>().len()
+            == HELD
+    });
     groups.next().map(|group| group[HELD / 2].1)
 }
 
@@ -152,8 +180,17 @@ fn throughput(result: &CellResult) -> Option<f64> {
 }
 
 /// What limits this cell; `None` where the figures do not say.
-pub fn limit(result: &CellResult, cost: Option<&Cost>, device: &Device, bounds: &Bounds) -> Option<Limited> {
-    if result.cell.backend.id == "null" || result.trials.is_empty() || result.error.is_some() || result.wrong().is_some() {
+pub fn limit(
+    result: &CellResult,
+    cost: Option<&Cost>,
+    device: &Device,
+    bounds: &Bounds,
+) -> Option<Limited> {
+    if result.cell.backend.id == "null"
+        || result.trials.is_empty()
+        || result.error.is_some()
+        || result.wrong().is_some()
+    {
         return None;
     }
     let cell = Cell::of(result)?;
@@ -170,24 +207,34 @@ struct Cell<'a> {
     result: &'a CellResult,
     /// Wall time of one operation of one thread, nanoseconds.
     nanos: f64,
-    /// System calls per operation; not a number where they are not known, which is neither few nor many.
+    /// System calls per operation; not a number where they are not known, which is neither few nor
+    /// many.
     calls: f64,
-    /// Share of the workers' time on a CPU, without the time in which they were ready and others had it.
+    /// Share of the workers' time on a CPU, without the time in which they were ready and others
+    /// had it.
     busy: f64,
 }
 
 impl<'a> Cell<'a> {
     fn of(result: &'a CellResult) -> Option<Cell<'a>> {
         let threads = f64::from(result.cell.threads.max(1));
-        let operations = result.operations.map(|of| of.summary.median).filter(|rate| rate.is_finite() && *rate > 0.0)?;
-        let counted: Vec<&Trial> = result.counted().into_iter().map(|index| &*result.trials[index]).collect();
+        let operations = result
+            .operations
+            .map(|of| of.summary.median)
+            .filter(|rate| rate.is_finite() && *rate > 0.0)?;
+        let counted: Vec<&Trial> =
+            result.counted().into_iter().map(|index| &*result.trials[index]).collect();
         let sum = |of: fn(&Trial) -> u64| counted.iter().map(|trial| of(trial) as f64).sum::<f64>();
         let unknown = result.syscalls.is_none();
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         Some(Cell {
             result,
             nanos: 1e9 * threads / operations,
-            calls: if unknown { f64::NAN } else { share(sum(|t| t.syscalls.get().unwrap_or(0)), sum(|t| t.ops)) },
+            calls: if unknown {
+                f64::NAN
+            } else {
+                share(sum(|t| t.syscalls.get().unwrap_or(0)), sum(|t| t.ops))
+            },
             busy: share(
                 sum(|t| t.user_nanos) + sum(|t| t.system_nanos),
                 sum(|t| t.nanos) * threads - sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)),
@@ -197,7 +244,11 @@ impl<'a> Cell<'a> {
 
     /// A call that moves no bytes.
     fn of_calls(&self, bounds: &Bounds) -> Option<Limited> {
-        let bare = bounds.ceilings.syscall_nanos.map(|bare| format!("; the cheapest takes {}", show_nanos(bare))).unwrap_or_default();
+        let bare = bounds
+            .ceilings
+            .syscall_nanos
+            .map(|bare| format!("; the cheapest takes {}", show_nanos(bare)))
+            .unwrap_or_default();
         Limited::new(Limit::SystemCall, format!("{} each{bare}", show_nanos(self.nanos)))
     }
 
@@ -207,7 +258,10 @@ impl<'a> Cell<'a> {
         let held = |by: Limit, most: f64, whose: &str, verb: &str| {
             let (given, memory) = (show_rate(rate), show_rate(most));
             if rate > BEYOND * most && bounds.fits_caches(job) {
-                let why = format!("{given} of {} that fit in them; {whose} can {verb} {memory} of memory", show_bytes(job.span));
+                let why = format!(
+                    "{given} of {} that fit in them; {whose} can {verb} {memory} of memory",
+                    show_bytes(job.span)
+                );
                 return Limited::new(Limit::CpuCache, why);
             }
             // A bare loop may have been disturbed when it was measured.
@@ -221,56 +275,90 @@ impl<'a> Cell<'a> {
         let fixed = self.fixed(cost, bounds);
         if fixed >= MOST * self.nanos && self.calls >= 0.5 {
             let (fixed, all) = (show_nanos(fixed.min(self.nanos)), show_nanos(self.nanos));
-            return Limited::new(Limit::SystemCall, format!("{fixed} of {all} are the same for every block size"));
+            return Limited::new(
+                Limit::SystemCall,
+                format!("{fixed} of {all} are the same for every block size"),
+            );
         }
         if self.calls < 0.01 {
             if let Some(most) = read {
                 return held(Limit::MemoryBandwidth, most, &by(job.threads), "read");
             }
-        } else if let Some(most) = ceilings.copy_by(job.threads).filter(|most| rate >= COPYING * most) {
+        } else if let Some(most) =
+            ceilings.copy_by(job.threads).filter(|most| rate >= COPYING * most)
+        {
             return held(Limit::CopyBandwidth, most, &by(job.threads), "copy");
         }
         let faults = self.faults();
-        let also = if faults > 0.0 { format!(", {} page faults per MiB", three_digits(faults)) } else { String::new() };
-        (self.busy >= BUSY)
-            .then(|| Limited::new(Limit::OneCpu, format!("busy for {} of the time{also}", show_share(self.busy.min(1.0)))))?
+        let also = if faults > 0.0 {
+            format!(", {} page faults per MiB", three_digits(faults))
+        } else {
+            String::new()
+        };
+        (self.busy >= BUSY).then(|| {
+            Limited::new(
+                Limit::OneCpu,
+                format!("busy for {} of the time{also}", show_share(self.busy.min(1.0))),
+            )
+        })?
     }
 
-    /// The part of an operation that does not depend on its size: as its curve says where it can be told, at least its system
-    /// calls. A bare call that took longer than the whole operation was measured while the machine was slower: it says nothing.
+    /// The part of an operation that does not depend on its size: as its curve says where it can be
+    /// told, at least its system calls. A bare call that took longer than the whole operation was
+    /// measured while the machine was slower: it says nothing.
     fn fixed(&self, cost: Option<&Cost>, bounds: &Bounds) -> f64 {
         let calls = bounds.ceilings.syscall_nanos.unwrap_or(0.0) * self.calls;
         let calls = if calls <= self.nanos { calls } else { 0.0 };
-        cost.map_or(calls, |cost| cost.fixed_share(self.result.cell.block as f64) * self.nanos).max(calls)
+        cost.map_or(calls, |cost| cost.fixed_share(self.result.cell.block as f64) * self.nanos)
+            .max(calls)
     }
 
     /// Page faults per MiB of data.
     fn faults(&self) -> f64 {
-        let sum = |of: fn(&Trial) -> u64| self.result.trials.iter().map(|trial| of(trial) as f64).sum::<f64>();
+        let sum = |of: fn(&Trial) -> u64| {
+            self.result.trials.iter().map(|trial| of(trial) as f64).sum::<f64>()
+        };
         let bytes = sum(|t| t.bytes);
-        if bytes > 0.0 { (sum(|t| t.minor_faults) + sum(|t| t.major_faults)) * 1_048_576.0 / bytes } else { 0.0 }
+        if bytes > 0.0 {
+            (sum(|t| t.minor_faults) + sum(|t| t.major_faults)) * 1_048_576.0 / bytes
+        } else {
+            0.0
+        }
     }
 
     fn of_device(&self, device: &Device, bounds: &Bounds) -> Option<Limited> {
         let rate = throughput(self.result)?;
-        self.of_a_known_rate(rate, device, bounds).or_else(|| self.of_the_cpu(rate, device)).or_else(|| self.of_the_device(rate, device))
+        self.of_a_known_rate(rate, device, bounds)
+            .or_else(|| self.of_the_cpu(rate, device))
+            .or_else(|| self.of_the_device(rate, device))
     }
 
     /// What holds it at a rate that is known: a limit, the link, what the vendor names.
     fn of_a_known_rate(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<Limited> {
         let job = &self.result.cell;
         let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
-        if let Some(held) = device.held[usize::from(job.op == Op::Write)].filter(|held| (rate / held - 1.0).abs() <= AGREE) {
+        if let Some(held) = device.held[usize::from(job.op == Op::Write)]
+            .filter(|held| (rate / held - 1.0).abs() <= AGREE)
+        {
             return Limited::new(
                 Limit::RateLimit,
-                format!("several block sizes are held at {}, and single operations wait for their turn", show_rate(held)),
+                format!(
+                    "several block sizes are held at {}, and single operations wait for their turn",
+                    show_rate(held)
+                ),
             );
         }
         if let Some(granted) = bounds.granted_to(job).filter(|granted| rate >= AT * granted) {
-            return Limited::new(Limit::RateLimit, format!("{} that the control group lets through (io.max)", of(granted)));
+            return Limited::new(
+                Limit::RateLimit,
+                format!("{} that the control group lets through (io.max)", of(granted)),
+            );
         }
         if let Some(link) = bounds.link.filter(|link| rate >= AT * link) {
-            return Limited::new(Limit::Link, format!("{} that the way to the disk carries", of(link)));
+            return Limited::new(
+                Limit::Link,
+                format!("{} that the way to the disk carries", of(link)),
+            );
         }
         if let Some(rated) = bounds.rated.filter(|rated| rate >= AT * rated) {
             return Limited::new(Limit::Device, format!("{} that its vendor names", of(rated)));
@@ -290,16 +378,26 @@ impl<'a> Cell<'a> {
         if self.busy >= BUSY {
             return Limited::new(
                 Limit::OneCpu,
-                format!("busy for {} of the time; more threads may get more", show_share(self.busy.min(1.0))),
+                format!(
+                    "busy for {} of the time; more threads may get more",
+                    show_share(self.busy.min(1.0))
+                ),
             );
         }
         let memory = device.memory.get(&in_any_state(&self.result.cell));
         if let Some(memory) = memory.filter(|memory| rate >= AT * **memory) {
-            let why = format!("{} from the device, {} from memory: it does not wait for the device", show_rate(rate), show_rate(*memory));
+            let why = format!(
+                "{} from the device, {} from memory: it does not wait for the device",
+                show_rate(rate),
+                show_rate(*memory)
+            );
             return Limited::new(Limit::OneCpu, why);
         }
         if self.busy >= MOST && !self.is_best(rate, device) {
-            let why = format!("busy for {} of the time, longer than it waited for the device", show_share(self.busy));
+            let why = format!(
+                "busy for {} of the time, longer than it waited for the device",
+                show_share(self.busy)
+            );
             return Limited::new(Limit::OneCpu, why);
         }
         None
@@ -311,26 +409,51 @@ impl<'a> Cell<'a> {
         let peak = device.peak(job.op).rate;
         let best = self.is_best(rate, device);
         if best && rate >= BEST * peak {
-            return Limited::new(Limit::Device, format!("{}, the most that it gave to any cell", show_rate(rate)));
+            return Limited::new(
+                Limit::Device,
+                format!("{}, the most that it gave to any cell", show_rate(rate)),
+            );
         }
         if best {
-            let why =
-                format!("{}; these trials cannot tell it from {}, the most that it gave to any cell", show_rate(rate), show_rate(peak));
+            let why = format!(
+                "{}; these trials cannot tell it from {}, the most that it gave to any cell",
+                show_rate(rate),
+                show_rate(peak)
+            );
             return Limited::new(Limit::Device, why);
         }
         if !device.has_others(job.op) {
-            let why = format!("{}, and the CPU was busy for only {} of the time", show_rate(rate), show_share(self.busy));
+            let why = format!(
+                "{}, and the CPU was busy for only {} of the time",
+                show_rate(rate),
+                show_share(self.busy)
+            );
             return Limited::new(Limit::Device, why);
         }
-        // Read-ahead asks for the next blocks before they are wanted: an operation is not what the device is asked for.
+        // Read-ahead asks for the next blocks before they are wanted: an operation is not what the
+        // device is asked for.
         if !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read {
             let waited = show_share((1.0 - self.busy).max(0.0));
-            let why = format!("{}, waited for it for {waited} of the time; it gave {} to another cell", show_rate(rate), show_rate(peak));
+            let why = format!(
+                "{}, waited for it for {waited} of the time; it gave {} to another cell",
+                show_rate(rate),
+                show_rate(peak)
+            );
             return Limited::new(Limit::Device, why);
         }
-        let (asked, each) = (job.depth.max(1) * job.threads.max(1), show_nanos(self.nanos * f64::from(job.depth.max(1))));
-        let at_once = if asked == 1 { "one operation at a time".into() } else { format!("{asked} operations at once") };
-        Limited::new(Limit::DeviceQueue, format!("{at_once}, {each} each; the device gave {} to another cell", show_rate(peak)))
+        let (asked, each) = (
+            job.depth.max(1) * job.threads.max(1),
+            show_nanos(self.nanos * f64::from(job.depth.max(1))),
+        );
+        let at_once = if asked == 1 {
+            "one operation at a time".into()
+        } else {
+            format!("{asked} operations at once")
+        };
+        Limited::new(
+            Limit::DeviceQueue,
+            format!("{at_once}, {each} each; the device gave {} to another cell", show_rate(peak)),
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a result is what it is: what an operation costs on each curve, and what limits each cell.
 //!
-//! Pure: results, the ceilings that were measured beside them, and what is known of the way to the disk.
+//! Pure: results, the ceilings that were measured beside them, and what is known of the way to the
+//! disk.
 
 mod curve;
 mod estimate;
@@ -41,17 +42,25 @@ impl Bounds {
     pub fn of(session: &Session) -> Bounds {
         let grounds = session.grounds.as_ref();
         let ceilings = grounds.and_then(|grounds| grounds.machine.ceilings).unwrap_or_default();
-        let link = grounds.and_then(|grounds| grounds.target.link.as_ref()).map(|link| link.bytes_per_second);
+        let link = grounds
+            .and_then(|grounds| grounds.target.link.as_ref())
+            .map(|link| link.bytes_per_second);
         let mut bounds = Bounds::new(ceilings, link, session.plan.rated);
         let throttle = grounds.and_then(|grounds| grounds.target.throttle.as_ref());
         bounds.cache = session.host.last_cache();
-        bounds.granted = [false, true].map(|writes| throttle?.of(writes).0.map(|bytes| bytes as f64));
+        bounds.granted =
+            [false, true].map(|writes| throttle?.of(writes).0.map(|bytes| bytes as f64));
         bounds
     }
 
     fn new(ceilings: Ceilings, link: Option<f64>, rated: Option<u64>) -> Bounds {
         let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
-        Bounds { ceilings, link: link.filter(positive), rated: rated.map(|rate| rate as f64).filter(positive), ..Bounds::default() }
+        Bounds {
+            ceilings,
+            link: link.filter(positive),
+            rated: rated.map(|rate| rate as f64).filter(positive),
+            ..Bounds::default()
+        }
     }
 
     /// Whether what the job reads again and again can stay in the CPUs' own caches.
@@ -59,20 +68,29 @@ impl Bounds {
         job.span <= self.cache && job.cpu_cache == CpuCache::Keep
     }
 
-    /// Bytes per second that control groups let a job move: of a mix as much as its scarcer part allows.
+    /// Bytes per second that control groups let a job move: of a mix as much as its scarcer part
+    /// allows.
     pub fn granted_to(&self, job: &Job) -> Option<f64> {
         let written = match job.mix {
             None => f64::from(u8::from(job.op == Op::Write)),
             Some(read) => 1.0 - f64::from(read.min(100)) / 100.0,
         };
-        let parts = self.granted.into_iter().zip([1.0 - written, written]).filter(|(_, share)| *share > 0.0);
+        let parts = self
+            .granted
+            .into_iter()
+            .zip([1.0 - written, written])
+            .filter(|(_, share)| *share > 0.0);
         parts.filter_map(|(granted, share)| Some(granted? / share)).min_by(f64::total_cmp)
     }
 
     /// The lines that hold for every cell of a chart of throughputs: name and bytes per second.
     pub fn lines(&self) -> Vec<(&'static str, f64)> {
-        let all =
-            [("copy, 1 thread", self.ceilings.copy), ("memory, 1 thread", self.ceilings.read), ("link", self.link), ("rated", self.rated)];
+        let all = [
+            ("copy, 1 thread", self.ceilings.copy),
+            ("memory, 1 thread", self.ceilings.read),
+            ("link", self.link),
+            ("rated", self.rated),
+        ];
         all.into_iter().filter_map(|(name, rate)| Some((name, rate?))).collect()
     }
 }
@@ -91,9 +109,11 @@ pub struct Why {
 pub fn why(results: &[CellResult], bounds: &Bounds) -> Why {
     let costs = curve::costs(results);
     let device = limit::Device::of(results);
-    let of: HashMap<&Job, &Cost> = costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();
+    let of: HashMap<&Job, &Cost> =
+        costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();
     let cost = |result: &CellResult| of.get(&Axis::Block.without(&result.cell)).copied();
-    let limits = results.iter().map(|result| limit::limit(result, cost(result), &device, bounds)).collect();
+    let limits =
+        results.iter().map(|result| limit::limit(result, cost(result), &device, bounds)).collect();
     Why { costs, limits }
 }
 

@@ -25,7 +25,8 @@ const DISK: Op1 = Op1 { nanos: 0.0, device: 1.0, busy: 0.1, calls: 1, waits: 2.0
 fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
     let threads = f64::from(job.threads);
     let trials = (0..7).map(|n| {
-        let ops = (threads * SECOND / op.nanos * (1.0 + spread * (f64::from(n) - 3.0) / 3.0)) as u64;
+        let ops =
+            (threads * SECOND / op.nanos * (1.0 + spread * (f64::from(n) - 3.0) / 3.0)) as u64;
         let cpu = (SECOND * threads * op.busy) as u64;
         Trial {
             round: n as u32 + 1,
@@ -38,7 +39,13 @@ fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
         }
     });
     let source = Source { device: op.device, page_cache: 1.0 - op.device, hole: 0.0, unknown: 0.0 };
-    let latency = Latency { count: 1000, every: 1, p50: Some(op.nanos), p99: Some(op.nanos * op.waits), ..Latency::default() };
+    let latency = Latency {
+        count: 1000,
+        every: 1,
+        p50: Some(op.nanos),
+        p99: Some(op.nanos * op.waits),
+        ..Latency::default()
+    };
     let verdict = Verdict { source: Some(source), latency: Some(latency), ..Verdict::default() };
     result(&job, trials.map(Into::into).collect(), Some(&verdict), None)
 }
@@ -46,7 +53,15 @@ fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
 /// Warm reads of which each takes 300 ns and 0.08 ns per byte (12.5 GB/s).
 fn warm(backend: &str) -> Vec<CellResult> {
     let blocks = (0..=20).step_by(2).map(|k| 1u64 << k);
-    blocks.map(|block| cell(job(backend, block, Cache::Warm), Op1 { nanos: 300.0 + 0.08 * block as f64, ..MEMORY }, 0.01)).collect()
+    blocks
+        .map(|block| {
+            cell(
+                job(backend, block, Cache::Warm),
+                Op1 { nanos: 300.0 + 0.08 * block as f64, ..MEMORY },
+                0.01,
+            )
+        })
+        .collect()
 }
 
 fn bounds() -> Bounds {
@@ -73,7 +88,10 @@ fn a_curve_is_told_by_its_two_costs() {
     let [curve] = &why.costs[..] else { panic!("{why:?}") };
     assert_eq!(curve.text, "300 ns per operation + 11.6 GiB/s, equal at 3.66 KiB");
     assert_eq!(curve.name, "pread warm");
-    assert!(curve.cost.misfit < 0.01 && curve.half.is_some_and(|half| (half - 3750.0).abs() < 20.0), "{curve:?}");
+    assert!(
+        curve.cost.misfit < 0.01 && curve.half.is_some_and(|half| (half - 3750.0).abs() < 20.0),
+        "{curve:?}"
+    );
 }
 
 #[test]
@@ -97,13 +115,20 @@ fn without_ceilings_nothing_is_held_against_them() {
 #[test]
 fn data_in_place_is_limited_by_memory_or_by_its_faults() {
     let mapped = |rate: f64, faults: u64| {
-        let mut result = cell(job("mmap", 1 << 20, Cache::Warm), Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0, ..MEMORY }, 0.01);
+        let mut result = cell(
+            job("mmap", 1 << 20, Cache::Warm),
+            Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0, ..MEMORY },
+            0.01,
+        );
         for trial in &mut result.trials {
             std::sync::Arc::make_mut(trial).minor_faults = faults * trial.ops;
         }
         why(&[result], &bounds()).limits[0].clone().unwrap()
     };
-    assert_eq!(mapped(14e9, 0).text, "memory bandwidth: 13.0 GiB/s of the 14.0 GiB/s that one thread can read here");
+    assert_eq!(
+        mapped(14e9, 0).text,
+        "memory bandwidth: 13.0 GiB/s of the 14.0 GiB/s that one thread can read here"
+    );
     assert_eq!(mapped(4e9, 256).text, "CPU: busy for 99 % of the time, 256 page faults per MiB");
 }
 
@@ -114,9 +139,13 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
         let result = cell(small, Op1 { nanos: 1048576.0 / rate * SECOND, calls, ..MEMORY }, 0.01);
         why(&[result], &Bounds { cache: 8 << 20, ..bounds() }).limits[0].clone().unwrap().text
     };
-    let text = |backend: &str, calls, span, rate| text_of(CpuCache::Keep, backend, calls, span, rate);
+    let text =
+        |backend: &str, calls, span, rate| text_of(CpuCache::Keep, backend, calls, span, rate);
     // Emptied before each trial they hold nothing: then the ceiling was measured too low.
-    assert!(text_of(CpuCache::Flush, "mmap", 0, 8 << 20, 30e9).starts_with("memory bandwidth: 27.9 GiB/s above the"));
+    assert!(
+        text_of(CpuCache::Flush, "mmap", 0, 8 << 20, 30e9)
+            .starts_with("memory bandwidth: 27.9 GiB/s above the")
+    );
     assert_eq!(
         text("mmap", 0, 8 << 20, 30e9),
         "CPU caches: 27.9 GiB/s of 8 MiB that fit in them; one thread can read 14.0 GiB/s of memory"
@@ -125,8 +154,14 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
         text("pread", 1, 8 << 20, 26e9),
         "CPU caches: 24.2 GiB/s of 8 MiB that fit in them; one thread can copy 12.1 GiB/s of memory"
     );
-    assert!(text("mmap", 0, 8 << 20, 16e9).starts_with("memory bandwidth: 14.9 GiB/s above the 14.0 GiB/s"));
-    assert!(text("mmap", 0, 9 << 20, 30e9).starts_with("memory bandwidth: 27.9 GiB/s above the 14.0 GiB/s"));
+    assert!(
+        text("mmap", 0, 8 << 20, 16e9)
+            .starts_with("memory bandwidth: 14.9 GiB/s above the 14.0 GiB/s")
+    );
+    assert!(
+        text("mmap", 0, 9 << 20, 30e9)
+            .starts_with("memory bandwidth: 27.9 GiB/s above the 14.0 GiB/s")
+    );
 }
 
 #[test]
@@ -139,11 +174,17 @@ fn all_threads_share_the_memory() {
 /// Direct reads of 4 KiB at 80 us each, and of 1 MiB that give all there is.
 #[test]
 fn a_device_waits_for_more_requests_or_gives_all_it_has() {
-    let direct = |block, depth, nanos| Job { direct: true, depth, ..job("uring", block, Cache::AsIs) }.with(nanos);
+    let direct = |block, depth, nanos| {
+        Job { direct: true, depth, ..job("uring", block, Cache::AsIs) }.with(nanos)
+    };
     let results = [direct(4096, 1, 80e3), direct(4096, 32, 10e3), direct(1 << 20, 8, 400e3)];
     let why = why(&results, &bounds());
-    let text: Vec<&str> = why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
-    assert_eq!(text[0], "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell");
+    let text: Vec<&str> =
+        why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
+    assert_eq!(
+        text[0],
+        "device queue: one operation at a time, 80.0 µs each; the device gave 2.44 GiB/s to another cell"
+    );
     assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
     assert_eq!(text[2], "device: 2.44 GiB/s, the most that it gave to any cell");
 }
@@ -160,65 +201,91 @@ fn a_device_gave_less_only_where_the_intervals_say_so() {
         why.limits[0].clone().unwrap().text
     };
     assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
-    assert_eq!(told(0.6), "device: 667 MiB/s; these trials cannot tell it from 952 MiB/s, the most that it gave to any cell");
+    assert_eq!(
+        told(0.6),
+        "device: 667 MiB/s; these trials cannot tell it from 952 MiB/s, the most that it gave to any cell"
+    );
 }
 
-/// A read of 1 B takes part of a microsecond: no device answers so fast, the blocks were read ahead.
+/// A read of 1 B takes part of a microsecond: no device answers so fast, the blocks were read
+/// ahead.
 #[test]
 fn what_is_read_ahead_is_not_one_operation_at_a_time() {
-    let cold = |block: u64, nanos: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy: 0.3, ..DISK }, 0.03);
+    let cold = |block: u64, nanos: f64| {
+        cell(job("read", block, Cache::Cold), Op1 { nanos, busy: 0.3, ..DISK }, 0.03)
+    };
     let why = why(&[cold(1, 750.0), cold(1 << 20, 400e3)], &bounds());
     let told = why.limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
-        (Limit::Device, "device: 1.27 MiB/s, waited for it for 70 % of the time; it gave 2.44 GiB/s to another cell")
+        (
+            Limit::Device,
+            "device: 1.27 MiB/s, waited for it for 70 % of the time; it gave 2.44 GiB/s to another cell"
+        )
     );
 }
 
 #[test]
 fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
-    let cold = |block: u64, nanos: f64, busy: f64| cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03);
+    let cold = |block: u64, nanos: f64, busy: f64| {
+        cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03)
+    };
     let results = [cold(2, 500.0, 0.6), cold(1 << 20, 400e3, 0.15)];
     let why = why(&results, &bounds());
-    let text: Vec<&str> = why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
+    let text: Vec<&str> =
+        why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(text[0], "CPU: busy for 60 % of the time, longer than it waited for the device");
     assert_eq!(text[1], "device: 2.44 GiB/s, the most that it gave to any cell");
     // Nothing is known of a device's best from one cell that hardly asked for it.
     assert_eq!(limits(&[cold(512, 600.0, 0.6)], &bounds()), [Some(Limit::OneCpu)]);
 }
 
-/// On a busy machine cold and warm reads of 512 B were equally slow, and the device was said to hold the cold ones.
+/// On a busy machine cold and warm reads of 512 B were equally slow, and the device was said to
+/// hold the cold ones.
 #[test]
 fn a_device_is_not_blamed_where_memory_is_no_faster() {
-    let read = |cache, nanos: f64, busy, device| cell(job("read", 512, cache), Op1 { nanos, busy, device, ..DISK }, 0.03);
+    let read = |cache, nanos: f64, busy, device| {
+        cell(job("read", 512, cache), Op1 { nanos, busy, device, ..DISK }, 0.03)
+    };
     let (cold, warm) = (read(Cache::Cold, 9700.0, 0.3, 1.0), read(Cache::Warm, 9500.0, 0.3, 0.0));
     let told = why(&[cold.clone(), warm], &bounds()).limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
-        (Limit::OneCpu, "CPU: 50.3 MiB/s from the device, 51.4 MiB/s from memory: it does not wait for the device")
+        (
+            Limit::OneCpu,
+            "CPU: 50.3 MiB/s from the device, 51.4 MiB/s from memory: it does not wait for the device"
+        )
     );
     let fast = read(Cache::Warm, 800.0, 0.99, 0.0);
     let told = why(&[cold, fast], &bounds()).limits[0].clone().unwrap();
-    assert_eq!((told.by, told.text.as_str()), (Limit::Device, "device: 50.3 MiB/s, and the CPU was busy for only 30 % of the time"));
+    assert_eq!(
+        (told.by, told.text.as_str()),
+        (Limit::Device, "device: 50.3 MiB/s, and the CPU was busy for only 30 % of the time")
+    );
 }
 
 /// A thread that others keep from its CPU does not wait for the device.
 #[test]
 fn a_cpu_that_others_use_is_no_wait_for_the_device() {
-    let mut cold = cell(job("read", 512, Cache::Cold), Op1 { nanos: 9700.0, busy: 0.3, ..DISK }, 0.03);
+    let mut cold =
+        cell(job("read", 512, Cache::Cold), Op1 { nanos: 9700.0, busy: 0.3, ..DISK }, 0.03);
     for trial in &mut cold.trials {
         let trial = std::sync::Arc::make_mut(trial);
         trial.evidence.queued_nanos = (trial.nanos * 2 / 3).into();
     }
     let told = why(&[cold], &bounds()).limits[0].clone().unwrap();
-    assert_eq!((told.by, told.text.as_str()), (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may get more"));
+    assert_eq!(
+        (told.by, told.text.as_str()),
+        (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may get more")
+    );
 }
 
 #[test]
 fn blocks_of_a_few_bytes_tell_no_bandwidth() {
     let nanos = [480.0, 470.0, 495.0, 505.0];
-    let results: Vec<CellResult> =
-        (0..4).map(|k| cell(job("pread", 1 << k, Cache::Warm), Op1 { nanos: nanos[k], ..MEMORY }, 0.01)).collect();
+    let results: Vec<CellResult> = (0..4)
+        .map(|k| cell(job("pread", 1 << k, Cache::Warm), Op1 { nanos: nanos[k], ..MEMORY }, 0.01))
+        .collect();
     let curve = &why(&results, &bounds()).costs[0];
     assert!(
         curve.text.contains("per operation at all sizes from 1 B to 8 B; what a byte costs cannot")
@@ -233,11 +300,27 @@ fn curves_are_told_apart_by_whatever_differs() {
     let flushed = |cell: Job| Job { cpu_cache: crate::plan::CpuCache::Flush, ..cell };
     let counted = |cell: Job| Job { count: Some(8192), ..cell };
     let of = |put: &dyn Fn(Job) -> Job| -> Vec<CellResult> {
-        (0..4).map(|k| cell(put(job("read", 1 << (4 * k), Cache::Warm)), Op1 { nanos: 300.0, ..MEMORY }, 0.01)).collect()
+        (0..4)
+            .map(|k| {
+                cell(
+                    put(job("read", 1 << (4 * k), Cache::Warm)),
+                    Op1 { nanos: 300.0, ..MEMORY },
+                    0.01,
+                )
+            })
+            .collect()
     };
     let results = [of(&|job| job), of(&flushed), of(&counted)].concat();
-    let names: Vec<String> = why(&results, &bounds()).costs.into_iter().map(|curve| curve.name).collect();
-    assert_eq!(names, ["read warm (calibrated)", "read warm (CPU caches flushed, calibrated)", "read warm (8.19 k operations)"]);
+    let names: Vec<String> =
+        why(&results, &bounds()).costs.into_iter().map(|curve| curve.name).collect();
+    assert_eq!(
+        names,
+        [
+            "read warm (calibrated)",
+            "read warm (CPU caches flushed, calibrated)",
+            "read warm (8.19 k operations)"
+        ]
+    );
 }
 
 trait With {
@@ -256,15 +339,23 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
     let link = Bounds { link: Some(600e6), ..bounds() };
     assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
     let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
-    assert_eq!(why(&[result], &rated).limits[0].as_ref().unwrap().text, "device: 534 MiB/s of the 534 MiB/s that its vendor names");
+    assert_eq!(
+        why(&[result], &rated).limits[0].as_ref().unwrap().text,
+        "device: 534 MiB/s of the 534 MiB/s that its vendor names"
+    );
 }
 
 #[test]
 fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
     let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
-    let granted = |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
-    let limited = |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
-    assert_eq!(limited(&granted(104e6)).text, "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)");
+    let granted =
+        |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
+    let limited =
+        |bounds: &Bounds| why(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap();
+    assert_eq!(
+        limited(&granted(104e6)).text,
+        "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group lets through (io.max)"
+    );
     assert_eq!(limited(&granted(300e6)).by, Limit::Device);
     assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));
 }
@@ -272,8 +363,14 @@ fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
 #[test]
 fn a_mix_is_granted_what_its_scarcer_part_is() {
     let bounds = Bounds { granted: [Some(1e9), Some(90e6)], ..bounds() };
-    let mixed = |reads| Job { mix: Some(reads), direct: true, ..job("pread", 1 << 20, Cache::AsIs) };
-    for (job, rate) in [(mixed(70), 300e6), (mixed(100), 1e9), (mixed(0), 90e6), (Job { mix: None, ..mixed(70) }, 1e9)] {
+    let mixed =
+        |reads| Job { mix: Some(reads), direct: true, ..job("pread", 1 << 20, Cache::AsIs) };
+    for (job, rate) in [
+        (mixed(70), 300e6),
+        (mixed(100), 1e9),
+        (mixed(0), 90e6),
+        (Job { mix: None, ..mixed(70) }, 1e9),
+    ] {
         let found = estimate(&job, &bounds).filter(|of| of.basis == Basis::Granted).unwrap().rate;
         assert!((found / rate - 1.0).abs() < 1e-9, "{:?}: {found}", job.mix);
     }
@@ -284,7 +381,10 @@ fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
     let cells = |waits: f64, spread: f64| -> Vec<CellResult> {
         let blocks = [64 << 10, 256 << 10, 1 << 20];
         let at = |block: u64| Op1 { nanos: block as f64 / 200e6 * SECOND, waits, ..DISK };
-        blocks.into_iter().map(|block| cell(job("pread", block, Cache::Cold), at(block), spread)).collect()
+        blocks
+            .into_iter()
+            .map(|block| cell(job("pread", block, Cache::Cold), at(block), spread))
+            .collect()
     };
     assert_eq!(limits(&cells(50.0, 0.002), &bounds()), [Some(Limit::RateLimit); 3]);
     // A disk at its own best looks alike, but nothing waits for its turn, or it scatters.
@@ -296,8 +396,14 @@ fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
 fn calls_that_move_nothing_are_system_calls() {
     let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
     let why = why(&[cell(seek, Op1 { nanos: 120.0, ..MEMORY }, 0.01)], &bounds());
-    assert_eq!(why.limits[0].as_ref().unwrap().text, "system-call cost: 120 ns each; the cheapest takes 100 ns");
-    assert_eq!(limits(&[cell(job("null", 1, Cache::AsIs), Op1 { nanos: 3.0, ..MEMORY }, 0.0)], &bounds()), [None]);
+    assert_eq!(
+        why.limits[0].as_ref().unwrap().text,
+        "system-call cost: 120 ns each; the cheapest takes 100 ns"
+    );
+    assert_eq!(
+        limits(&[cell(job("null", 1, Cache::AsIs), Op1 { nanos: 3.0, ..MEMORY }, 0.0)], &bounds()),
+        [None]
+    );
 }
 
 #[test]

@@ -15,15 +15,22 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
     const LEN: usize = 100_001;
     let (file, data, target) = testing::file(LEN + 5000, 8);
     let backend = Choice::parse("copy-range").unwrap();
-    let job = Job { backend, block: 4097, span: LEN as u64, pattern: Pattern::Random, ..testing::job() };
+    let job =
+        Job { backend, block: 4097, span: LEN as u64, pattern: Pattern::Random, ..testing::job() };
     if let Err(why) = CopyRange.check(&target, &job) {
         return child::skip(&why.0);
     }
     let (stop, published) = (AtomicBool::new(false), Published::default());
-    let mut work =
-        Work::new(Assignment { passes: 3, ..Assignment::of(&CopyRange, &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published) });
+    let mut work = Work::new(Assignment {
+        passes: 3,
+        ..Assignment::of(&CopyRange, &job, Share::of(&job, 0, u64::MAX, 7), &stop, &published)
+    });
     let copy = copy_in(&beside(&target.path)).unwrap();
-    assert_eq!(copy.file().metadata().unwrap().dev(), file.as_file().metadata().unwrap().dev(), "on the same file system");
+    assert_eq!(
+        copy.file().metadata().unwrap().dev(),
+        file.as_file().metadata().unwrap().dev(),
+        "on the same file system"
+    );
     let lane = CopyLane { file: target.open(&job).unwrap(), copy, clones: false };
     lane.go::<false>(&mut work).unwrap();
     let mut copied = vec![0; LEN];
@@ -45,7 +52,8 @@ fn an_unnamed_file_has_a_folder_too() {
 #[test]
 fn what_cannot_be_copied_is_refused_with_the_reason() {
     let (_file, _, target) = testing::file(4096, 1);
-    let job = Job { backend: Choice::parse("copy-range").unwrap(), span: u64::MAX, ..testing::job() };
+    let job =
+        Job { backend: Choice::parse("copy-range").unwrap(), span: u64::MAX, ..testing::job() };
     assert!(CopyRange.check(&target, &job).unwrap_err().0.contains("use a smaller --size"));
     let device = Target { path: "/dev/null".into(), held: None, ..target };
     assert!(CopyRange.check(&device, &testing::job()).unwrap_err().0.contains("regular files"));

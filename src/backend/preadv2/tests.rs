@@ -8,7 +8,12 @@ use crate::sys::{cold, residency, testing as child};
 const LEN: usize = 1 << 20;
 
 fn job(options: &str) -> Job {
-    Job { backend: Choice::parse(&format!("preadv2{options}")).unwrap(), span: LEN as u64, pattern: Pattern::Random, ..testing::job() }
+    Job {
+        backend: Choice::parse(&format!("preadv2{options}")).unwrap(),
+        span: LEN as u64,
+        pattern: Pattern::Random,
+        ..testing::job()
+    }
 }
 
 /// A file of which nothing is cached, or `None` with the reason printed.
@@ -29,12 +34,18 @@ fn cold_file(job: &Job) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
 fn what_is_not_cached_costs_a_second_call_and_what_is_does_not() {
     // Nothing is read ahead, so that every block is missing once.
     let job = job("+nowait+random");
-    // The first call of a miss starts the read: whoever is kept from the CPU for that long finds the block cached, so it is tried again.
+    // The first call of a miss starts the read: whoever is kept from the CPU for that long finds
+    // the block cached, so it is tried again.
     for tries in (0..5).rev() {
         let Some((_file, data, target)) = cold_file(&job) else { return };
         let tally = testing::read_all(&Preadv2, &target, &job);
         assert_eq!((tally.bytes, tally.folds[0]), (LEN as u64, testing::xor(&data)));
-        assert!((tally.ops..=2 * tally.ops).contains(&tally.syscalls), "{} calls of {}", tally.syscalls, tally.ops);
+        assert!(
+            (tally.ops..=2 * tally.ops).contains(&tally.syscalls),
+            "{} calls of {}",
+            tally.syscalls,
+            tally.ops
+        );
         let again = testing::read_all(&Preadv2, &target, &job);
         assert_eq!((again.syscalls, again.folds), (again.ops, tally.folds));
         if tally.syscalls > tally.ops {
@@ -49,7 +60,10 @@ fn dontcache_leaves_the_page_cache_as_it_was() {
     let job = job("+dontcache");
     let Some((file, data, target)) = cold_file(&job) else { return };
     let tally = testing::read_all(&Preadv2, &target, &job);
-    assert_eq!((tally.bytes, tally.folds[0], tally.syscalls), (LEN as u64, testing::xor(&data), tally.ops));
+    assert_eq!(
+        (tally.bytes, tally.folds[0], tally.syscalls),
+        (LEN as u64, testing::xor(&data), tally.ops)
+    );
     let cached = residency::residency(file.as_file(), 0, LEN as u64).unwrap().cached;
     // Pages that another read has in hand at that moment stay.
     assert!(cached < 256 / 4, "{cached} of 256 pages are cached");

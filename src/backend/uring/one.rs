@@ -1,5 +1,6 @@
-//! A ring with one operation at a time, in the loop of the synchronous ways: there what a lane does between two calls counts
-//! most, and the kernel has just emptied the caches that it would run from.
+//! A ring with one operation at a time, in the loop of the synchronous ways: there what a lane does
+//! between two calls counts most, and the kernel has just emptied the caches that it would run
+//! from.
 
 use std::os::fd::AsRawFd;
 
@@ -40,13 +41,15 @@ impl<const FILL: bool> Operation for &mut OneByOne<'_, FILL> {
     #[inline(always)]
     fn make(&mut self, request: Request) -> (isize, u32) {
         // SAFETY: the only handle on the queue while it lives.
-        if !self.lane.push(&mut unsafe { self.lane.ring.submission_shared() }, request, self.common) {
+        if !self.lane.push(&mut unsafe { self.lane.ring.submission_shared() }, request, self.common)
+        {
             return (self.fail(no_place()), 0);
         }
         self.lane.flying = 1;
         let (ring, mut queued, mut calls) = (self.lane.ring.as_raw_fd(), 1, 0);
         loop {
-            // SAFETY: the entry's buffer and file live until nothing is in flight (see the lane's `drop`).
+            // SAFETY: the entry's buffer and file live until nothing is in flight (see the lane's
+            // `drop`).
             let entered = unsafe { raw::uring_enter::<FILL>(ring, queued, 1) };
             // A call that is to submit more than there is does not wait.
             if entered > 0 {

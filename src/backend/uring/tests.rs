@@ -1,4 +1,5 @@
-//! What the ring may do to memory after a lane is gone, and what it does where registration is refused.
+//! What the ring may do to memory after a lane is gone, and what it does where registration is
+//! refused.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -15,7 +16,12 @@ const BLOCK: u64 = 4096;
 
 fn job(options: &[&str], depth: u32) -> Job {
     let options = options.iter().map(|name| (name.to_string(), None)).collect();
-    Job { backend: Choice { options, ..Choice::plain("uring") }, depth, block: BLOCK, ..testing::job() }
+    Job {
+        backend: Choice { options, ..Choice::plain("uring") },
+        depth,
+        block: BLOCK,
+        ..testing::job()
+    }
 }
 
 /// False, with the reason printed, where there is no io_uring.
@@ -24,7 +30,8 @@ fn rings_here(job: &Job) -> bool {
     Uring.check(&target, job).map_err(|why| child::skip(&why.0)).is_ok()
 }
 
-/// A lane that reads from the given pipe instead of a file: its operations end when somebody writes.
+/// A lane that reads from the given pipe instead of a file: its operations end when somebody
+/// writes.
 fn on_a_pipe(job: &Job) -> (UringLane, File) {
     let (_file, _, target) = testing::file(1 << 16, 0);
     let mut lane = UringLane::open(&target, job, 0).unwrap();
@@ -66,7 +73,8 @@ fn a_dropped_lane_waits_for_what_is_in_flight() {
         std::thread::scope(|scope| {
             let (to, from) = std::sync::mpsc::channel();
             let (job, dropped) = (&job, &dropped);
-            // Made, used and dropped on one thread, as by the engine: a ring belongs to the thread that made it.
+            // Made, used and dropped on one thread, as by the engine: a ring belongs to the thread
+            // that made it.
             scope.spawn(move || {
                 let (mut lane, pipe) = on_a_pipe(job);
                 for slot in 0..3 {
@@ -93,12 +101,16 @@ fn a_dropped_lane_waits_for_what_is_in_flight() {
 }
 
 fn sleeps(thread: nix::unistd::Pid) -> bool {
-    let file = |name| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();
-    let waits = file("stat").rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
+    let file = |name| {
+        std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default()
+    };
+    let waits =
+        file("stat").rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
     waits && file("syscall").split(' ').next() == Some(&libc::SYS_io_uring_enter.to_string())
 }
 
-/// What is submitted already is not submitted again: such a call would not wait, and what completed would never be seen.
+/// What is submitted already is not submitted again: such a call would not wait, and what completed
+/// would never be seen.
 #[test]
 fn a_wait_that_was_interrupted_goes_on() {
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
@@ -111,7 +123,13 @@ fn a_wait_that_was_interrupted_goes_on() {
         return;
     }
     // SAFETY: the handler stores to an atomic only; nobody else uses the signal.
-    unsafe { sigaction(Signal::SIGUSR2, &SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty())) }.unwrap();
+    unsafe {
+        sigaction(
+            Signal::SIGUSR2,
+            &SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty()),
+        )
+    }
+    .unwrap();
     let (to, from) = std::sync::mpsc::channel();
     let (over, ended) = std::sync::mpsc::channel();
     // Not scoped: where it fails the lane never ends.
@@ -119,7 +137,8 @@ fn a_wait_that_was_interrupted_goes_on() {
         let (mut lane, pipe) = on_a_pipe(&job);
         to.send((pipe, nix::unistd::gettid())).unwrap();
         let (stop, published) = (AtomicBool::new(false), Published::default());
-        let mut work = Work::new(Assignment::of(&Uring, &job, Share::of(&job, 0, 1, 1), &stop, &published));
+        let mut work =
+            Work::new(Assignment::of(&Uring, &job, Share::of(&job, 0, 1, 1), &stop, &published));
         let ran = drive::run(&mut lane, &mut work).map_err(|error| error.to_string());
         let tally = work.tally();
         let _ = over.send((ran, tally.ops, tally.syscalls));
@@ -129,12 +148,17 @@ fn a_wait_that_was_interrupted_goes_on() {
         std::thread::yield_now();
     }
     // SAFETY: a signal for a thread of our own.
-    assert_eq!(unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.as_raw(), libc::SIGUSR2) }, 0);
+    assert_eq!(
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.as_raw(), libc::SIGUSR2) },
+        0
+    );
     while !INTERRUPTED.load(SeqCst) {
         std::thread::yield_now();
     }
     pipe.write_all(&[7; BLOCK as usize]).unwrap();
-    let (ran, ops, calls) = ended.recv_timeout(std::time::Duration::from_secs(30)).expect("the lane goes round for ever");
+    let (ran, ops, calls) = ended
+        .recv_timeout(std::time::Duration::from_secs(30))
+        .expect("the lane goes round for ever");
     assert_eq!((ran, ops), (Ok(()), 1));
     assert_eq!(calls, 2);
 }
@@ -159,12 +183,14 @@ fn what_completes_waits_until_the_lane_asks() {
     lane.flying = 0;
 }
 
-/// The ring's descriptor is taken away while operations are in flight: the run fails, the memory stays.
+/// The ring's descriptor is taken away while operations are in flight: the run fails, the memory
+/// stays.
 ///
 /// In a process of its own: other threads could map memory at the address that is asked for.
 #[test]
 fn memory_that_the_kernel_may_still_write_to_is_never_given_back() {
-    const NAME: &str = "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_never_given_back";
+    const NAME: &str =
+        "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_never_given_back";
     let job = job(&[], 4);
     if !child::is_child("ring") {
         if rings_here(&job) {
@@ -198,17 +224,24 @@ fn memory_that_the_kernel_may_still_write_to_is_never_given_back() {
     pipe.write_all(&[0x5a; BLOCK as usize]).unwrap();
 }
 
-/// In a process of its own, as nobody where it can be: limits belong to the whole process, and root has none.
+/// In a process of its own, as nobody where it can be: limits belong to the whole process, and root
+/// has none.
 #[test]
 fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
-    const NAME: &str = "backend::uring::tests::a_refused_buffer_is_told_and_the_plain_path_reads_the_same";
+    const NAME: &str =
+        "backend::uring::tests::a_refused_buffer_is_told_and_the_plain_path_reads_the_same";
     if !child::is_child("memlock") {
         let output = child::child(NAME, "memlock");
         return assert!(output.status.success(), "{output:?}");
     }
     let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
     // Room for a ring (which counts too, by the kernel's age), not for the buffer.
-    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_MEMLOCK, 256 << 10, 256 << 10).unwrap();
+    nix::sys::resource::setrlimit(
+        nix::sys::resource::Resource::RLIMIT_MEMLOCK,
+        256 << 10,
+        256 << 10,
+    )
+    .unwrap();
     for depth in [1, 8] {
         let job = Job { block: 1 << 20, span: (5 << 20) + 1, ..job(&[], depth) };
         if !rings_here(&job) {
@@ -217,7 +250,8 @@ fn a_refused_buffer_is_told_and_the_plain_path_reads_the_same() {
         let (_file, data, target) = testing::file((5 << 20) + 1, 1);
         let tally = testing::read_all(&Uring, &target, &job);
         assert_eq!((tally.ops, tally.bytes, tally.folds[0]), (6, job.span, testing::xor(&data)));
-        let plain = |note: &Note| matches!(note, Note::UringPlain(why) if why.starts_with("buffer: "));
+        let plain =
+            |note: &Note| matches!(note, Note::UringPlain(why) if why.starts_with("buffer: "));
         if !tally.notes.iter().any(plain) {
             return child::skip("the kernel registers a buffer without locked memory");
         }
@@ -244,7 +278,8 @@ fn the_polling_thread_is_a_helper_whose_time_is_counted() {
         return;
     }
     // In a process of its own: rings of other tests are others'.
-    const NAME: &str = "backend::uring::tests::the_polling_thread_is_a_helper_whose_time_is_counted";
+    const NAME: &str =
+        "backend::uring::tests::the_polling_thread_is_a_helper_whose_time_is_counted";
     if !child::is_child("helper") {
         let output = child::child(NAME, "helper");
         return assert!(output.status.success(), "{output:?}");

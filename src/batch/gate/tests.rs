@@ -4,13 +4,18 @@ use crate::plan::{Cache, Choice, Job, Op};
 
 fn ruling(judged: usize, open: &[bool]) -> Ruling {
     let cell = Job { cache: Cache::Warm, ..Job::plain(Choice::parse("pread").unwrap(), Op::Read) };
-    let open = open.iter().map(|wrong| Open { cell: cell.clone(), why: "x".into(), wrong: *wrong }).collect();
+    let open = open
+        .iter()
+        .map(|wrong| Open { cell: cell.clone(), why: "x".into(), wrong: *wrong })
+        .collect();
     Ruling { limit: 0.05, judged, slower: Vec::new(), open, seen: None, unheld: 0, drift: None }
 }
 
 #[test]
 fn percentages_below_100() {
-    for (text, share) in [("5", 0.05), ("5%", 0.05), (" 2.5 % ", 0.025), ("0", 0.0), ("99.9%", 0.999)] {
+    for (text, share) in
+        [("5", 0.05), ("5%", 0.05), (" 2.5 % ", 0.025), ("0", 0.0), ("99.9%", 0.999)]
+    {
         assert!((limit(text).unwrap() - share).abs() < 1e-12, "{text}");
     }
     for text in ["", "%", "5%%", "-1", "100", "100%", "1e9", "nan", "inf", "5 percent"] {
@@ -38,7 +43,11 @@ fn a_signal_then_1_then_4_then_3() {
         (None, false, false, Some(&ruling(1, &[false])), 1),
         (None, false, false, None, 0),
     ] {
-        assert_eq!(code(signal, failed, wrong, ruling), wanted, "{signal:?} {failed} {wrong} {ruling:?}");
+        assert_eq!(
+            code(signal, failed, wrong, ruling),
+            wanted,
+            "{signal:?} {failed} {wrong} {ruling:?}"
+        );
     }
 }
 

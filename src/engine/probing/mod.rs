@@ -51,8 +51,8 @@ struct Run<'a> {
     pace: Pace,
 }
 
-/// This machine, with the file or folder of `target`, and the other one where there is one; what is compared with a file that
-/// was named lies on a disk of this machine.
+/// This machine, with the file or folder of `target`, and the other one where there is one; what is
+/// compared with a file that was named lies on a disk of this machine.
 pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
     let site = match target {
         TargetSpec::Scratch { dir, .. } => Site::here(Some(dir.clone()), None),
@@ -63,7 +63,12 @@ pub(super) fn site(target: &TargetSpec, remote: Option<&Remote>) -> Site {
 }
 
 /// Runs all probes of `plan` until each has its batches, or until `deadline`.
-pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: &mut dyn Sink) -> End {
+pub(super) fn run(
+    plan: &Arc<Plan>,
+    control: &Control,
+    deadline: Instant,
+    sink: &mut dyn Sink,
+) -> End {
     let rounds = plan.probe_rounds();
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     control.watched.doing("the probes were being made ready");
@@ -77,7 +82,8 @@ pub(super) fn run(plan: &Arc<Plan>, control: &Control, deadline: Instant, sink: 
 }
 
 impl Run<'_> {
-    /// A probe of a plan made elsewhere may be unknown here, and what was to be had then may not be now.
+    /// A probe of a plan made elsewhere may be unknown here, and what was to be had then may not be
+    /// now.
     fn make_cells(&mut self) {
         for cell in &self.plan.probes {
             let known = probe::probe(&cell.probe);
@@ -89,16 +95,32 @@ impl Run<'_> {
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
             let (out, unit) = (refused.is_some(), probe.unit(cell));
             let far = if refused.is_none() { probe.far(cell, &self.site) } else { None };
-            let findings = ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
+            let findings =
+                ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
             let (count, taken, counted) = (None, 0, Counted::default());
-            self.cells.push(Cell { probe, cell: cell.clone(), unit, count, taken, findings, counted, out });
+            self.cells.push(Cell {
+                probe,
+                cell: cell.clone(),
+                unit,
+                count,
+                taken,
+                findings,
+                counted,
+                out,
+            });
         }
         self.tell_findings();
     }
 
-    /// What a killed run may have left where files need a name; no matter if it cannot be looked for.
+    /// What a killed run may have left where files need a name; no matter if it cannot be looked
+    /// for.
     fn sweep(&self) {
-        if let Some(dir) = self.site.dir.as_ref().filter(|_| self.cells.iter().any(|cell| cell.probe.info().makes_files)) {
+        if let Some(dir) = self
+            .site
+            .dir
+            .as_ref()
+            .filter(|_| self.cells.iter().any(|cell| cell.probe.info().makes_files))
+        {
             let _ = scratch::sweep(dir);
         }
     }
@@ -186,7 +208,10 @@ impl Run<'_> {
             Err(Failure::Stopped) if skipped => {}
             Err(Failure::Stopped) => return Err(self.cut()),
             Err(Failure::Abandoned) => {
-                let text = format!("{}: a system call did not return and was left behind", self.cells[index].cell.label());
+                let text = format!(
+                    "{}: a system call did not return and was left behind",
+                    self.cells[index].cell.label()
+                );
                 self.sink.event(Event::Note { text });
                 return Err(self.cut());
             }
@@ -207,16 +232,25 @@ impl Run<'_> {
         for batch in &visit.batches {
             let Some(value) = batch.value(cell.unit, &visit.costs) else { continue };
             cell.taken += 1;
-            cell.counted.operations += if cell.unit == Unit::Nanos { batch.amount } else { visit.count as f64 };
+            cell.counted.operations +=
+                if cell.unit == Unit::Nanos { batch.amount } else { visit.count as f64 };
             let cycles = cycle.filter(|_| cell.unit == Unit::Nanos).map(|cycle| value / cycle);
-            told.push(ProbeTrial { cell: index as u32, round: cell.taken, value, unit: cell.unit, cycles, short: false });
+            told.push(ProbeTrial {
+                cell: index as u32,
+                round: cell.taken,
+                value,
+                unit: cell.unit,
+                cycles,
+                short: false,
+            });
         }
         cell.counted.add(visit);
         cell.findings.evidence = cell.counted.evidence(visit);
         cell.findings.warnings = visit.warnings.clone();
         if told.is_empty() {
             cell.out = true;
-            cell.findings.error = Some("clock and loop took longer than what is measured: no value is left".into());
+            cell.findings.error =
+                Some("clock and loop took longer than what is measured: no value is left".into());
         }
         for trial in told {
             self.sink.event(Event::Probe { trial });
@@ -250,7 +284,10 @@ impl Counted {
         let batch = format!("{} in a batch", show_count(visit.count as f64));
         let taken = visit.batches.first().map(|batch| match (batch.readings, batch.loops) {
             (0, 0) => String::new(),
-            (_, 0) => format!(", taken out: a clock reading of {:.1} ns per batch", self.costs.clock_nanos),
+            (_, 0) => format!(
+                ", taken out: a clock reading of {:.1} ns per batch",
+                self.costs.clock_nanos
+            ),
             _ => {
                 format!(
                     ", taken out: a clock reading of {:.1} ns per batch, {:.2} ns of loop each",
@@ -266,8 +303,10 @@ impl Counted {
             ("involuntary switches", self.usage.involuntary_switches),
         ];
         // Less than one in a thousand is the thread's own start.
-        let counted =
-            counters.iter().filter(|(_, count)| each(*count) >= 0.001).map(|(name, count)| format!("{:.3} {name} each", each(*count)));
+        let counted = counters
+            .iter()
+            .filter(|(_, count)| each(*count) >= 0.001)
+            .map(|(name, count)| format!("{:.3} {name} each", each(*count)));
         let first = format!("{place}, {batch}{}", taken.unwrap_or_default());
         std::iter::once(first).chain(counted).chain(visit.evidence.iter().cloned()).collect()
     }

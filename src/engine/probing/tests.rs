@@ -22,12 +22,16 @@ fn plan(probes: Vec<ProbeCell>, trials: u32) -> Arc<Plan> {
 
 fn events(plan: &Arc<Plan>, control: &Control) -> Vec<Event> {
     let mut events = Vec::new();
-    crate::engine::run(plan, Default::default, control, &mut |event: Event| events.push(event)).unwrap();
+    crate::engine::run(plan, Default::default, control, &mut |event: Event| events.push(event))
+        .unwrap();
     events
 }
 
 fn trials(events: &[Event]) -> Vec<ProbeTrial> {
-    events.iter().filter_map(|event| if let Event::Probe { trial } = event { Some(*trial) } else { None }).collect()
+    events
+        .iter()
+        .filter_map(|event| if let Event::Probe { trial } = event { Some(*trial) } else { None })
+        .collect()
 }
 
 fn last_findings(events: &[Event], of: u32) -> ProbeFindings {
@@ -52,14 +56,18 @@ fn every_cell_has_its_batches_in_rounds_and_says_what_was_taken_out() {
     let events = events(&plan, &Control::new(&NEVER));
     let trials = trials(&events);
     for cell in 0..4 {
-        let rounds: Vec<u32> = trials.iter().filter(|trial| trial.cell == cell).map(|trial| trial.round).collect();
+        let rounds: Vec<u32> =
+            trials.iter().filter(|trial| trial.cell == cell).map(|trial| trial.round).collect();
         assert_eq!(rounds, [1, 2, 3, 4, 5]);
     }
     assert!(trials.iter().all(|trial| trial.is_sound() && trial.unit == Unit::Nanos));
     // Interleaved: the first round is over before the second begins.
     assert!(trials[..4].iter().all(|trial| trial.round == 1));
     let evidence = last_findings(&events, 0).evidence;
-    assert!(evidence[0].contains("taken out: a clock reading") && evidence[0].contains("of loop each"), "{evidence:?}");
+    assert!(
+        evidence[0].contains("taken out: a clock reading") && evidence[0].contains("of loop each"),
+        "{evidence:?}"
+    );
     assert_eq!(end(&events), End::Finished);
 }
 
@@ -79,7 +87,11 @@ fn a_stop_and_a_budget_end_it_and_keep_what_there_is() {
     static STOP: AtomicBool = AtomicBool::new(true);
     let long = plan(vec![ProbeCell::new("loop", [])], 1000);
     assert_eq!(end(&events(&long, &Control::new(&STOP))), End::Interrupted);
-    let short = Arc::new(Plan { budget: Duration::from_millis(900), trials: Some(1_000_000), ..Plan::clone(&long) });
+    let short = Arc::new(Plan {
+        budget: Duration::from_millis(900),
+        trials: Some(1_000_000),
+        ..Plan::clone(&long)
+    });
     let told = events(&short, &Control::new(&NEVER));
     assert_eq!(end(&told), End::Budget);
     assert!(!trials(&told).is_empty());
@@ -87,7 +99,10 @@ fn a_stop_and_a_budget_end_it_and_keep_what_there_is() {
 
 #[test]
 fn a_skip_takes_one_cell_out() {
-    let plan = plan(vec![ProbeCell::new("loop", []), ProbeCell::new("call", [("arguments", 0.into())])], 3);
+    let plan = plan(
+        vec![ProbeCell::new("loop", []), ProbeCell::new("call", [("arguments", 0.into())])],
+        3,
+    );
     let control = Control::new(&NEVER);
     control.skip.store(true, Relaxed);
     let trials = trials(&events(&plan, &control));

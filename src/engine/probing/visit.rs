@@ -1,7 +1,8 @@
-//! One visit to a probe's cell: on a thread of its own, pinned to one CPU, it is opened, calibrated and measured.
+//! One visit to a probe's cell: on a thread of its own, pinned to one CPU, it is opened, calibrated
+//! and measured.
 //!
-//! The thread ends with the visit, so that pinning and whatever else a probe does to its thread is gone; a thread that
-//! does not come back from the kernel is left behind.
+//! The thread ends with the visit, so that pinning and whatever else a probe does to its thread is
+//! gone; a thread that does not come back from the kernel is left behind.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -49,13 +50,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MOST: u64 = 1 << 40;
 
 /// Visits the cell. `cut` says when to end.
-pub(super) fn visit(ask: &Ask, site: &Site, cut: &dyn Fn() -> Option<Cut>) -> Result<Visit, Failure> {
+pub(super) fn visit(
+    ask: &Ask,
+    site: &Site,
+    cut: &dyn Fn() -> Option<Cut>,
+) -> Result<Visit, Failure> {
     let site = Arc::new(site.again());
     let (to, from) = channel();
     let (own, there) = (ask.clone(), Arc::clone(&site));
-    let body = move || drop(to.send(catch_unwind(AssertUnwindSafe(|| measure(&own, &there))).unwrap_or_else(|_| Err(bug()))));
+    let body = move || {
+        drop(to.send(
+            catch_unwind(AssertUnwindSafe(|| measure(&own, &there))).unwrap_or_else(|_| Err(bug())),
+        ))
+    };
     let thread = std::thread::Builder::new().name("probe".into()).spawn(body);
-    let thread = thread.map_err(|error| Failure::Cell(format!("cannot start a thread: {error}")))?;
+    let thread =
+        thread.map_err(|error| Failure::Cell(format!("cannot start a thread: {error}")))?;
     let done = wait(&from, &site, cut)?;
     // It has said its last word: what is left is to end.
     let _ = thread.join();
@@ -66,12 +76,18 @@ pub(super) fn visit(ask: &Ask, site: &Site, cut: &dyn Fn() -> Option<Cut>) -> Re
 }
 
 fn bug() -> ProbeError {
-    ProbeError::Missing("the probe ended without a word: this is a bug in iotui, please report it".into())
+    ProbeError::Missing(
+        "the probe ended without a word: this is a bug in iotui, please report it".into(),
+    )
 }
 
 type Done = Result<Visit, ProbeError>;
 
-fn wait(from: &Receiver<Done>, site: &Site, cut: &dyn Fn() -> Option<Cut>) -> Result<Done, Failure> {
+fn wait(
+    from: &Receiver<Done>,
+    site: &Site,
+    cut: &dyn Fn() -> Option<Cut>,
+) -> Result<Done, Failure> {
     let mut since: Option<Instant> = None;
     loop {
         match from.recv_timeout(TICK) {
@@ -95,7 +111,8 @@ fn wait(from: &Receiver<Done>, site: &Site, cut: &dyn Fn() -> Option<Cut>) -> Re
 
 fn measure(ask: &Ask, site: &Site) -> Done {
     let cpu = site.cpu().filter(|cpu| Affinity::only(*cpu).apply().is_ok());
-    // As a program with one thread has it: a shared table costs each call some 30 ns. Refused, it is measured with that.
+    // As a program with one thread has it: a shared table costs each call some 30 ns. Refused, it
+    // is measured with that.
     let _ = unshare_files();
     let costs = Costs::measure();
     let begin = Instant::now();
@@ -107,9 +124,11 @@ fn measure(ask: &Ask, site: &Site) -> Done {
         Some(count) => count,
         None => calibrate(&mut *gauge, site, ask.time)?,
     };
-    // A cell that is dear to make ready is measured several times before it is given up: for as long as that took, so that
-    // one whose batches are long themselves leaves the others their turn.
-    let several = opened.as_nanos().div_ceil(ask.time.as_nanos().max(1)).clamp(1, ask.wanted.into());
+    // A cell that is dear to make ready is measured several times before it is given up: for as
+    // long as that took, so that one whose batches are long themselves leaves the others their
+    // turn.
+    let several =
+        opened.as_nanos().div_ceil(ask.time.as_nanos().max(1)).clamp(1, ask.wanted.into());
     let before = Usage::thread().unwrap_or_default();
     let (begin, mut batches) = (Instant::now(), Vec::new());
     while batches.is_empty() || (batches.len() as u128) < several && begin.elapsed() < opened {
@@ -118,10 +137,19 @@ fn measure(ask: &Ask, site: &Site) -> Done {
     }
     let usage = Usage::thread().unwrap_or_default() - before;
     site.go_on()?;
-    Ok(Visit { count, batches, costs, cpu, usage, evidence: gauge.evidence(), warnings: gauge.warnings() })
+    Ok(Visit {
+        count,
+        batches,
+        costs,
+        cpu,
+        usage,
+        evidence: gauge.evidence(),
+        warnings: gauge.warnings(),
+    })
 }
 
-/// The number of operations that takes about `time`, preparation within a batch included; the runs are a warm-up too.
+/// The number of operations that takes about `time`, preparation within a batch included; the runs
+/// are a warm-up too.
 fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, ProbeError> {
     let most = gauge.most().clamp(1, MOST);
     let mut count = 1;
@@ -134,7 +162,8 @@ fn calibrate(gauge: &mut dyn Gauge, site: &Site, time: Duration) -> Result<u64, 
             return Ok(count);
         }
         let factor = (time.as_secs_f64() / took.as_secs_f64() * 1.1).clamp(1.5, 64.0);
-        count = ((count as f64 * factor).ceil() as u64).clamp(count + 1, most.max(count + 1)).min(most);
+        count =
+            ((count as f64 * factor).ceil() as u64).clamp(count + 1, most.max(count + 1)).min(most);
     }
 }
 

@@ -11,14 +11,25 @@ use crate::plan::{Cache, Plan};
 use crate::record::{End, Event, Phase};
 use crate::units::show_bytes;
 
-/// A disk takes some 10 ms for a piece of the file that is filled; what takes as long as this is told.
+/// A disk takes some 10 ms for a piece of the file that is filled; what takes as long as this is
+/// told.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// The target; `None`: the budget ended while it was being filled.
-pub(super) fn open(plan: &Plan, pace: &mut Pace, control: &Control, sink: &mut dyn Sink) -> Result<Option<Bench>, EngineError> {
-    control.watched.doing(if plan.target.is_ours() { "the file was being filled" } else { "the file was being opened and looked at" });
+pub(super) fn open(
+    plan: &Plan,
+    pace: &mut Pace,
+    control: &Control,
+    sink: &mut dyn Sink,
+) -> Result<Option<Bench>, EngineError> {
+    control.watched.doing(if plan.target.is_ours() {
+        "the file was being filled"
+    } else {
+        "the file was being opened and looked at"
+    });
     sink.event(Event::Progress(pace.at(Phase::Fill, None, 0)));
-    let (mut told, mut filled, mut went, mut slowest) = (Instant::now(), 0, Instant::now(), Duration::ZERO);
+    let (mut told, mut filled, mut went, mut slowest) =
+        (Instant::now(), 0, Instant::now(), Duration::ZERO);
     let pace = RefCell::new(pace);
     let stop = || control.stopping() || pace.borrow().over();
     let bench = Bench::open(plan, &stop, &mut |bytes| {
@@ -66,7 +77,12 @@ fn wait_out_pause(pace: &mut Pace, control: &Control, sink: &mut dyn Sink) {
 
 fn not_filled(filled: u64, size: u64, slowest: Duration) -> String {
     let (filled, size) = (show_bytes(filled), show_bytes(size));
-    let slow =
-        if slowest > SLOW { format!("; the file system took {:.1} s for one piece of it", slowest.as_secs_f64()) } else { String::new() };
-    format!("the budget ended when {filled} of the file's {size} were filled: use a longer --budget or a smaller --size{slow}")
+    let slow = if slowest > SLOW {
+        format!("; the file system took {:.1} s for one piece of it", slowest.as_secs_f64())
+    } else {
+        String::new()
+    };
+    format!(
+        "the budget ended when {filled} of the file's {size} were filled: use a longer --budget or a smaller --size{slow}"
+    )
 }

@@ -1,4 +1,5 @@
-//! Before the first round of a plan whose cells are ways to do the same: each is tried for a moment, and only the fastest stays in.
+//! Before the first round of a plan whose cells are ways to do the same: each is tried for a
+//! moment, and only the fastest stays in.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +24,8 @@ const MOMENT: Duration = Duration::from_millis(60);
 /// Tries of each way, the ways in turn.
 const TURNS: u64 = 3;
 
-/// Of a file that is not cached each try has a part of its own, so large and no larger: below, starting is what would be measured.
+/// Of a file that is not cached each try has a part of its own, so large and no larger: below,
+/// starting is what would be measured.
 const LEAST: u64 = 4 << 20;
 const LARGEST: u64 = 64 << 20;
 
@@ -65,7 +67,10 @@ impl Run<'_> {
                 self.leave(way, &pick);
             }
             // A way that was tried and failed says more than one that was not tried.
-            if let (None, Some(first)) = (pick.cell, pick.left_out.iter().find(|out| out.why != PASSED).or(pick.left_out.first())) {
+            if let (None, Some(first)) = (
+                pick.cell,
+                pick.left_out.iter().find(|out| out.why != PASSED).or(pick.left_out.first()),
+            ) {
                 self.sink.event(Event::Failed { cell: first.cell, error: first.why.clone() });
             }
             self.sink.event(Event::Picked { pick: Arc::new(pick) });
@@ -90,7 +95,11 @@ impl Run<'_> {
     }
 
     fn pick_of(&mut self, job: &Job, ways: Vec<u32>) -> Result<Pick, Halt> {
-        let found = |resident| Found { span: job.span, resident, cpus: u32::try_from(cpus()).unwrap_or(u32::MAX) };
+        let found = |resident| Found {
+            span: job.span,
+            resident,
+            cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
+        };
         let cut = self.cutter();
         let resident = match prepare(&self.bench, job, &|| cut.ask().is_some()) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
@@ -103,7 +112,8 @@ impl Run<'_> {
         let found = found(resident);
         let restore = job.cache == Cache::Cold || found.is_cold();
         let (tries, left_out) = self.tries(Group { ways: ways.clone(), found, restore })?;
-        let tried: Vec<u32> = ways.into_iter().filter(|way| !left_out.iter().any(|out| out.cell == *way)).collect();
+        let tried: Vec<u32> =
+            ways.into_iter().filter(|way| !left_out.iter().any(|out| out.cell == *way)).collect();
         let restored = restore && !found.is_cached();
         Ok(Pick::of(&self.plan.cells, &tried, found, tries, left_out, restored))
     }
@@ -111,9 +121,14 @@ impl Run<'_> {
     fn tries(&mut self, group: Group) -> Result<(Vec<Try>, Vec<LeftOut>), Halt> {
         let (mut tries, mut left_out) = (Vec::new(), Vec::new());
         let mut ways = group.ways.clone();
-        if group.found.is_cached() && ways.iter().any(|way| !self.plan.cells[*way as usize].direct) {
+        if group.found.is_cached() && ways.iter().any(|way| !self.plan.cells[*way as usize].direct)
+        {
             let direct = |way: &u32| self.plan.cells[*way as usize].direct;
-            left_out.extend(ways.iter().filter(|way| direct(way)).map(|way| LeftOut { cell: *way, why: PASSED.into() }));
+            left_out.extend(
+                ways.iter()
+                    .filter(|way| direct(way))
+                    .map(|way| LeftOut { cell: *way, why: PASSED.into() }),
+            );
             ways.retain(|way| !direct(way));
         }
         // The only one there is needs no proof.
@@ -126,7 +141,11 @@ impl Run<'_> {
                 if left_out.iter().any(|out: &LeftOut| out.cell == way) {
                     continue;
                 }
-                let nth = Nth { place: turn * ways.len() as u64 + place, of: turns * ways.len() as u64, unit };
+                let nth = Nth {
+                    place: turn * ways.len() as u64 + place,
+                    of: turns * ways.len() as u64,
+                    unit,
+                };
                 match self.attempt(way, &group, nth)? {
                     Ok(tried) => tries.push(tried),
                     Err(why) => left_out.push(LeftOut { cell: way, why }),
@@ -136,7 +155,8 @@ impl Run<'_> {
         Ok((tries, left_out))
     }
 
-    /// What a part of a cold file is a multiple of, so that each of these ways has a whole block in it.
+    /// What a part of a cold file is a multiple of, so that each of these ways has a whole block in
+    /// it.
     fn unit(&self, ways: &[u32]) -> u64 {
         unit(ways.iter().map(|way| self.plan.cells[*way as usize].block))
     }
@@ -146,7 +166,9 @@ impl Run<'_> {
         loop {
             self.pause(way as usize, 1);
             self.halted()?;
-            let Some(cell) = self.cells[way as usize].take() else { return Ok(Err("it is out of the run".into())) };
+            let Some(cell) = self.cells[way as usize].take() else {
+                return Ok(Err("it is out of the run".into()));
+            };
             let begin = Instant::now();
             let cut = self.cutter();
             let done = self.once(&cell, way, group, nth, &|| cut.ask());
@@ -158,7 +180,9 @@ impl Run<'_> {
             return match done {
                 Ok(tried) => Ok(Ok(tried)),
                 Err(Failure::Cell(why)) => Ok(Err(why)),
-                Err(Failure::Stopped) if self.control.take_skip() => Ok(Err("it was skipped during its try".into())),
+                Err(Failure::Stopped) if self.control.take_skip() => {
+                    Ok(Err("it was skipped during its try".into()))
+                }
                 Err(Failure::Stopped | Failure::Abandoned) => Err(self.halt()),
             };
         }
@@ -175,17 +199,42 @@ impl Run<'_> {
         self.sink.event(Event::Progress(self.pace.at(Phase::Calibrate, Some(way), 1)));
         let part = part(&cell.job, &group.found, nth);
         let seed = mix(self.plan.seed ^ nth.place);
-        let stage = Stage { bench: &self.bench, origin: self.origin, seed, cut, limit: Some(MOMENT), part: Some(part.clone()) };
-        let amount = Amount { count: part.end - part.start, passes: 1, parts: 1, timed: Timed::None, nanos: 0 };
+        let stage = Stage {
+            bench: &self.bench,
+            origin: self.origin,
+            seed,
+            cut,
+            limit: Some(MOMENT),
+            part: Some(part.clone()),
+        };
+        let amount = Amount {
+            count: part.end - part.start,
+            passes: 1,
+            parts: 1,
+            timed: Timed::None,
+            nanos: 0,
+        };
         let took = trial::run(&stage, cell, &amount, &mut |_, _| {});
         let offset = part.start * cell.job.block;
         if group.restore && !cell.job.direct {
-            // No matter if it fails: a try that finds its part cached stands out, and a cold trial makes cold itself.
-            let _ = drop_part(&self.bench.file, offset, (part.end - part.start) * cell.job.block + AHEAD);
+            // No matter if it fails: a try that finds its part cached stands out, and a cold trial
+            // makes cold itself.
+            let _ = drop_part(
+                &self.bench.file,
+                offset,
+                (part.end - part.start) * cell.job.block + AHEAD,
+            );
         }
         let trial = took?.trial;
         let (bytes, nanos) = (trial.bytes, trial.nanos);
-        Ok(Try { cell: way, offset, bytes, nanos, device_bytes: trial.device_bytes, minor_faults: trial.minor_faults })
+        Ok(Try {
+            cell: way,
+            offset,
+            bytes,
+            nanos,
+            device_bytes: trial.device_bytes,
+            minor_faults: trial.minor_faults,
+        })
     }
 }
 
@@ -197,18 +246,29 @@ struct Nth {
     unit: u64,
 }
 
-/// The largest of these blocks; twice that where another one does not divide it, and so begins within a part.
+/// The largest of these blocks; twice that where another one does not divide it, and so begins
+/// within a part.
 fn unit(blocks: impl Iterator<Item = u64> + Clone) -> u64 {
     let largest = blocks.clone().max().unwrap_or(1).max(1);
-    if blocks.into_iter().all(|block| largest.is_multiple_of(block.max(1))) { largest } else { largest.saturating_mul(2) }
+    if blocks.into_iter().all(|block| largest.is_multiple_of(block.max(1))) {
+        largest
+    } else {
+        largest.saturating_mul(2)
+    }
 }
 
-/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is not as often as it has parts.
+/// How often each of the ways is tried: a file that is cached as often as is wanted, one that is
+/// not as often as it has parts.
 fn turns(found: &Found, ways: u64, unit: u64) -> u64 {
-    if found.is_cached() { TURNS } else { (found.span / LEAST.next_multiple_of(unit) / ways.max(1)).min(TURNS) }
+    if found.is_cached() {
+        TURNS
+    } else {
+        (found.span / LEAST.next_multiple_of(unit) / ways.max(1)).min(TURNS)
+    }
 }
 
-/// The blocks of a try: all of a file that is cached, else a part that no other try has, whatever its block.
+/// The blocks of a try: all of a file that is cached, else a part that no other try has, whatever
+/// its block.
 fn part(job: &Job, found: &Found, nth: Nth) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();

@@ -18,7 +18,8 @@ fn plan_of(cells: Vec<Job>, budget: Duration) -> Plan {
     Plan { cells, trials: Some(1), goal: 0.0, budget, seed: 1, ..Plan::plain("sweep", target) }
 }
 
-/// How a run of one cell ends, whose operations never return, the first of them with a stop; and what was noted.
+/// How a run of one cell ends, whose operations never return, the first of them with a stop; and
+/// what was noted.
 fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String>) {
     let hold = Arc::new((Mutex::new(true), Condvar::new()));
     let held = Arc::clone(&hold);
@@ -35,7 +36,8 @@ fn ends(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, Vec<String
     let bench = Bench::open(&Plan::plain("sweep", target.clone()), &|| false, &mut |_| {}).unwrap();
     let job = Job { cache: Cache::AsIs, ..testing::job() };
     let plan = Plan { target, ..plan_of(vec![job.clone()], budget) };
-    let (plan, control, begin) = (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
+    let (plan, control, begin) =
+        (Arc::new(plan), Control::new(stop.unwrap_or(&GO)), Instant::now());
     let mut notes = Vec::new();
     let mut sink = |event| {
         if let Event::Note { text } = event {
@@ -87,18 +89,23 @@ fn a_call_that_outlives_a_stop_is_an_interruption() {
 #[test]
 fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
     let (file, _, _) = testing::file(65536, 1);
-    // Each is dropped or filled, calibrated and fills its trial time: thousands of them take longer than three seconds.
-    let of = |cache: Cache| (1000..5000).map(move |block| Job { cache, block, span: 65536, ..testing::job() });
+    // Each is dropped or filled, calibrated and fills its trial time: thousands of them take longer
+    // than three seconds.
+    let of = |cache: Cache| {
+        (1000..5000).map(move |block| Job { cache, block, span: 65536, ..testing::job() })
+    };
     let cells: Vec<Job> = of(Cache::Cold).chain(of(Cache::Warm)).collect();
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
-    let plan = Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(3)) });
+    let plan =
+        Arc::new(Plan { cells: cells.clone(), target, ..plan_of(vec![], Duration::from_secs(3)) });
     let mut reached = [0, 0];
     let mut sink = |event| {
         if let Event::Trial { trial, .. } = event {
             reached[usize::from(cells[trial.cell as usize].cache == Cache::Warm)] += 1;
         }
     };
-    let end = crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    let end =
+        crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
     assert_eq!(end, End::Budget);
     assert!(reached.iter().all(|count| *count > 0), "{reached:?}");
 }
@@ -107,7 +114,9 @@ fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
 fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String>) {
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };
-    let cells: Vec<Job> = (1..=40).map(|block| Job { cache: Cache::AsIs, count: None, block, span: 65536, ..testing::job() }).collect();
+    let cells: Vec<Job> = (1..=40)
+        .map(|block| Job { cache: Cache::AsIs, count: None, block, span: 65536, ..testing::job() })
+        .collect();
     let plan = plan_of(cells, Duration::from_secs(1));
     let plan = Arc::new(Plan { target, trial_time: TrialTime::of(trial_time), fitted, ..plan });
     let (mut reached, mut notes) = (0, Vec::new());
@@ -126,7 +135,10 @@ fn trials_that_were_fitted_to_the_budget_get_shorter_where_cells_cost_more() {
     let hour = Duration::from_secs(3600);
     assert_eq!(reached_in_a_second(hour, false), (0, vec![]));
     let (reached, told) = reached_in_a_second(hour, true);
-    assert!(reached > 0 && told.iter().any(|text| text.contains("some have trials of ")), "{reached} {told:?}");
+    assert!(
+        reached > 0 && told.iter().any(|text| text.contains("some have trials of ")),
+        "{reached} {told:?}"
+    );
 }
 
 #[test]
@@ -136,7 +148,8 @@ fn a_file_that_is_put_in_the_place_of_the_measured_one_is_not_measured() {
     std::fs::write(path("measured"), vec![1; size as usize]).unwrap();
     let target = TargetSpec::File { path: path("measured"), size };
     let cells = vec![Job { cache: Cache::AsIs, span: size, count: Some(0), ..testing::job() }];
-    let plan = Arc::new(Plan { target, trials: Some(9), ..plan_of(cells, Duration::from_secs(3600)) });
+    let plan =
+        Arc::new(Plan { target, trials: Some(9), ..plan_of(cells, Duration::from_secs(3600)) });
     let (mut trials, mut failed) = (0, Vec::new());
     let mut sink = |event| match event {
         Event::Trial { .. } => {
@@ -149,7 +162,10 @@ fn a_file_that_is_put_in_the_place_of_the_measured_one_is_not_measured() {
     };
     crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
     assert_eq!(trials, 1);
-    assert!(failed.len() == 1 && failed[0].contains("another file was put in its place"), "{failed:?}");
+    assert!(
+        failed.len() == 1 && failed[0].contains("another file was put in its place"),
+        "{failed:?}"
+    );
 }
 
 #[test]
@@ -165,7 +181,11 @@ fn what_is_compared_with_flushed_or_cold_maps_anew_for_each_pass_as_they_do() {
         let mut per_pass = Vec::new();
         let mut sink = |event| {
             if let Event::Trial { trial, .. } = event {
-                per_pass.push((trial.cell, trial.passes, trial.minor_faults as f64 / trial.passes as f64));
+                per_pass.push((
+                    trial.cell,
+                    trial.passes,
+                    trial.minor_faults as f64 / trial.passes as f64,
+                ));
             }
         };
         crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();

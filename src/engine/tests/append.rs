@@ -1,4 +1,5 @@
-//! Files that trials make: empty before each pass, and then exactly what was written; no other file is emptied.
+//! Files that trials make: empty before each pass, and then exactly what was written; no other file
+//! is emptied.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,12 @@ use crate::record::{Event, MachineEvidence, Trial};
 static GO: AtomicBool = AtomicBool::new(false);
 
 fn appending(choice: &Choice, block: u64) -> Job {
-    Job { writes: Writes::Append, cache: Cache::AsIs, xor: true, ..job(choice, Op::Write, Pattern::Seq, block, 1, 1) }
+    Job {
+        writes: Writes::Append,
+        cache: Cache::AsIs,
+        xor: true,
+        ..job(choice, Op::Write, Pattern::Seq, block, 1, 1)
+    }
 }
 
 #[test]
@@ -30,10 +36,18 @@ fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
             }
             let job = Job { count: Some(job.blocks() * 2 / 3), ..job };
             let spec = spec(job.clone(), &target, 1);
-            let sums = sums(&run(&spec).unwrap_or_else(|error| panic!("{choice} {block}: {error}")));
+            let sums =
+                sums(&run(&spec).unwrap_or_else(|error| panic!("{choice} {block}: {error}")));
             let written = fs::read(file.path()).unwrap();
-            assert_eq!((written.len() as u64, sums.bytes), (spec.count * block, spec.count * block), "{choice} {block}");
-            assert!(written.chunks(block as usize).all(|own| own == source(&job, 0)), "{choice} {block}");
+            assert_eq!(
+                (written.len() as u64, sums.bytes),
+                (spec.count * block, spec.count * block),
+                "{choice} {block}"
+            );
+            assert!(
+                written.chunks(block as usize).all(|own| own == source(&job, 0)),
+                "{choice} {block}"
+            );
             assert_eq!(sums.folds[0], testing::xor(&written), "{choice} {block}");
         }
     }
@@ -41,21 +55,36 @@ fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
 
 /// The trials of two rounds of these cells on such a target.
 fn trials(target: &TargetSpec, cells: &[Job]) -> Vec<Trial> {
-    let plan = Plan { cells: cells.to_vec(), trials: Some(2), ..Plan::plain("sweep", target.clone()) };
-    let plan = Plan { budget: Duration::from_secs(60), trial_time: TrialTime::of(Duration::from_millis(1)), ..plan };
+    let plan =
+        Plan { cells: cells.to_vec(), trials: Some(2), ..Plan::plain("sweep", target.clone()) };
+    let plan = Plan {
+        budget: Duration::from_secs(60),
+        trial_time: TrialTime::of(Duration::from_millis(1)),
+        ..plan
+    };
     let mut trials = Vec::new();
     let mut sink = |event| match event {
         Event::Trial { trial, .. } => trials.push((*trial).clone()),
         Event::Failed { error, .. } => panic!("{error}"),
         _ => {}
     };
-    crate::engine::run(&Arc::new(plan), MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    crate::engine::run(&Arc::new(plan), MachineEvidence::default, &Control::new(&GO), &mut sink)
+        .unwrap();
     trials.sort_by_key(|trial| (trial.cell, trial.round));
     trials
 }
 
 fn of_file(count: Option<u64>, writes: Writes, op: Op) -> Job {
-    Job { op, writes, count, block: 512, span: 1 << 20, cache: Cache::AsIs, xor: true, ..testing::job() }
+    Job {
+        op,
+        writes,
+        count,
+        block: 512,
+        span: 1 << 20,
+        cache: Cache::AsIs,
+        xor: true,
+        ..testing::job()
+    }
 }
 
 #[test]
@@ -69,7 +98,10 @@ fn a_new_file_has_what_its_last_trial_wrote_and_nothing_was_filled() {
     assert_eq!((found.len(), written.len()), (2, 300 * 512));
     assert!(written.chunks(512).all(|block| block == source(&job, 0)));
     for trial in found {
-        assert_eq!((trial.bytes, trial.resident_before, trial.evidence.notes), (300 * 512, Some(0), vec![]));
+        assert_eq!(
+            (trial.bytes, trial.resident_before, trial.evidence.notes),
+            (300 * 512, Some(0), vec![])
+        );
         assert_eq!(trial.xor.map(|xor| xor.0), Some(testing::xor(&written)));
         assert!(trial.evidence.read_back.unwrap().is(trial.xor.unwrap()));
     }
@@ -90,10 +122,17 @@ fn cells_that_overwrite_or_read_find_their_file_whole() {
     for trial in &found {
         let appends = cells[trial.cell as usize].appends();
         let passes = trial.bytes / (1 << 20);
-        assert!(appends || trial.bytes == passes << 20, "cell {}: {} bytes", trial.cell, trial.bytes);
+        assert!(
+            appends || trial.bytes == passes << 20,
+            "cell {}: {} bytes",
+            trial.cell,
+            trial.bytes
+        );
         assert_eq!(trial.resident_before == Some(0), appends, "cell {}", trial.cell);
         assert_eq!(trial.evidence.read_back.is_some(), appends);
-        assert!(trial.evidence.read_back.is_none_or(|read| trial.xor.is_some_and(|xor| read.is(xor))));
+        assert!(
+            trial.evidence.read_back.is_none_or(|read| trial.xor.is_some_and(|xor| read.is(xor)))
+        );
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
@@ -113,7 +152,12 @@ fn a_file_of_others_is_never_emptied() {
         Event::Trial { .. } => panic!("it was measured"),
         _ => {}
     };
-    let ended = crate::engine::run(&Arc::new(plan), MachineEvidence::default, &Control::new(&GO), &mut sink);
+    let ended = crate::engine::run(
+        &Arc::new(plan),
+        MachineEvidence::default,
+        &Control::new(&GO),
+        &mut sink,
+    );
     assert!(ended.is_err() || failed.len() == 1, "{failed:?}");
     assert_eq!(fs::read(file.path()).unwrap(), before);
 }
@@ -123,7 +167,10 @@ fn another_file_with_the_name_keeps_its_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let (path, aside) = (dir.path().join("new.bin"), dir.path().join("aside.bin"));
     let target = TargetSpec::New { path: path.clone(), size: 4096 };
-    let plan = Plan { cells: vec![of_file(Some(8), Writes::Append, Op::Write)], ..Plan::plain("sweep", target) };
+    let plan = Plan {
+        cells: vec![of_file(Some(8), Writes::Append, Op::Write)],
+        ..Plan::plain("sweep", target)
+    };
     let bench = Bench::open(&plan, &|| false, &mut |_| {}).unwrap();
     fs::rename(&path, &aside).unwrap();
     fs::write(&path, "precious").unwrap();

@@ -11,7 +11,8 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     let ops = lanes.iter().map(|l| l.len() as u64).sum::<u64>();
     let choice = &spec.job.backend;
     // Each lane waits for its own writes.
-    let syncs = if spec.job.op == Op::Write && spec.job.sync == Sync::End { lanes.len() as u64 } else { 0 };
+    let syncs =
+        if spec.job.op == Op::Write && spec.job.sync == Sync::End { lanes.len() as u64 } else { 0 };
     let exactly = |n| Some(n..=n);
     // One fadvise or madvise for each lane that has blocks.
     let at_work = lanes.iter().filter(|l| !l.is_empty()).count() as u64;
@@ -29,13 +30,18 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
         "splice" => exactly(2 * ops),
         "tokio" => exactly(ops + lanes.iter().map(|l| jumps(l)).sum::<u64>()),
         "aio" if spec.job.depth == 1 => exactly(2 * ops),
-        "aio" => Some(lanes.iter().map(|l| 2 * (l.len() as u64).div_ceil(spec.job.depth.into())).sum()..=2 * ops),
+        "aio" => Some(
+            lanes.iter().map(|l| 2 * (l.len() as u64).div_ceil(spec.job.depth.into())).sum()
+                ..=2 * ops,
+        ),
         "read" => exactly(ops + lanes.iter().map(|l| jumps(l)).sum::<u64>()),
         "mmap" | "mmap-copy" | "simd-copy" if choice.has("populate") => exactly(at_work),
         "mmap" | "mmap-copy" | "simd-copy" => exactly(0),
         "uring" if choice.has("sqpoll") => Some(0..=ops),
         "uring" if spec.job.depth == 1 => exactly(ops),
-        "uring" => Some(lanes.iter().map(|l| (l.len() as u64).div_ceil(spec.job.depth.into())).sum()..=ops),
+        "uring" => {
+            Some(lanes.iter().map(|l| (l.len() as u64).div_ceil(spec.job.depth.into())).sum()..=ops)
+        }
         _ => None,
     };
     calls.map(|calls| calls.start() + syncs..=calls.end() + syncs)

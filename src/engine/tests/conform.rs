@@ -9,18 +9,28 @@ const BLOCKS: [u64; 7] = [1, 3, 511, 512, 4096, 4097, 65536];
 /// Runs `job` for one pass and for three, and compares with what `data` says.
 fn reads_all(job: Job, data: &[u8], target: &Target) {
     let label = format!("{} count {:?}", job.label(), job.count);
-    let (moves, shows) = (info(&job.backend).moves_bytes(), info(&job.backend).moves == Moves::Data);
+    let (moves, shows) =
+        (info(&job.backend).moves_bytes(), info(&job.backend).moves == Moves::Data);
     let spec = spec(job, target, 1);
     let (ops, bytes, xor) = expected(&spec, data);
     let sums = sums(&run(&spec).unwrap_or_else(|error| panic!("{label}: {error}")));
-    let want = if moves { (ops, bytes, [if shows { xor } else { 0 }, 0]) } else { (ops, 0, [0, 0]) };
+    let want =
+        if moves { (ops, bytes, [if shows { xor } else { 0 }, 0]) } else { (ops, 0, [0, 0]) };
     assert_eq!((sums.ops, sums.bytes, sums.folds), want, "{label}");
     // Once more by the definition itself, which does not know of blocks.
     if spec.job.count == Some(0) && shows && spec.job.pattern == Pattern::Random {
-        assert_eq!((sums.bytes, sums.folds[0]), (spec.job.span, testing::xor(&data[..spec.job.span as usize])), "{label}");
+        assert_eq!(
+            (sums.bytes, sums.folds[0]),
+            (spec.job.span, testing::xor(&data[..spec.job.span as usize])),
+            "{label}"
+        );
     }
     if let Some(calls) = calls::expected(&spec) {
-        assert!(calls.contains(&sums.syscalls), "{label}: {} system calls, not {calls:?}", sums.syscalls);
+        assert!(
+            calls.contains(&sums.syscalls),
+            "{label}: {} system calls, not {calls:?}",
+            sums.syscalls
+        );
     }
 }
 
@@ -37,7 +47,9 @@ fn conforms(block_sizes: &[u64]) {
             if !supported(&target, &probe) {
                 break;
             }
-            for (block, (pattern, threads)) in block_sizes.iter().flat_map(|b| mixed(&choice).into_iter().map(move |m| (b, m))) {
+            for (block, (pattern, threads)) in
+                block_sizes.iter().flat_map(|b| mixed(&choice).into_iter().map(move |m| (b, m)))
+            {
                 let whole = job(&choice, op(&choice), pattern, *block, threads, depth);
                 let part = Job { count: Some(whole.blocks() * 2 / 3), ..whole.clone() };
                 reads_all(whole, &data, &target);
@@ -47,10 +59,14 @@ fn conforms(block_sizes: &[u64]) {
     }
 }
 
-/// Every pattern with every number of threads; with options each pattern once, which keeps the time in bounds.
+/// Every pattern with every number of threads; with options each pattern once, which keeps the time
+/// in bounds.
 fn mixed(choice: &Choice) -> Vec<(Pattern, u32)> {
     if choice.options.is_empty() {
-        return PATTERNS.into_iter().flat_map(|pattern| (1..=3).map(move |threads| (pattern, threads))).collect();
+        return PATTERNS
+            .into_iter()
+            .flat_map(|pattern| (1..=3).map(move |threads| (pattern, threads)))
+            .collect();
     }
     PATTERNS.into_iter().zip([1, 3, 2, 2]).collect()
 }
@@ -68,8 +84,13 @@ fn every_large_block_is_read_exactly_once() {
 #[test]
 fn passes_add_up_and_the_checksum_is_that_of_one() {
     let (_file, data, target) = testing::file(span(4097) as usize + 5, 2);
-    for choice in choices().into_iter().filter(|c| info(c).ops.contains(&Op::Read) && info(c).moves == Moves::Data) {
-        for (pattern, depth) in PATTERNS.into_iter().flat_map(|p| depths(&choice).into_iter().map(move |d| (p, d))) {
+    for choice in choices()
+        .into_iter()
+        .filter(|c| info(c).ops.contains(&Op::Read) && info(c).moves == Moves::Data)
+    {
+        for (pattern, depth) in
+            PATTERNS.into_iter().flat_map(|p| depths(&choice).into_iter().map(move |d| (p, d)))
+        {
             let job = job(&choice, Op::Read, pattern, 511, 2, depth);
             if !supported(&target, &job) {
                 continue;
@@ -80,7 +101,12 @@ fn passes_add_up_and_the_checksum_is_that_of_one() {
                 let ran = run(&spec).unwrap();
                 let sums = sums(&ran);
                 let want = (passes * ops, passes * bytes, [xor, if later { xor } else { 0 }]);
-                assert_eq!((sums.ops, sums.bytes, sums.folds), want, "{} passes {passes}", spec.job.label());
+                assert_eq!(
+                    (sums.ops, sums.bytes, sums.folds),
+                    want,
+                    "{} passes {passes}",
+                    spec.job.label()
+                );
                 assert!(visited(&ran.lanes, &spec).iter().all(|v| v.passes() == Some(passes)));
             }
         }

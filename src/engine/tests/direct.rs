@@ -1,15 +1,21 @@
-//! Direct I/O where the file system takes it: the odd last block, and a span that ends inside the file.
+//! Direct I/O where the file system takes it: the odd last block, and a span that ends inside the
+//! file.
 
 use super::*;
 use crate::engine::Bench;
 use crate::plan::{Plan, TargetSpec};
 
-/// A file of `len` bytes with the target that the engine makes of it; `None` where there is no direct I/O.
+/// A file of `len` bytes with the target that the engine makes of it; `None` where there is no
+/// direct I/O.
 fn file(len: usize) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
     let (file, data, _) = testing::file(len, 8);
     file.as_file().sync_all().unwrap();
-    let bench = Bench::open(&Plan::plain("sweep", TargetSpec::File { path: file.path().into(), size: len as u64 }), &|| false, &mut |_| {})
-        .unwrap();
+    let bench = Bench::open(
+        &Plan::plain("sweep", TargetSpec::File { path: file.path().into(), size: len as u64 }),
+        &|| false,
+        &mut |_| {},
+    )
+    .unwrap();
     let target = Target { writable: true, ..bench.target };
     if let Some(why) = &target.direct_refused {
         crate::sys::testing::skip(&format!("no direct I/O: {why}"));
@@ -22,7 +28,8 @@ fn direct(op: Op, target: &Target) -> Vec<Job> {
     let mut jobs = Vec::new();
     for choice in choices().into_iter().filter(|c| info(c).direct && info(c).ops.contains(&op)) {
         for (depth, pattern) in depths(&choice).into_iter().flat_map(|d| PATTERNS.map(|p| (d, p))) {
-            let job = Job { direct: true, span: 8192 * 7, ..job(&choice, op, pattern, 8192, 2, depth) };
+            let job =
+                Job { direct: true, span: 8192 * 7, ..job(&choice, op, pattern, 8192, 2, depth) };
             if supported(target, &job) {
                 jobs.push(job);
             }
@@ -41,8 +48,15 @@ fn direct_reads_take_the_odd_end_of_the_file_and_of_the_span() {
         for span in [len, len - 100, 8192 * 5 + 1, 8192 * 4] {
             let spec = spec(Job { span: span as u64, ..job.clone() }, &target, 2);
             let (ops, bytes, xor) = expected(&spec, &data);
-            let sums = sums(&run(&spec).unwrap_or_else(|error| panic!("{} span {span}: {error}", job.label())));
-            assert_eq!((sums.ops, sums.bytes, sums.folds), (2 * ops, 2 * bytes, [xor, xor]), "{} span {span}", job.label());
+            let sums = sums(
+                &run(&spec).unwrap_or_else(|error| panic!("{} span {span}: {error}", job.label())),
+            );
+            assert_eq!(
+                (sums.ops, sums.bytes, sums.folds),
+                (2 * ops, 2 * bytes, [xor, xor]),
+                "{} span {span}",
+                job.label()
+            );
         }
     }
 }
@@ -69,9 +83,14 @@ fn a_file_cut_under_direct_reads_fails_the_cell_only() {
         for job in direct(Op::Read, &target) {
             let _ = file.as_file().set_len(8192 * 16);
             let spec = spec(Job { span: 8192 * 16, ..job.clone() }, &target, 1);
-            let error = run_with(&spec, &mut || file.as_file().set_len(size).unwrap(), &|| false).err();
+            let error =
+                run_with(&spec, &mut || file.as_file().set_len(size).unwrap(), &|| false).err();
             let error = error.unwrap_or_else(|| panic!("{} cut to {size}: no error", job.label()));
-            assert!(error.contains("it shrank while it was measured"), "{} cut to {size}: {error}", job.label());
+            assert!(
+                error.contains("it shrank while it was measured"),
+                "{} cut to {size}: {error}",
+                job.label()
+            );
         }
     }
 }

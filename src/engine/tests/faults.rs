@@ -17,7 +17,10 @@ const EAGAIN: isize = -(libc::EAGAIN as isize);
 const EIO: isize = -(libc::EIO as isize);
 
 /// Half of all calls are short, interrupted or refused for now; counts the calls.
-fn bumpy(align: u32, made: &Arc<AtomicU64>) -> Box<dyn Fn(u32, crate::backend::work::Request) -> Act + Send + Sync> {
+fn bumpy(
+    align: u32,
+    made: &Arc<AtomicU64>,
+) -> Box<dyn Fn(u32, crate::backend::work::Request) -> Act + Send + Sync> {
     let made = Arc::clone(made);
     Box::new(move |_, request| {
         if request == OPENING {
@@ -27,7 +30,9 @@ fn bumpy(align: u32, made: &Arc<AtomicU64>) -> Box<dyn Fn(u32, crate::backend::w
         match luck % 8 {
             0 => Act::Result(EINTR),
             1 => Act::Result(EAGAIN),
-            2 | 3 if request.len > align => Act::Short(align + (luck >> 8) as u32 % (request.len - align)),
+            2 | 3 if request.len > align => {
+                Act::Short(align + (luck >> 8) as u32 % (request.len - align))
+            }
             _ => Act::Whole,
         }
     })
@@ -37,16 +42,24 @@ fn bumpy(align: u32, made: &Arc<AtomicU64>) -> Box<dyn Fn(u32, crate::backend::w
 fn short_and_interrupted_operations_are_resumed_until_every_byte_is_there() {
     for (block, align) in [(1, 1), (3, 1), (511, 1), (4096, 512), (4097, 1), (65536, 4096)] {
         let data = data(span(block));
-        for (threads, depth, pattern) in
-            [(1, 1, Pattern::Seq), (3, 1, Pattern::Random), (2, 4, Pattern::Reverse), (2, 33, Pattern::Stride(3))]
-        {
+        for (threads, depth, pattern) in [
+            (1, 1, Pattern::Seq),
+            (3, 1, Pattern::Random),
+            (2, 4, Pattern::Reverse),
+            (2, 33, Pattern::Stride(3)),
+        ] {
             let made = Arc::new(AtomicU64::new(0));
             let mut spec = Faulty::aligned(&data, align, bumpy(align, &made)).spec(threads, depth);
             spec.job = Job { block, pattern, ..spec.job };
             (spec.count, spec.passes) = (spec.job.blocks(), 5);
             let (ops, bytes, xor) = expected(&spec, &data);
             let sums = sums(&run(&spec).unwrap());
-            let want = Sums { ops: 5 * ops, bytes: 5 * bytes, syscalls: made.load(Relaxed), folds: [xor, 0] };
+            let want = Sums {
+                ops: 5 * ops,
+                bytes: 5 * bytes,
+                syscalls: made.load(Relaxed),
+                folds: [xor, 0],
+            };
             assert_eq!(sums, want, "block {block} threads {threads} depth {depth}");
         }
     }
@@ -56,7 +69,12 @@ fn short_and_interrupted_operations_are_resumed_until_every_byte_is_there() {
 fn many_interruptions_over_a_trial_are_no_failure() {
     let data = data(1 << 16);
     let made = AtomicU64::new(0);
-    let every_other = Box::new(move |_, _| if made.fetch_add(1, Relaxed) % 2 == 1 { Act::Result(EINTR) } else { Act::Whole });
+    let every_other =
+        Box::new(
+            move |_, _| {
+                if made.fetch_add(1, Relaxed) % 2 == 1 { Act::Result(EINTR) } else { Act::Whole }
+            },
+        );
     let mut spec = Faulty::over(&data, every_other).spec(1, 1);
     spec.passes = 200;
     let sums = sums(&run(&spec).unwrap());
@@ -88,10 +106,18 @@ fn fails_with(fault: isize, depth: u32, says: &str) {
 #[test]
 fn a_fault_is_told_with_its_place_and_stops_every_lane() {
     for depth in [1, 4] {
-        fails_with(EIO, depth, "Input/output error (os error 5); the device failed: see the kernel log (dmesg)");
+        fails_with(
+            EIO,
+            depth,
+            "Input/output error (os error 5); the device failed: see the kernel log (dmesg)",
+        );
         fails_with(0, depth, "short read: 0 bytes came; the file may have shrunk");
         fails_with(3997, depth, "the kernel returned 3997 bytes, more than asked");
-        fails_with(isize::MAX, depth, "the kernel returned 9223372036854775807 bytes, more than asked");
+        fails_with(
+            isize::MAX,
+            depth,
+            "the kernel returned 9223372036854775807 bytes, more than asked",
+        );
         fails_with(isize::MIN, depth, &format!("{}", std::io::Error::from_raw_os_error(0)));
     }
 }
@@ -100,19 +126,31 @@ fn a_fault_is_told_with_its_place_and_stops_every_lane() {
 fn a_device_that_is_busy_for_ever_ends_as_an_error() {
     for depth in [1, 4] {
         for busy in [EAGAIN, EINTR] {
-            let spec = Faulty::over(&data(1 << 16), Box::new(move |_, r| if r == OPENING { Act::Whole } else { Act::Result(busy) }))
-                .spec(2, depth);
+            let spec = Faulty::over(
+                &data(1 << 16),
+                Box::new(move |_, r| if r == OPENING { Act::Whole } else { Act::Result(busy) }),
+            )
+            .spec(2, depth);
             let error = run(&spec).err().unwrap();
-            assert!(error.contains(&std::io::Error::from_raw_os_error(-busy as i32).to_string()), "{error}");
+            assert!(
+                error.contains(&std::io::Error::from_raw_os_error(-busy as i32).to_string()),
+                "{error}"
+            );
         }
     }
 }
 
 #[test]
 fn bytes_that_do_not_fill_a_sector_are_a_short_read() {
-    let short = |_, r: crate::backend::work::Request| if r.offset == 8192 { Act::Short(100) } else { Act::Whole };
-    let error = run(&Faulty::aligned(&data(1 << 16), 512, Box::new(short)).spec(1, 1)).err().unwrap();
-    assert_eq!(error, "faulty(2) of 4096 bytes at offset 8192: short read: 100 bytes came; the file may have shrunk");
+    let short = |_, r: crate::backend::work::Request| {
+        if r.offset == 8192 { Act::Short(100) } else { Act::Whole }
+    };
+    let error =
+        run(&Faulty::aligned(&data(1 << 16), 512, Box::new(short)).spec(1, 1)).err().unwrap();
+    assert_eq!(
+        error,
+        "faulty(2) of 4096 bytes at offset 8192: short read: 100 bytes came; the file may have shrunk"
+    );
 }
 
 #[test]
@@ -134,7 +172,12 @@ fn a_lane_that_cannot_open_keeps_the_others_from_starting() {
 /// Names of this process's threads that are lanes.
 fn lanes_alive() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    tasks.filter(|t| std::fs::read_to_string(t.path().join("comm")).is_ok_and(|name| name.starts_with("lane "))).count()
+    tasks
+        .filter(|t| {
+            std::fs::read_to_string(t.path().join("comm"))
+                .is_ok_and(|name| name.starts_with("lane "))
+        })
+        .count()
 }
 
 /// A joined thread is still listed for the moment it takes the kernel to bury it.
@@ -149,7 +192,8 @@ fn no_lane_left() {
 /// In a process of its own, where no other test has lanes.
 #[test]
 fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
-    const NAME: &str = "engine::tests::faults::a_panic_is_an_error_of_the_cell_and_leaves_no_thread";
+    const NAME: &str =
+        "engine::tests::faults::a_panic_is_an_error_of_the_cell_and_leaves_no_thread";
     if !child::is_child("panic") {
         let output = child::child(NAME, "panic");
         return assert!(output.status.success(), "{output:?}");
@@ -172,7 +216,8 @@ fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
 /// In a process of its own: limits belong to all of it.
 #[test]
 fn threads_that_cannot_start_are_an_error_and_the_others_end() {
-    const NAME: &str = "engine::tests::faults::threads_that_cannot_start_are_an_error_and_the_others_end";
+    const NAME: &str =
+        "engine::tests::faults::threads_that_cannot_start_are_an_error_and_the_others_end";
     if !child::is_child("threads") {
         let output = child::child(NAME, "threads");
         return assert!(output.status.success(), "{output:?}");
@@ -182,7 +227,10 @@ fn threads_that_cannot_start_are_an_error_and_the_others_end() {
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NPROC, 6, 6).unwrap();
     let error = run(&Faulty::over(&data(1 << 16), Box::new(|_, _| Act::Whole)).spec(64, 1)).err();
     let Some(error) = error else { return child::skip("threads are not limited here") };
-    assert!(error.contains("cannot start thread") && error.contains("use fewer --threads"), "{error}");
+    assert!(
+        error.contains("cannot start thread") && error.contains("use fewer --threads"),
+        "{error}"
+    );
     no_lane_left();
 }
 
@@ -206,7 +254,8 @@ fn a_call_that_does_not_return_is_left_behind_a_second_after_the_stop() {
     hold.1.notify_all();
 }
 
-/// Lane 0 fails, opening or at its first operation, once lane 1 hangs there; nobody ever stops the run.
+/// Lane 0 fails, opening or at its first operation, once lane 1 hangs there; nobody ever stops the
+/// run.
 #[test]
 fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
     #[derive(PartialEq)]
@@ -234,7 +283,10 @@ fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
             Act::Result(EIO)
         };
         let error = run(&Faulty::over(&data(1 << 16), Box::new(script)).spec(2, 1)).err().unwrap();
-        assert!(error.contains("Input/output error") && error.contains("was left behind"), "{error}");
+        assert!(
+            error.contains("Input/output error") && error.contains("was left behind"),
+            "{error}"
+        );
         *lane_1.0.lock().unwrap() = Lane::Released;
         lane_1.1.notify_all();
     }

@@ -39,15 +39,36 @@ impl Faulty {
     }
 
     pub fn aligned(data: &[u8], align: u32, script: Script) -> &'static Faulty {
-        Box::leak(Box::new(Faulty(Arc::new(Inner { data: data.to_vec(), script, mask: align - 1 }))))
+        Box::leak(Box::new(Faulty(Arc::new(Inner {
+            data: data.to_vec(),
+            script,
+            mask: align - 1,
+        }))))
     }
 
     /// One pass over all of it in blocks of 4096.
     pub fn spec(&'static self, threads: u32, depth: u32) -> Spec {
         let backend = Choice::plain("faulty");
         let job = Job { backend, threads, depth, span: self.0.data.len() as u64, ..testing::job() };
-        let target = Target { path: "/".into(), held: None, size: job.span, writable: false, direct_align: None, direct_refused: None };
-        Spec { way: Way::Backend(self), count: job.blocks(), passes: 1, seed: 7, timed: Timed::None, limit: None, part: None, target, job }
+        let target = Target {
+            path: "/".into(),
+            held: None,
+            size: job.span,
+            writable: false,
+            direct_align: None,
+            direct_refused: None,
+        };
+        Spec {
+            way: Way::Backend(self),
+            count: job.blocks(),
+            passes: 1,
+            seed: 7,
+            timed: Timed::None,
+            limit: None,
+            part: None,
+            target,
+            job,
+        }
     }
 }
 
@@ -100,7 +121,8 @@ impl FaultyLane {
             Act::Result(result) => return result,
         } as usize;
         let (from, to) = (request.offset as usize, request.at as usize);
-        self.buffers[request.slot as usize][to..to + len].copy_from_slice(&self.inner.data[from..from + len]);
+        self.buffers[request.slot as usize][to..to + len]
+            .copy_from_slice(&self.inner.data[from..from + len]);
         len as isize
     }
 }
@@ -125,7 +147,12 @@ impl Lane for FaultyLane {
             }
             for request in std::mem::take(&mut queue).into_iter().rev() {
                 let result = self.one(request);
-                match work.done(request.slot, result, 1, self.buffers[request.slot as usize].as_ptr()) {
+                match work.done(
+                    request.slot,
+                    result,
+                    1,
+                    self.buffers[request.slot as usize].as_ptr(),
+                ) {
                     None => free.push(request.slot),
                     Some(rest) => queue.push(rest),
                 }

@@ -12,11 +12,17 @@ fn check(ran: &Ran, spec: &Spec, label: &str) {
         let ops = lane.tally.ops;
         let wanted = match spec.timed {
             // Of those that are left over at the end one may be timed; of few in all, one is.
-            Timed::OneIn(n) => (ops / u64::from(n)).max(u64::from(ops > 0))..=ops.div_ceil(n.into()),
+            Timed::OneIn(n) => {
+                (ops / u64::from(n)).max(u64::from(ops > 0))..=ops.div_ceil(n.into())
+            }
             Timed::None => 0..=0,
             Timed::Chained | Timed::Precise => ops..=ops,
         };
-        assert!(wanted.contains(&histogram.count()), "{label}: {} of {ops}, not {wanted:?}", histogram.count());
+        assert!(
+            wanted.contains(&histogram.count()),
+            "{label}: {} of {ops}, not {wanted:?}",
+            histogram.count()
+        );
         plausible(histogram, lane.end - lane.start, spec.job.depth, label);
     }
 }
@@ -27,11 +33,19 @@ fn plausible(histogram: &Histogram, nanos: u64, depth: u32, label: &str) {
     let mut before = 0;
     for q in [0.0, 0.5, 0.9, 0.99, 0.999, 1.0] {
         let Some(value) = histogram.quantile(q) else { continue };
-        assert!(value >= before.max(1) && value as f64 <= most, "{label}: {value} ns at {q} of {nanos} ns");
+        assert!(
+            value >= before.max(1) && value as f64 <= most,
+            "{label}: {value} ns at {q} of {nanos} ns"
+        );
         before = value;
     }
-    assert!(histogram.count() == 0 || histogram.max() as f64 <= most, "{label}: {} ns of {nanos} ns", histogram.max());
-    // Operations that overlap only with those of other slots: together not longer than all slots were there.
+    assert!(
+        histogram.count() == 0 || histogram.max() as f64 <= most,
+        "{label}: {} ns of {nanos} ns",
+        histogram.max()
+    );
+    // Operations that overlap only with those of other slots: together not longer than all slots
+    // were there.
     let sum = histogram.mean() * histogram.count() as f64;
     assert!(sum <= most * f64::from(depth), "{label}: {sum} ns in {depth} x {nanos} ns");
 }
@@ -42,12 +56,24 @@ fn every_mode_times_what_it_says() {
     for choice in choices() {
         let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
         for depth in depths(&choice) {
-            // 257 blocks, the last an odd one: 65 timed of 64 in one pass, and shares that do not divide.
-            let job = Job { span: (1 << 18) - 511, xor: depth == 1, ..job(&choice, op, Pattern::Random, 1020, 2, depth) };
+            // 257 blocks, the last an odd one: 65 timed of 64 in one pass, and shares that do not
+            // divide.
+            let job = Job {
+                span: (1 << 18) - 511,
+                xor: depth == 1,
+                ..job(&choice, op, Pattern::Random, 1020, 2, depth)
+            };
             if !supported(&target, &job) {
                 continue;
             }
-            for timed in [Timed::None, Timed::Chained, Timed::Precise, Timed::OneIn(1), Timed::OneIn(64), Timed::OneIn(1024)] {
+            for timed in [
+                Timed::None,
+                Timed::Chained,
+                Timed::Precise,
+                Timed::OneIn(1),
+                Timed::OneIn(64),
+                Timed::OneIn(1024),
+            ] {
                 let spec = Spec { timed, ..spec(job.clone(), &target, 3) };
                 let label = format!("{} {timed:?}", spec.job.label());
                 check(&run(&spec).unwrap_or_else(|e| panic!("{label}: {e}")), &spec, &label);
@@ -60,10 +86,15 @@ fn every_mode_times_what_it_says() {
 fn short_operations_are_timed_once_each() {
     use super::faulty::{Act, Faulty, OPENING};
     for depth in [1, 4] {
-        let halves =
-            |_, r: crate::backend::work::Request| if r == OPENING || r.at > 0 || r.len < 4096 { Act::Whole } else { Act::Short(1000) };
+        let halves = |_, r: crate::backend::work::Request| {
+            if r == OPENING || r.at > 0 || r.len < 4096 { Act::Whole } else { Act::Short(1000) }
+        };
         for timed in [Timed::Chained, Timed::Precise, Timed::OneIn(4)] {
-            let spec = Spec { timed, passes: 2, ..Faulty::over(&[7; 65536 + 5], Box::new(halves)).spec(2, depth) };
+            let spec = Spec {
+                timed,
+                passes: 2,
+                ..Faulty::over(&[7; 65536 + 5], Box::new(halves)).spec(2, depth)
+            };
             check(&run(&spec).unwrap(), &spec, &format!("depth {depth} {timed:?}"));
         }
     }

@@ -1,4 +1,5 @@
-//! Reads and writes mixed in one lane: what was to be written is, the rest is as it was, and both are counted.
+//! Reads and writes mixed in one lane: what was to be written is, the rest is as it was, and both
+//! are counted.
 
 use super::*;
 
@@ -22,7 +23,10 @@ fn mixes_all(job: Job) {
             if share.writes(0, index) {
                 let found = &after[range.clone()];
                 let mut slots = source.chunks_exact(spec.job.block as usize);
-                assert!(slots.any(|slot| &slot[..found.len()] == found), "{label}: block at {offset}");
+                assert!(
+                    slots.any(|slot| &slot[..found.len()] == found),
+                    "{label}: block at {offset}"
+                );
                 want[range].copy_from_slice(found);
                 written += len;
             }
@@ -32,9 +36,17 @@ fn mixes_all(job: Job) {
     assert!(after == want, "{label}: bytes changed that were not to be written");
     let all = sums(&ran);
     assert_eq!((all.ops, all.bytes, all.folds), (ops, bytes, [0, 0]), "{label}");
-    assert_eq!(shares(&spec).iter().map(|share| share.written(0, u64::MAX)).sum::<u64>(), written, "{label}");
+    assert_eq!(
+        shares(&spec).iter().map(|share| share.written(0, u64::MAX)).sum::<u64>(),
+        written,
+        "{label}"
+    );
     if let Some(calls) = calls::expected(&spec) {
-        assert!(calls.contains(&all.syscalls), "{label}: {} system calls, not {calls:?}", all.syscalls);
+        assert!(
+            calls.contains(&all.syscalls),
+            "{label}: {} system calls, not {calls:?}",
+            all.syscalls
+        );
     }
 }
 
@@ -42,9 +54,17 @@ fn mixes_all(job: Job) {
 fn what_the_seed_says_is_written_and_the_rest_is_as_it_was() {
     assert!(mixers().iter().any(|c| c.id == "pread") && mixers().iter().any(|c| c.id == "uring"));
     for choice in mixers() {
-        for (depth, block) in depths(&choice).into_iter().flat_map(|d| [1, 511, 4097].map(|b| (d, b))) {
-            for (pattern, (threads, mix)) in PATTERNS.into_iter().zip([(1, 50), (2, 30), (3, 70), (2, 100)]) {
-                let job = Job { mix: Some(mix), xor: false, ..job(&choice, Op::Write, pattern, block, threads, depth) };
+        for (depth, block) in
+            depths(&choice).into_iter().flat_map(|d| [1, 511, 4097].map(|b| (d, b)))
+        {
+            for (pattern, (threads, mix)) in
+                PATTERNS.into_iter().zip([(1, 50), (2, 30), (3, 70), (2, 100)])
+            {
+                let job = Job {
+                    mix: Some(mix),
+                    xor: false,
+                    ..job(&choice, Op::Write, pattern, block, threads, depth)
+                };
                 let (_file, _, target) = testing::file(0, 0);
                 if supported(&target, &job) {
                     mixes_all(job);

@@ -23,13 +23,15 @@ use crate::backend::order::Share;
 use crate::backend::{self, BACKENDS, Backend, Target, testing};
 use crate::plan::{Choice, Info, Job, Op, Pattern};
 
-pub(super) const PATTERNS: [Pattern; 4] = [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
+pub(super) const PATTERNS: [Pattern; 4] =
+    [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
 
 /// Every backend: plain, with each of its options, and with all of them.
 pub(super) fn choices() -> Vec<Choice> {
     let mut all = Vec::new();
     for info in BACKENDS.iter().map(|b| b.info()) {
-        let with = |options: Vec<(String, Option<String>)>| Choice { options, ..Choice::plain(info.id) };
+        let with =
+            |options: Vec<(String, Option<String>)>| Choice { options, ..Choice::plain(info.id) };
         all.push(with(vec![]));
         let values = |of: &crate::plan::Opt| match of.value {
             None => vec![None],
@@ -37,12 +39,24 @@ pub(super) fn choices() -> Vec<Choice> {
             Some(_) => vec![Some("100".to_string()), Some("64k".to_string())],
         };
         for option in info.options {
-            all.extend(values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])));
+            all.extend(
+                values(option).into_iter().map(|value| with(vec![(option.name.into(), value)])),
+            );
         }
-        // All that can be had together: "in order" and "in no order" cannot, nor can a part of one's own and shared blocks.
-        let together: Vec<_> = info.options.iter().filter(|option| !["random", "shared"].contains(&option.name)).collect();
+        // All that can be had together: "in order" and "in no order" cannot, nor can a part of
+        // one's own and shared blocks.
+        let together: Vec<_> = info
+            .options
+            .iter()
+            .filter(|option| !["random", "shared"].contains(&option.name))
+            .collect();
         if together.len() > 1 {
-            all.push(with(together.into_iter().map(|o| (o.name.to_string(), values(o).pop().flatten())).collect()));
+            all.push(with(
+                together
+                    .into_iter()
+                    .map(|o| (o.name.to_string(), values(o).pop().flatten()))
+                    .collect(),
+            ));
         }
     }
     all
@@ -52,7 +66,8 @@ pub(super) fn info(choice: &Choice) -> &'static Info {
     backend::backend(&choice.id).unwrap().info()
 }
 
-/// The depths at which a backend is tried; with options fewer, since a polling thread of its own for each lane takes time.
+/// The depths at which a backend is tried; with options fewer, since a polling thread of its own
+/// for each lane takes time.
 pub(super) fn depths(choice: &Choice) -> Vec<u32> {
     let tried: &[u32] = if choice.options.is_empty() { &[1, 4, 33] } else { &[1, 4] };
     tried.iter().copied().filter(|d| *d <= info(choice).max_depth()).collect()
@@ -63,8 +78,10 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
     match backend::backend(&job.backend.id).unwrap().check(target, job) {
         Ok(()) => true,
         Err(why) => {
-            // What it does for no other job either is missing here; the rest makes no sense anywhere.
-            let plain = Job { op: Op::Read, direct: false, sync: crate::plan::Sync::None, ..job.clone() };
+            // What it does for no other job either is missing here; the rest makes no sense
+            // anywhere.
+            let plain =
+                Job { op: Op::Read, direct: false, sync: crate::plan::Sync::None, ..job.clone() };
             if backend::backend(&job.backend.id).unwrap().check(target, &plain).is_err() {
                 crate::sys::testing::skip(&format!("{}: {why}", job.backend));
             }
@@ -77,7 +94,17 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
 pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
     let count = super::trial::fixed_count(&job).unwrap_or(job.blocks());
     let way = Way::of(&job.backend).unwrap();
-    Spec { way, count, passes, seed: 7, timed: Timed::None, limit: None, part: None, target: target.clone(), job }
+    Spec {
+        way,
+        count,
+        passes,
+        seed: 7,
+        timed: Timed::None,
+        limit: None,
+        part: None,
+        target: target.clone(),
+        job,
+    }
 }
 
 /// The backend of its lanes.
@@ -93,12 +120,18 @@ pub(super) fn run(spec: &Spec) -> Result<Ran, String> {
     run_with(spec, &mut || {}, &|| false)
 }
 
-pub(super) fn run_with(spec: &Spec, at_go: &mut dyn FnMut(), cut: &dyn Fn() -> bool) -> Result<Ran, String> {
-    workers::run(spec, own(spec), at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(|failure| match failure {
-        Failure::Cell(error) => error,
-        Failure::Stopped => "stopped".into(),
-        Failure::Abandoned => "abandoned".into(),
-    })
+pub(super) fn run_with(
+    spec: &Spec,
+    at_go: &mut dyn FnMut(),
+    cut: &dyn Fn() -> bool,
+) -> Result<Ran, String> {
+    workers::run(spec, own(spec), at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(
+        |failure| match failure {
+            Failure::Cell(error) => error,
+            Failure::Stopped => "stopped".into(),
+            Failure::Abandoned => "abandoned".into(),
+        },
+    )
 }
 
 /// Sums over the lanes.
@@ -143,10 +176,9 @@ pub(super) fn xor_at(data: &[u8], offset: u64, len: u64) -> u32 {
 
 /// What one pass of `spec` over `data` must give.
 pub(super) fn expected(spec: &Spec, data: &[u8]) -> (u64, u64, u32) {
-    blocks(spec, 0)
-        .iter()
-        .flatten()
-        .fold((0, 0, 0), |(ops, bytes, xor), (offset, len)| (ops + 1, bytes + len, xor ^ xor_at(data, *offset, *len)))
+    blocks(spec, 0).iter().flatten().fold((0, 0, 0), |(ops, bytes, xor), (offset, len)| {
+        (ops + 1, bytes + len, xor ^ xor_at(data, *offset, *len))
+    })
 }
 
 /// Some whole blocks and an odd last one.
@@ -159,6 +191,22 @@ pub(super) fn span(block: u64) -> u64 {
     }
 }
 
-pub(super) fn job(choice: &Choice, op: Op, pattern: Pattern, block: u64, threads: u32, depth: u32) -> Job {
-    Job { backend: choice.clone(), op, pattern, block, span: span(block), threads, depth, ..testing::job() }
+pub(super) fn job(
+    choice: &Choice,
+    op: Op,
+    pattern: Pattern,
+    block: u64,
+    threads: u32,
+    depth: u32,
+) -> Job {
+    Job {
+        backend: choice.clone(),
+        op,
+        pattern,
+        block,
+        span: span(block),
+        threads,
+        depth,
+        ..testing::job()
+    }
 }

@@ -14,7 +14,13 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// So many cells of `pread` on a cached file, three trials each, long enough to be cut.
 fn plan(file: &tempfile::NamedTempFile, cells: u64) -> Plan {
-    let job = Job { count: None, xor: false, cache: Cache::Warm, backend: Choice::parse("pread").unwrap(), ..testing::job() };
+    let job = Job {
+        count: None,
+        xor: false,
+        cache: Cache::Warm,
+        backend: Choice::parse("pread").unwrap(),
+        ..testing::job()
+    };
     Plan {
         cells: (0..cells).map(|n| Job { block: 4096 << n, ..job.clone() }).collect(),
         trials: Some(3),
@@ -39,7 +45,11 @@ impl Seen {
 }
 
 /// Runs the plan; `act` hears of each event first.
-fn watched(plan: Plan, stop: &'static AtomicBool, mut act: impl FnMut(&Control, &Event, &Seen)) -> Seen {
+fn watched(
+    plan: Plan,
+    stop: &'static AtomicBool,
+    mut act: impl FnMut(&Control, &Event, &Seen),
+) -> Seen {
     let (control, mut seen) = (Control::new(stop), Seen::default());
     let mut sink = |event: Event| {
         act(&control, &event, &seen);
@@ -77,8 +87,13 @@ fn paused_trials_are_repeated_and_no_time_is_used_up() {
     assert!(seen.trials.iter().all(|t| !t.short && t.ops == seen.trials[0].ops));
     assert_eq!((seen.count(Phase::Pause), seen.count(Phase::Trial)), (TIMES, TIMES + 3));
     // The ten took 45 ms each at least: a tick until the cut, a look until the end.
-    let first: Vec<u64> = seen.progress.iter().filter(|p| p.phase == Phase::Trial).map(|p| p.left).collect();
-    assert!(first[0] - first[TIMES] < 225_000_000, "{:?} were used up", Duration::from_nanos(first[0] - first[TIMES]));
+    let first: Vec<u64> =
+        seen.progress.iter().filter(|p| p.phase == Phase::Trial).map(|p| p.left).collect();
+    assert!(
+        first[0] - first[TIMES] < 225_000_000,
+        "{:?} were used up",
+        Duration::from_nanos(first[0] - first[TIMES])
+    );
 }
 
 #[test]
@@ -89,7 +104,8 @@ fn a_paused_calibration_begins_anew() {
         Some(Phase::Pause) => control.set_pause(false),
         _ => {}
     });
-    let phases: Vec<_> = seen.progress.iter().map(|p| p.phase).skip_while(|p| *p == Phase::Fill).collect();
+    let phases: Vec<_> =
+        seen.progress.iter().map(|p| p.phase).skip_while(|p| *p == Phase::Fill).collect();
     let (calibrate, pause, trial) = (Phase::Calibrate, Phase::Pause, Phase::Trial);
     assert_eq!(phases, [calibrate, pause, calibrate, pause, calibrate, trial, trial, trial]);
     assert_eq!((seen.calibrated, seen.trials.len()), (1, 3));
@@ -104,7 +120,8 @@ fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
         Some(Phase::Pause) => control.set_pause(false),
         _ => {}
     });
-    let waited: Vec<_> = seen.progress.iter().filter(|p| p.phase == Phase::Pause).map(|p| p.cell.unwrap()).collect();
+    let waited: Vec<_> =
+        seen.progress.iter().filter(|p| p.phase == Phase::Pause).map(|p| p.cell.unwrap()).collect();
     assert!(waited.len() == 2 && waited[0] != waited[1], "{waited:?}");
     assert!(seen.trials.len() == 3 && seen.trials.iter().all(|t| t.cell == waited[1] && !t.short));
     assert_eq!(seen.end, Some(End::Finished));

@@ -1,4 +1,5 @@
-//! Files that shrink while they are read or mapped, and devices that fail: the cell fails, the process lives.
+//! Files that shrink while they are read or mapped, and devices that fail: the cell fails, the
+//! process lives.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,18 +9,24 @@ use std::process::Command;
 use super::*;
 
 fn readers() -> Vec<Choice> {
-    let reads = |c: &Choice| (info(c).moves_bytes() || c.has("touch")) && info(c).ops.contains(&Op::Read);
+    let reads =
+        |c: &Choice| (info(c).moves_bytes() || c.has("touch")) && info(c).ops.contains(&Op::Read);
     choices().into_iter().filter(reads).collect()
 }
 
 fn says_so(error: &str) -> bool {
-    error.contains("it shrank while it was measured") || error.contains("the file was truncated, or the device failed")
+    error.contains("it shrank while it was measured")
+        || error.contains("the file was truncated, or the device failed")
 }
 
 #[test]
 fn a_file_cut_before_the_first_block_fails_the_cell_only() {
-    for (size, pattern) in [(0, Pattern::Seq), (4096 * 3 + 100, Pattern::Seq), (4096 * 3 + 100, Pattern::Random), (4096, Pattern::Reverse)]
-    {
+    for (size, pattern) in [
+        (0, Pattern::Seq),
+        (4096 * 3 + 100, Pattern::Seq),
+        (4096 * 3 + 100, Pattern::Random),
+        (4096, Pattern::Reverse),
+    ] {
         for choice in readers() {
             for depth in depths(&choice) {
                 let (file, _, target) = testing::file(1 << 18, 4);
@@ -28,7 +35,12 @@ fn a_file_cut_before_the_first_block_fails_the_cell_only() {
                     continue;
                 }
                 let label = format!("{} depth {depth} {pattern} cut to {size}", job.backend);
-                let error = run_with(&spec(job, &target, 1), &mut || file.as_file().set_len(size).unwrap(), &|| false).err();
+                let error = run_with(
+                    &spec(job, &target, 1),
+                    &mut || file.as_file().set_len(size).unwrap(),
+                    &|| false,
+                )
+                .err();
                 let error = error.unwrap_or_else(|| panic!("{label}: no error"));
                 assert!(says_so(&error), "{label}: {error}");
             }
@@ -36,7 +48,8 @@ fn a_file_cut_before_the_first_block_fails_the_cell_only() {
     }
 }
 
-/// The waiting thread cuts the file at its first look, some milliseconds into a run that would never end.
+/// The waiting thread cuts the file at its first look, some milliseconds into a run that would
+/// never end.
 #[test]
 fn a_file_cut_in_the_middle_of_a_run_ends_it() {
     for choice in readers() {
@@ -62,7 +75,9 @@ impl LoopDevice {
     fn over(path: &Path) -> Option<LoopDevice> {
         let made = Command::new("losetup").args(["--find", "--show"]).arg(path).output();
         match made {
-            Ok(out) if out.status.success() => Some(LoopDevice(String::from_utf8_lossy(&out.stdout).trim().into())),
+            Ok(out) if out.status.success() => {
+                Some(LoopDevice(String::from_utf8_lossy(&out.stdout).trim().into()))
+            }
             Ok(out) => skip(&String::from_utf8_lossy(&out.stderr)),
             Err(_) => skip("losetup is not installed"),
         }
@@ -85,7 +100,9 @@ fn a_device_that_fails_is_an_error_with_its_place() {
     let backing = tempfile::NamedTempFile::new().unwrap();
     backing.as_file().write_all_at(&vec![7u8; 1 << 20], 0).unwrap();
     let Some(device) = LoopDevice::over(backing.path()) else { return };
-    let Ok(open) = File::open(&device.0) else { return crate::sys::testing::skip("the loop device cannot be opened") };
+    let Ok(open) = File::open(&device.0) else {
+        return crate::sys::testing::skip("the loop device cannot be opened");
+    };
     backing.as_file().set_len(64 << 10).unwrap();
     let target = Target {
         path: device.0.clone().into(),
@@ -97,14 +114,23 @@ fn a_device_that_fails_is_an_error_with_its_place() {
     };
     for choice in readers() {
         for (depth, direct) in depths(&choice).into_iter().flat_map(|d| [(d, false), (d, true)]) {
-            let job = Job { span: 1 << 20, direct, ..job(&choice, Op::Read, Pattern::Seq, 4096, 2, depth) };
+            let job = Job {
+                span: 1 << 20,
+                direct,
+                ..job(&choice, Op::Read, Pattern::Seq, 4096, 2, depth)
+            };
             if (direct && !info(&choice).direct) || !supported(&target, &job) {
                 continue;
             }
             crate::sys::cold::make_cold(&open, 1 << 20).unwrap();
-            let error = run(&spec(job, &target, 1)).err().unwrap_or_else(|| panic!("{choice} direct {direct}: no error"));
+            let error = run(&spec(job, &target, 1))
+                .err()
+                .unwrap_or_else(|| panic!("{choice} direct {direct}: no error"));
             let mapped = error.contains("the file was truncated, or the device failed");
-            assert!(mapped || error.contains("Input/output error"), "{choice} direct {direct}: {error}");
+            assert!(
+                mapped || error.contains("Input/output error"),
+                "{choice} direct {direct}: {error}"
+            );
         }
     }
 }

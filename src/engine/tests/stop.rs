@@ -25,7 +25,8 @@ fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> 
     (ops, bytes, xor)
 }
 
-/// The same of all lanes together where they share their blocks: every claim up to the last, less what its lane left of it.
+/// The same of all lanes together where they share their blocks: every claim up to the last, less
+/// what its lane left of it.
 fn claimed(spec: &Spec, ran: &Ran, data: &[u8]) -> (u64, u64, u32) {
     let (claims, share) = (spec.claims().unwrap(), spec.share(0));
     let lanes = || ran.lanes.iter().map(|lane| &lane.tally.claimed);
@@ -33,7 +34,9 @@ fn claimed(spec: &Spec, ran: &Ran, data: &[u8]) -> (u64, u64, u32) {
     for number in 0..lanes().map(|lane| lane.claims).max().unwrap() {
         let (pass, indexes) = claims.at(number).unwrap();
         let order = share.order(pass);
-        for index in indexes.filter(|index| !lanes().any(|lane| lane.pass == pass && lane.left.contains(index))) {
+        for index in indexes
+            .filter(|index| !lanes().any(|lane| lane.pass == pass && lane.left.contains(index)))
+        {
             let offset = order.block(index) * share.block;
             ops += 1;
             bytes += share.len_at(offset);
@@ -64,7 +67,10 @@ fn a_cut_run_is_consistent_at_every_depth() {
                 let want = claimed(&spec, &ran, &data);
                 assert_eq!((sums.ops, sums.bytes, sums.folds[0]), want, "{label}");
                 assert_eq!(visited.iter().map(|v| v.bytes().0).sum::<u64>(), want.1, "{label}");
-                assert!(visited.iter().all(|v| v.passes().is_some_and(|passes| passes < u64::MAX)), "{label}: not short");
+                assert!(
+                    visited.iter().all(|v| v.passes().is_some_and(|passes| passes < u64::MAX)),
+                    "{label}: not short"
+                );
                 continue;
             }
             for lane in &ran.lanes {
@@ -74,8 +80,15 @@ fn a_cut_run_is_consistent_at_every_depth() {
                     Moves::Inside | Moves::Elsewhere => (ops, bytes, 0),
                     Moves::Nothing => (ops, 0, 0),
                 };
-                assert_eq!((lane.tally.ops, lane.tally.bytes, lane.tally.folds[0]), want, "{label}");
-                assert!(lane.tally.passes < u64::MAX && lane.tally.rest <= lane.share.quota, "{label}: not short");
+                assert_eq!(
+                    (lane.tally.ops, lane.tally.bytes, lane.tally.folds[0]),
+                    want,
+                    "{label}"
+                );
+                assert!(
+                    lane.tally.passes < u64::MAX && lane.tally.rest <= lane.share.quota,
+                    "{label}: not short"
+                );
             }
         }
     }

@@ -27,7 +27,10 @@ fn the_counted_calls_are_those_that_strace_sees() {
     let Ok(output) = traced else { return child::without("strace") };
     let log = std::fs::read_to_string(log.path()).unwrap();
     if !log.contains("lseek(-1") {
-        return child::skip(&format!("strace cannot trace here: {}", String::from_utf8_lossy(&output.stderr)));
+        return child::skip(&format!(
+            "strace cannot trace here: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
     }
     assert!(output.status.success(), "{output:?}");
     let seen = seen(&log);
@@ -48,8 +51,13 @@ fn jobs() {
     let (_file, _, target) = testing::file(span(4097) as usize + 99, 11);
     let mut index = 0u64;
     for choice in choices() {
-        let ops = info(&choice).ops.iter().filter(|op| info(&choice).moves == Moves::Data || **op != Op::Write);
-        for (op, depth, pattern) in ops.flat_map(|op| depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))) {
+        let ops = info(&choice)
+            .ops
+            .iter()
+            .filter(|op| info(&choice).moves == Moves::Data || **op != Op::Write);
+        for (op, depth, pattern) in ops.flat_map(|op| {
+            depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))
+        }) {
             for (block, sync) in [(511, Sync::None), (4097, Sync::End)] {
                 let sync = if op == Op::Write { sync } else { Sync::None };
                 let job = Job { sync, ..job(&choice, op, pattern, block, 2, depth) };
@@ -58,7 +66,8 @@ fn jobs() {
                 }
                 index += 2;
                 let mark = |index| assert!(crate::sys::raw::seek::<false>(-1, index) < 0);
-                let ran = run_with(&spec(job.clone(), &target, 2), &mut || mark(index), &|| false).unwrap();
+                let ran = run_with(&spec(job.clone(), &target, 2), &mut || mark(index), &|| false)
+                    .unwrap();
                 mark(index + 1);
                 println!("counted {index} {} {op} {}", sums(&ran).syscalls, job.label());
             }
@@ -71,7 +80,8 @@ fn seen(log: &str) -> HashMap<u64, u64> {
     let mut seen = HashMap::new();
     let mut now = None;
     let mut maps = Maps::default();
-    // stdio's own takings of the count, by thread: what follows the second is the closing of the stream.
+    // stdio's own takings of the count, by thread: what follows the second is the closing of the
+    // stream.
     let mut takings: HashMap<&str, u32> = HashMap::new();
     for line in log.lines() {
         let Some((pid, call)) = line.split_once(' ') else { continue };
@@ -83,13 +93,18 @@ fn seen(log: &str) -> HashMap<u64, u64> {
             maps = Maps::default();
             continue;
         }
-        let ours = call.split_once('(').is_some_and(|(name, _)| TRACED.split(',').any(|traced| traced == name));
-        let mapping = ["mmap(", "munmap(", "<... mmap resumed"].iter().any(|name| call.starts_with(name));
+        let ours = call
+            .split_once('(')
+            .is_some_and(|(name, _)| TRACED.split(',').any(|traced| traced == name));
+        let mapping =
+            ["mmap(", "munmap(", "<... mmap resumed"].iter().any(|name| call.starts_with(name));
         if mapping && !maps.ours(pid, call) {
             continue;
         }
-        let advice = call.starts_with("madvise") && !["POPULATE", "WILLNEED"].iter().any(|timed| call.contains(timed));
-        // Looking for the polling thread, and for how long others had the CPU, comes before and after the window.
+        let advice = call.starts_with("madvise")
+            && !["POPULATE", "WILLNEED"].iter().any(|timed| call.contains(timed));
+        // Looking for the polling thread, and for how long others had the CPU, comes before and
+        // after the window.
         let look = call.contains("/comm>") || call.contains("/schedstat>");
         let Some(index) = now.filter(|_| ours && !advice && !look) else { continue };
         if call.contains("/io>") {
@@ -101,7 +116,8 @@ fn seen(log: &str) -> HashMap<u64, u64> {
     seen
 }
 
-/// Blocks that are mapped and unmapped within a window; anything else is memory of threads, or a lane's end.
+/// Blocks that are mapped and unmapped within a window; anything else is memory of threads, or a
+/// lane's end.
 #[derive(Default)]
 struct Maps<'a> {
     /// Threads whose mmap of a file was not over when another thread made a call.

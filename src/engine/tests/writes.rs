@@ -31,7 +31,10 @@ fn writes_all(job: Job) {
             let range = *offset as usize..(offset + len) as usize;
             let written = &after[range.clone()];
             let mut slots = source.chunks_exact(spec.job.block as usize);
-            assert!(slots.any(|slot| &slot[..written.len()] == written), "{label}: block at {offset}");
+            assert!(
+                slots.any(|slot| &slot[..written.len()] == written),
+                "{label}: block at {offset}"
+            );
             left[range].copy_from_slice(written);
         }
     }
@@ -40,14 +43,20 @@ fn writes_all(job: Job) {
     let sums = sums(&ran);
     assert_eq!((sums.ops, sums.bytes, sums.folds[0]), (ops, bytes, xor), "{label}");
     if let Some(calls) = calls::expected(&spec) {
-        assert!(calls.contains(&sums.syscalls), "{label}: {} system calls, not {calls:?}", sums.syscalls);
+        assert!(
+            calls.contains(&sums.syscalls),
+            "{label}: {} system calls, not {calls:?}",
+            sums.syscalls
+        );
     }
 }
 
 #[test]
 fn every_block_is_written_and_nothing_else() {
     for choice in writers() {
-        for (depth, block) in depths(&choice).into_iter().flat_map(|d| [1, 511, 4096, 4097].map(|b| (d, b))) {
+        for (depth, block) in
+            depths(&choice).into_iter().flat_map(|d| [1, 511, 4096, 4097].map(|b| (d, b)))
+        {
             for (pattern, threads) in PATTERNS.into_iter().zip([1, 2, 3, 2]) {
                 let whole = job(&choice, Op::Write, pattern, block, threads, depth);
                 let (_file, _, target) = testing::file(0, 0);
@@ -64,7 +73,10 @@ fn every_block_is_written_and_nothing_else() {
 fn every_sync_mode_writes_the_same() {
     for choice in writers() {
         for sync in Sync::ALL {
-            let job = Job { sync: *sync, ..job(&choice, Op::Write, Pattern::Seq, 4097, 2, depths(&choice)[0]) };
+            let job = Job {
+                sync: *sync,
+                ..job(&choice, Op::Write, Pattern::Seq, 4097, 2, depths(&choice)[0])
+            };
             let (_file, _, target) = testing::file(0, 0);
             if supported(&target, &job) {
                 writes_all(job);

@@ -41,11 +41,18 @@ fn settings(line: &str) -> Settings {
 }
 
 fn job(backend: &str, block: u64, cache: Cache) -> Job {
-    Job { block, cache, count: None, span: 1 << 20, ..Job::plain(Choice::parse(backend).unwrap(), Op::Read) }
+    Job {
+        block,
+        cache,
+        count: None,
+        span: 1 << 20,
+        ..Job::plain(Choice::parse(backend).unwrap(), Op::Read)
+    }
 }
 
 fn cells() -> Vec<Job> {
-    let pread = [4096, 32768].map(|block| [Cache::Cold, Cache::Warm].map(|cache| job("pread", block, cache)));
+    let pread = [4096, 32768]
+        .map(|block| [Cache::Cold, Cache::Warm].map(|cache| job("pread", block, cache)));
     let seek = Job { op: Op::Seek, ..job("seek", 4096, Cache::AsIs) };
     [pread.concat(), vec![seek.clone(), Job { block: 32768, ..seek }]].concat()
 }
@@ -72,9 +79,15 @@ fn the_same_cells_may_be_said_in_parts_or_whole() {
 #[test]
 fn other_cells_are_named() {
     for (line, wanted) in [
-        ("block-size=4k", "--block-size leaves out cells of the baseline: pread 32 KiB cold, and 2 more"),
+        (
+            "block-size=4k",
+            "--block-size leaves out cells of the baseline: pread 32 KiB cold, and 2 more",
+        ),
         ("cache=warm", "--cache leaves out cells of the baseline: pread 4 KiB cold, and 1 more"),
-        ("backend=seek", "--backend leaves out cells of the baseline: pread 4 KiB cold, and 3 more"),
+        (
+            "backend=seek",
+            "--backend leaves out cells of the baseline: pread 4 KiB cold, and 3 more",
+        ),
         ("block-size=4k,32k,1m", "the baseline has no cell with --block-size 1m"),
         ("backend=pread,seek,mmap", "the baseline has no cell with --backend mmap"),
         ("cache=cold,warm,asis", "the baseline has no cell with --cache asis"),
@@ -105,10 +118,27 @@ fn every_setting_of_a_cell_is_held() {
         ("writes", "append"),
     ];
     for setting in Settings::ALL {
-        let free = ["seed", "trials", "trial-time", "budget", "ceilings", "rated", "memory-share", "cold", "probe", "set", "remote"]
-            .contains(&setting.name);
+        let free = [
+            "seed",
+            "trials",
+            "trial-time",
+            "budget",
+            "ceilings",
+            "rated",
+            "memory-share",
+            "cold",
+            "probe",
+            "set",
+            "remote",
+        ]
+        .contains(&setting.name);
         let value = other.iter().find(|(name, _)| *name == setting.name);
-        assert_eq!(value.is_none(), free, "{}: give it a value that these cells have not", setting.name);
+        assert_eq!(
+            value.is_none(),
+            free,
+            "{}: give it a value that these cells have not",
+            setting.name
+        );
         if let Some((name, value)) = value {
             let error = said_of(&format!("{name}={value}"), &[]).unwrap_err();
             assert!(error.contains(&format!("--{name} leaves out")), "{error}");
@@ -126,10 +156,17 @@ fn a_preset_says_its_defaults_too() {
         .flat_map(|b| whole.block_size.as_ref().unwrap().values.iter().map(move |s| (b, *s)))
         .flat_map(|(b, s)| [Cache::Cold, Cache::Warm].map(|cache| job(b, s, cache)))
         .collect();
-    let held = |settings: &Settings, cells: &[Job]| describes(settings, &quick, &infos(), cells, &[]);
+    let held =
+        |settings: &Settings, cells: &[Job]| describes(settings, &quick, &infos(), cells, &[]);
     assert_eq!(held(&Settings::default(), &all), Ok(()));
     let warm: Vec<Job> = all.iter().filter(|job| job.cache == Cache::Warm).cloned().collect();
-    assert_eq!(held(&Settings::default(), &warm), Err(OtherCells::Added { option: "cache", value: "cold".into() }));
+    assert_eq!(
+        held(&Settings::default(), &warm),
+        Err(OtherCells::Added { option: "cache", value: "cold".into() })
+    );
     assert_eq!(held(&settings("cache=warm"), &warm), Ok(()));
-    assert!(matches!(held(&Settings::default(), &cells()), Err(OtherCells::LeftOut { option: "backend", .. })));
+    assert!(matches!(
+        held(&Settings::default(), &cells()),
+        Err(OtherCells::LeftOut { option: "backend", .. })
+    ));
 }

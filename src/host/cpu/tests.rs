@@ -20,12 +20,21 @@ fn a_laptop() {
         ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1800000\n"),
     ]);
     for (cpu, siblings) in [(0, "0,2"), (1, "1,3"), (2, "0,2"), (3, "1,3")] {
-        tree.write(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"), siblings.as_bytes());
-        tree.write(&format!("sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id"), b"0\n");
+        tree.write(
+            &format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"),
+            siblings.as_bytes(),
+        );
+        tree.write(
+            &format!("sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id"),
+            b"0\n",
+        );
     }
     let cpu = read(&tree);
     assert_eq!(cpu.vendor, "GenuineIntel");
-    assert_eq!((cpu.online, cpu.allowed, cpu.cores, cpu.sockets, cpu.smt), (4, 2, 2, 1, Some(true)));
+    assert_eq!(
+        (cpu.online, cpu.allowed, cpu.cores, cpu.sockets, cpu.smt),
+        (4, 2, 2, 1, Some(true))
+    );
     assert_eq!((cpu.mhz, cpu.governor.as_deref()), (Some(1800.0), Some("powersave")));
     assert!(cpu.cycle_nanos.is_some_and(|nanos| (nanos - 0.2381).abs() < 1e-4));
     assert_eq!(cpu.simd, ["avx2", "sse2"]);
@@ -50,7 +59,12 @@ fn hostile_trees_give_a_cpu_all_the_same() {
     assert_eq!((empty.online, empty.cores, empty.sockets), (1, 1, 1));
     for bytes in [&b""[..], b"\xff\x00\xfe:", b":::::\n::", b"processor", &vec![b'9'; 1 << 20]] {
         let tree = Tree::new(&[]);
-        for path in ["proc/cpuinfo", "proc/self/status", "sys/devices/system/cpu/online", "sys/devices/system/cpu/smt/active"] {
+        for path in [
+            "proc/cpuinfo",
+            "proc/self/status",
+            "sys/devices/system/cpu/online",
+            "sys/devices/system/cpu/smt/active",
+        ] {
             tree.write(path, bytes);
         }
         let cpu = read(&tree);

@@ -8,9 +8,11 @@ use crate::units::{show_bytes, show_share};
 
 pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
     let line = facts.host.conditions.raid_busy.first()?;
-    // A target whose devices are known and no RAID shares at most the disks' time: other-io sees that.
-    let apart =
-        facts.target.is_some_and(|target| !target.devices.is_empty() && target.devices.iter().all(|device| device.kind != Kind::Raid));
+    // A target whose devices are known and no RAID shares at most the disks' time: other-io sees
+    // that.
+    let apart = facts.target.is_some_and(|target| {
+        !target.devices.is_empty() && target.devices.iter().all(|device| device.kind != Kind::Raid)
+    });
     if apart {
         return None;
     }
@@ -22,7 +24,8 @@ pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
     )
 }
 
-/// Shares of the last 10 s in which someone waited for I/O: quiet up to the first, disturbed from the second on.
+/// Shares of the last 10 s in which someone waited for I/O: quiet up to the first, disturbed from
+/// the second on.
 const QUIET: f64 = 0.01;
 const DISTURBED: f64 = 0.1;
 
@@ -31,16 +34,24 @@ pub(super) fn other_io(facts: &Facts) -> Option<Finding> {
     found(
         if pressure >= DISTURBED { Misleading } else { Note },
         "other programs wait for the disks now: they share what is measured",
-        format!("some task waited for I/O in {} of the last 10 s (/proc/pressure/io)", show_share(pressure)),
+        format!(
+            "some task waited for I/O in {} of the last 10 s (/proc/pressure/io)",
+            show_share(pressure)
+        ),
         "wait until they are done; iotop or pidstat -d shows them",
     )
 }
 
 pub(super) fn deep_stack(facts: &Facts) -> Option<Finding> {
-    let layer = |device: &&BlockDevice| matches!(device.kind, Kind::Mapper | Kind::Raid | Kind::Loop | Kind::Network);
+    let layer = |device: &&BlockDevice| {
+        matches!(device.kind, Kind::Mapper | Kind::Raid | Kind::Loop | Kind::Network)
+    };
     let target = facts.target?;
-    let over = ["overlay", "ecryptfs"].contains(&target.fs.as_str()).then(|| format!("{} lies over another file system", target.fs));
-    let layers: Vec<_> = over.into_iter().chain(target.devices.iter().filter(layer).map(layer_name)).collect();
+    let over = ["overlay", "ecryptfs"]
+        .contains(&target.fs.as_str())
+        .then(|| format!("{} lies over another file system", target.fs));
+    let layers: Vec<_> =
+        over.into_iter().chain(target.devices.iter().filter(layer).map(layer_name)).collect();
     if layers.is_empty() {
         return None;
     }
@@ -60,7 +71,9 @@ fn layer_name(device: &BlockDevice) -> String {
         _ => "network block device",
     };
     match &device.detail {
-        Some(detail) => format!("{} is a {kind}: {}", device.name, crate::host::root::clean(detail)),
+        Some(detail) => {
+            format!("{} is a {kind}: {}", device.name, crate::host::root::clean(detail))
+        }
         None => format!("{} is a {kind}", device.name),
     }
 }
@@ -80,13 +93,21 @@ pub(super) fn read_ahead(facts: &Facts) -> Option<Finding> {
     found(
         Note,
         message,
-        format!("read_ahead_kb = {} ({}); most kernels have {USUAL_KB}", bytes >> 10, show_bytes(bytes)),
+        format!(
+            "read_ahead_kb = {} ({}); most kernels have {USUAL_KB}",
+            bytes >> 10,
+            show_bytes(bytes)
+        ),
         "look at the amplification of each result; blockdev --setra changes it",
     )
 }
 
 pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
-    let disks = facts.target?.devices.iter().filter(|device| device.kind == Kind::Disk && device.rotational == Some(true));
+    let disks = facts
+        .target?
+        .devices
+        .iter()
+        .filter(|device| device.kind == Kind::Disk && device.rotational == Some(true));
     let (virtual_disks, real): (Vec<_>, Vec<_>) = disks.partition(|device| is_virtual(device));
     if let Some(disk) = real.first() {
         return found(
@@ -100,13 +121,19 @@ pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
     found(
         Note,
         "the kernel treats this virtual disk as one that turns, whatever is behind it",
-        format!("{} says rotational = 1 over {}", disk.name, disk.link.as_ref().map_or("a virtual link", |link| link.text.as_str())),
+        format!(
+            "{} says rotational = 1 over {}",
+            disk.name,
+            disk.link.as_ref().map_or("a virtual link", |link| link.text.as_str())
+        ),
         "nothing to do; judge the disk by its random reads",
     )
 }
 
 fn is_virtual(device: &BlockDevice) -> bool {
-    device.link.as_ref().is_some_and(|link| matches!(link.transport, Transport::Virtio | Transport::Xen | Transport::Hyperv))
+    device.link.as_ref().is_some_and(|link| {
+        matches!(link.transport, Transport::Virtio | Transport::Xen | Transport::Hyperv)
+    })
 }
 
 #[cfg(test)]
@@ -131,8 +158,11 @@ mod tests {
 
     #[test]
     fn raids() {
-        let host = with(Conditions { raid_busy: vec!["resync = 4.3%".into()], ..Conditions::default() });
-        assert!(check("raid-busy", &host, None, None).is_some_and(|f| f.evidence.contains("resync")));
+        let host =
+            with(Conditions { raid_busy: vec!["resync = 4.3%".into()], ..Conditions::default() });
+        assert!(
+            check("raid-busy", &host, None, None).is_some_and(|f| f.evidence.contains("resync"))
+        );
         assert!(check("raid-busy", &host, Some(&on(&[device("md0", Kind::Raid)])), None).is_some());
         assert_eq!(check("raid-busy", &host, Some(&on(&[device("sda", Kind::Disk)])), None), None);
         assert_eq!(check("raid-busy", &Host::default(), None, None), None);
@@ -140,7 +170,14 @@ mod tests {
 
     #[test]
     fn pressure() {
-        let found = |share| check("other-io", &with(Conditions { io_pressure: Some(share), ..Conditions::default() }), None, None);
+        let found = |share| {
+            check(
+                "other-io",
+                &with(Conditions { io_pressure: Some(share), ..Conditions::default() }),
+                None,
+                None,
+            )
+        };
         assert!(found(0.5).is_some_and(|f| f.severity == Misleading));
         assert!(found(0.05).is_some_and(|f| f.severity == Note));
         assert_eq!(found(0.002), None);
@@ -150,7 +187,12 @@ mod tests {
     fn layers() {
         let mut mapper = device("dm-0", Kind::Mapper);
         mapper.detail = Some("vg-root (lvm)".into());
-        let found = check("deep-stack", &Host::default(), Some(&on(&[mapper, device("sda", Kind::Disk)])), None);
+        let found = check(
+            "deep-stack",
+            &Host::default(),
+            Some(&on(&[mapper, device("sda", Kind::Disk)])),
+            None,
+        );
         assert!(found.is_some_and(|f| f.evidence == "dm-0 is a device mapper: vg-root (lvm)"));
         let overlay = TargetFacts { fs: "overlay".into(), ..TargetFacts::default() };
         assert!(check("deep-stack", &Host::default(), Some(&overlay), None).is_some());
@@ -162,8 +204,19 @@ mod tests {
     fn ahead() {
         let target = |kb| on(&[BlockDevice { read_ahead_kb: kb, ..device("sda", Kind::Disk) }]);
         for odd in [0, 8192] {
-            assert!(check("read-ahead", &Host::default(), Some(&target(Some(odd))), None).is_some(), "{odd}");
-            assert_eq!(check("read-ahead", &Host::default(), Some(&target(Some(odd))), Some(&plan(&["direct"]))), None);
+            assert!(
+                check("read-ahead", &Host::default(), Some(&target(Some(odd))), None).is_some(),
+                "{odd}"
+            );
+            assert_eq!(
+                check(
+                    "read-ahead",
+                    &Host::default(),
+                    Some(&target(Some(odd))),
+                    Some(&plan(&["direct"]))
+                ),
+                None
+            );
         }
         assert_eq!(check("read-ahead", &Host::default(), Some(&target(Some(128))), None), None);
         assert_eq!(check("read-ahead", &Host::default(), Some(&target(None)), None), None);
@@ -172,10 +225,15 @@ mod tests {
     #[test]
     fn turning_disks() {
         let disk = BlockDevice { rotational: Some(true), ..device("sda", Kind::Disk) };
-        let found = |disk: BlockDevice| check("rotational", &Host::default(), Some(&on(&[disk])), None);
+        let found =
+            |disk: BlockDevice| check("rotational", &Host::default(), Some(&on(&[disk])), None);
         assert!(found(disk.clone()).is_some_and(|f| f.message.contains("turns:")));
-        let link = Link { transport: Transport::Virtio, text: "virtio".into(), bytes_per_second: None };
-        assert!(found(BlockDevice { link: Some(link), ..disk.clone() }).is_some_and(|f| f.message.contains("virtual disk")));
+        let link =
+            Link { transport: Transport::Virtio, text: "virtio".into(), bytes_per_second: None };
+        assert!(
+            found(BlockDevice { link: Some(link), ..disk.clone() })
+                .is_some_and(|f| f.message.contains("virtual disk"))
+        );
         assert_eq!(found(BlockDevice { rotational: Some(false), ..disk }), None);
     }
 }

@@ -9,8 +9,11 @@ pub(super) fn clock_source(facts: &Facts) -> Option<Finding> {
     if clock.current.is_empty() || clock.is_fast() {
         return None;
     }
-    let choice =
-        if clock.available.iter().any(|name| name == "tsc") { "boot with clocksource=tsc" } else { "use large blocks and whole passes" };
+    let choice = if clock.available.iter().any(|name| name == "tsc") {
+        "boot with clocksource=tsc"
+    } else {
+        "use large blocks and whole passes"
+    };
     found(
         Misleading,
         "reading the clock costs up to 2 µs, so the latency of small blocks is mostly the clock's",
@@ -26,7 +29,11 @@ pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
     if !refused || !facts.any(|job| job.backend.id.starts_with("uring")) {
         return None;
     }
-    let who = if level >= 2 { "nobody" } else { "only a privileged user, or the group of kernel.io_uring_group," };
+    let who = if level >= 2 {
+        "nobody"
+    } else {
+        "only a privileged user, or the group of kernel.io_uring_group,"
+    };
     found(
         Note,
         format!("{who} may use io_uring here: the uring backends cannot be measured"),
@@ -37,13 +44,20 @@ pub(super) fn io_uring_off(facts: &Facts) -> Option<Finding> {
 
 /// (kernel, what an older one cannot do)
 const FEATURES: &[((u32, u32), &str)] = &[
-    ((6, 1), "what direct I/O needs is not told: the device's own block is taken for it (STATX_DIOALIGN, Linux 6.1)"),
-    ((6, 5), "what is cached of a file that you neither own nor may write is sampled instead of counted (cachestat, Linux 6.5)"),
+    (
+        (6, 1),
+        "what direct I/O needs is not told: the device's own block is taken for it (STATX_DIOALIGN, Linux 6.1)",
+    ),
+    (
+        (6, 5),
+        "what is cached of a file that you neither own nor may write is sampled instead of counted (cachestat, Linux 6.5)",
+    ),
 ];
 
 pub(super) fn old_kernel(facts: &Facts) -> Option<Finding> {
     let running = version(&facts.host.kernel)?;
-    let missing: Vec<_> = FEATURES.iter().filter(|(since, _)| running < *since).map(|(_, what)| *what).collect();
+    let missing: Vec<_> =
+        FEATURES.iter().filter(|(since, _)| running < *since).map(|(_, what)| *what).collect();
     if missing.is_empty() {
         return None;
     }
@@ -68,7 +82,13 @@ pub(super) fn cannot_drop_caches(facts: &Facts) -> Option<Finding> {
 }
 
 pub(super) fn mitigations(facts: &Facts) -> Option<Finding> {
-    let slow: Vec<_> = facts.host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
+    let slow: Vec<_> = facts
+        .host
+        .mitigations
+        .iter()
+        .filter(|m| m.slows_calls())
+        .map(|m| m.name.as_str())
+        .collect();
     if slow.is_empty() {
         return None;
     }
@@ -87,9 +107,14 @@ mod tests {
 
     #[test]
     fn slow_clocks() {
-        let host =
-            |current: &str| Host { clock: ClockSource { current: current.into(), available: vec!["tsc".into()] }, ..Host::default() };
-        assert!(check("clock-source", &host("hpet"), None, None).is_some_and(|f| f.remedy.contains("clocksource=tsc")));
+        let host = |current: &str| Host {
+            clock: ClockSource { current: current.into(), available: vec!["tsc".into()] },
+            ..Host::default()
+        };
+        assert!(
+            check("clock-source", &host("hpet"), None, None)
+                .is_some_and(|f| f.remedy.contains("clocksource=tsc"))
+        );
         for fast in ["tsc", "kvm-clock", "arch_sys_counter", ""] {
             assert_eq!(check("clock-source", &host(fast), None, None), None, "{fast}");
         }
@@ -97,11 +122,26 @@ mod tests {
 
     #[test]
     fn io_uring() {
-        let host = |level, root| Host { io_uring_disabled: level, can_drop_caches: root, ..Host::default() };
+        let host = |level, root| Host {
+            io_uring_disabled: level,
+            can_drop_caches: root,
+            ..Host::default()
+        };
         assert!(check("io-uring-off", &host(Some(2), true), None, None).is_some());
-        assert!(check("io-uring-off", &host(Some(1), false), None, Some(&plan(&["uring+sqpoll"]))).is_some());
-        assert_eq!(check("io-uring-off", &host(Some(1), true), None, None), None, "the right is there");
-        assert_eq!(check("io-uring-off", &host(Some(2), false), None, Some(&plan(&["mmap"]))), None, "not asked for");
+        assert!(
+            check("io-uring-off", &host(Some(1), false), None, Some(&plan(&["uring+sqpoll"])))
+                .is_some()
+        );
+        assert_eq!(
+            check("io-uring-off", &host(Some(1), true), None, None),
+            None,
+            "the right is there"
+        );
+        assert_eq!(
+            check("io-uring-off", &host(Some(2), false), None, Some(&plan(&["mmap"]))),
+            None,
+            "not asked for"
+        );
         assert_eq!(check("io-uring-off", &host(Some(0), false), None, None), None);
         assert_eq!(check("io-uring-off", &host(None, false), None, None), None);
     }
@@ -110,8 +150,13 @@ mod tests {
     fn old_kernels() {
         let host = |kernel: &str| Host { kernel: kernel.into(), ..Host::default() };
         let old = check("old-kernel", &host("5.10.0-21-amd64"), None, None);
-        assert!(old.is_some_and(|f| f.message.contains("device's own block") && f.message.contains("cachestat")));
-        assert!(check("old-kernel", &host("6.1.0"), None, None).is_some_and(|f| !f.message.contains("STATX_DIOALIGN")));
+        assert!(old.is_some_and(
+            |f| f.message.contains("device's own block") && f.message.contains("cachestat")
+        ));
+        assert!(
+            check("old-kernel", &host("6.1.0"), None, None)
+                .is_some_and(|f| !f.message.contains("STATX_DIOALIGN"))
+        );
         for new in ["6.5.1", "6.18.44", "7.0", "", "odd"] {
             assert_eq!(check("old-kernel", &host(new), None, None), None, "{new}");
         }
@@ -120,14 +165,26 @@ mod tests {
     #[test]
     fn dropping_caches() {
         assert!(check("cannot-drop-caches", &Host::default(), None, None).is_some());
-        assert_eq!(check("cannot-drop-caches", &Host { can_drop_caches: true, ..Host::default() }, None, None), None);
+        assert_eq!(
+            check(
+                "cannot-drop-caches",
+                &Host { can_drop_caches: true, ..Host::default() },
+                None,
+                None
+            ),
+            None
+        );
     }
 
     #[test]
     fn mitigated_cpus() {
-        let host = |state: &str| Host { mitigations: vec![Mitigation { name: "retbleed".into(), state: state.into() }], ..Host::default() };
+        let host = |state: &str| Host {
+            mitigations: vec![Mitigation { name: "retbleed".into(), state: state.into() }],
+            ..Host::default()
+        };
         assert!(
-            check("mitigations", &host("Mitigation: untrained return thunk"), None, None).is_some_and(|f| f.evidence.contains("retbleed"))
+            check("mitigations", &host("Mitigation: untrained return thunk"), None, None)
+                .is_some_and(|f| f.evidence.contains("retbleed"))
         );
         assert_eq!(check("mitigations", &host("Vulnerable"), None, None), None);
         assert_eq!(check("mitigations", &Host::default(), None, None), None);

@@ -5,7 +5,8 @@ use crate::record::Severity::{Misleading, Note};
 use crate::units::show_share;
 
 pub(super) fn governor(facts: &Facts) -> Option<Finding> {
-    let governor = facts.host.cpu.governor.as_deref().filter(|governor| *governor != "performance")?;
+    let governor =
+        facts.host.cpu.governor.as_deref().filter(|governor| *governor != "performance")?;
     found(
         Misleading,
         "the CPU may run slower than it can, and changes its speed while it is measured",
@@ -16,7 +17,12 @@ pub(super) fn governor(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn battery(facts: &Facts) -> Option<Finding> {
     facts.host.conditions.on_battery.filter(|on| *on)?;
-    found(Misleading, "CPU and disk save power: slower, and not the same each time", "a battery is discharging", "plug the machine in")
+    found(
+        Misleading,
+        "CPU and disk save power: slower, and not the same each time",
+        "a battery is discharging",
+        "plug the machine in",
+    )
 }
 
 /// Above this share of stolen time trials scatter by more than the goal of 2 %.
@@ -51,7 +57,10 @@ pub(super) fn busy(facts: &Facts) -> Option<Finding> {
     found(
         Misleading,
         "other programs compete for the CPUs",
-        format!("load average of the last minute {load:.2} on {cpus} CPU{}", if cpus == 1 { "" } else { "s" }),
+        format!(
+            "load average of the last minute {load:.2} on {cpus} CPU{}",
+            if cpus == 1 { "" } else { "s" }
+        ),
         "wait until they are done, or stop them",
     )
 }
@@ -95,8 +104,12 @@ mod tests {
 
     #[test]
     fn governors() {
-        let host = |governor: &str| with_cpu(Cpu { governor: Some(governor.into()), ..Cpu::default() });
-        assert!(check("governor", &host("powersave"), None, None).is_some_and(|f| f.evidence.contains("powersave")));
+        let host =
+            |governor: &str| with_cpu(Cpu { governor: Some(governor.into()), ..Cpu::default() });
+        assert!(
+            check("governor", &host("powersave"), None, None)
+                .is_some_and(|f| f.evidence.contains("powersave"))
+        );
         assert_eq!(check("governor", &host("performance"), None, None), None);
         assert_eq!(check("governor", &Host::default(), None, None), None);
     }
@@ -111,22 +124,29 @@ mod tests {
     #[test]
     fn stolen_time() {
         let host = |share| with(Conditions { steal: Some(share), ..Conditions::default() });
-        assert!(check("steal", &host(0.05), None, None).is_some_and(|f| f.evidence.starts_with("5 %")));
+        assert!(
+            check("steal", &host(0.05), None, None).is_some_and(|f| f.evidence.starts_with("5 %"))
+        );
         assert_eq!(check("steal", &host(0.001), None, None), None);
     }
 
     #[test]
     fn quotas() {
         let host = |quota| with_cpu(Cpu { online: 4, quota, ..Cpu::default() });
-        assert!(check("cpu-quota", &host(Some(1.5)), None, None).is_some_and(|f| f.evidence.contains("1.50 CPUs of 4")));
+        assert!(
+            check("cpu-quota", &host(Some(1.5)), None, None)
+                .is_some_and(|f| f.evidence.contains("1.50 CPUs of 4"))
+        );
         assert_eq!(check("cpu-quota", &host(Some(4.0)), None, None), None);
         assert_eq!(check("cpu-quota", &host(None), None, None), None);
     }
 
     #[test]
     fn load() {
-        let host =
-            |load| Host { cpu: Cpu { allowed: 2, ..Cpu::default() }, ..with(Conditions { load: Some(load), ..Conditions::default() }) };
+        let host = |load| Host {
+            cpu: Cpu { allowed: 2, ..Cpu::default() },
+            ..with(Conditions { load: Some(load), ..Conditions::default() })
+        };
         assert!(check("busy", &host(1.5), None, None).is_some());
         assert_eq!(check("busy", &host(0.9), None, None), None);
     }
@@ -134,7 +154,10 @@ mod tests {
     #[test]
     fn hypervisors() {
         let host = Host { virtualisation: Some("KVM".into()), ..Host::default() };
-        assert!(check("virtual-machine", &host, None, None).is_some_and(|f| f.severity == Severity::Note));
+        assert!(
+            check("virtual-machine", &host, None, None)
+                .is_some_and(|f| f.severity == Severity::Note)
+        );
         assert_eq!(check("virtual-machine", &Host::default(), None, None), None);
     }
 
@@ -146,6 +169,9 @@ mod tests {
         let mut threads = plan(&[]);
         threads.cells[0].threads = 2;
         assert!(check("smt", &host, None, Some(&threads)).is_some());
-        assert_eq!(check("smt", &with_cpu(Cpu { smt: Some(false), ..Cpu::default() }), None, None), None);
+        assert_eq!(
+            check("smt", &with_cpu(Cpu { smt: Some(false), ..Cpu::default() }), None, None),
+            None
+        );
     }
 }

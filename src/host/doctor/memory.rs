@@ -19,7 +19,8 @@ pub(super) fn larger_than_memory(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn memory_limit(facts: &Facts) -> Option<Finding> {
     let memory = &facts.host.memory;
-    let (span, limit) = (facts.span()?, memory.limit.filter(|limit| memory.total == 0 || *limit < memory.total)?);
+    let (span, limit) =
+        (facts.span()?, memory.limit.filter(|limit| memory.total == 0 || *limit < memory.total)?);
     if span <= limit || !facts.cache_wanted() {
         return None;
     }
@@ -85,7 +86,10 @@ mod tests {
         let target = |size| TargetFacts { size, ..TargetFacts::default() };
         assert!(check("larger-than-memory", &host, Some(&target(1 << 30)), None).is_some());
         assert_eq!(check("larger-than-memory", &host, Some(&target(1 << 20)), None), None);
-        assert!(check("larger-than-memory", &host, None, Some(&plan(&["warm"]))).is_some(), "1 GiB planned");
+        assert!(
+            check("larger-than-memory", &host, None, Some(&plan(&["warm"]))).is_some(),
+            "1 GiB planned"
+        );
         assert_eq!(check("larger-than-memory", &host, None, Some(&plan(&["cold"]))), None);
         assert_eq!(check("larger-than-memory", &Host::default(), Some(&target(1)), None), None);
     }
@@ -93,16 +97,24 @@ mod tests {
     #[test]
     fn limits_of_control_groups() {
         let host = |limit| with(Memory { total: 8 << 30, limit, ..Memory::default() });
-        assert!(check("memory-limit", &host(Some(1 << 20)), None, Some(&plan(&["warm"]))).is_some());
+        assert!(
+            check("memory-limit", &host(Some(1 << 20)), None, Some(&plan(&["warm"]))).is_some()
+        );
         assert_eq!(check("memory-limit", &host(Some(2 << 30)), None, Some(&plan(&["warm"]))), None);
         assert_eq!(check("memory-limit", &host(None), None, Some(&plan(&["warm"]))), None);
-        assert_eq!(check("memory-limit", &host(Some(1 << 40)), None, Some(&plan(&["warm"]))), None, "no limit in truth");
+        assert_eq!(
+            check("memory-limit", &host(Some(1 << 40)), None, Some(&plan(&["warm"]))),
+            None,
+            "no limit in truth"
+        );
     }
 
     #[test]
     fn evictors() {
         let host = with(Memory { kdamond: Some("kdamond.0".into()), ..Memory::default() });
-        assert!(check("evictor", &host, None, None).is_some_and(|f| f.evidence.contains("kdamond.0")));
+        assert!(
+            check("evictor", &host, None, None).is_some_and(|f| f.evidence.contains("kdamond.0"))
+        );
         assert_eq!(check("evictor", &host, None, Some(&plan(&["cold"]))), None);
         assert_eq!(check("evictor", &Host::default(), None, None), None);
     }
@@ -117,10 +129,17 @@ mod tests {
 
     #[test]
     fn small_pages() {
-        let host = |setting: Option<&str>| with(Memory { total: 1, huge_pages: setting.map(String::from), ..Memory::default() });
-        assert!(check("no-huge-pages", &host(Some("never")), None, Some(&plan(&["direct"]))).is_some());
+        let host = |setting: Option<&str>| {
+            with(Memory { total: 1, huge_pages: setting.map(String::from), ..Memory::default() })
+        };
+        assert!(
+            check("no-huge-pages", &host(Some("never")), None, Some(&plan(&["direct"]))).is_some()
+        );
         assert!(check("no-huge-pages", &host(None), None, None).is_some());
         assert_eq!(check("no-huge-pages", &host(Some("never")), None, Some(&plan(&[]))), None);
-        assert_eq!(check("no-huge-pages", &host(Some("madvise")), None, Some(&plan(&["direct"]))), None);
+        assert_eq!(
+            check("no-huge-pages", &host(Some("madvise")), None, Some(&plan(&["direct"]))),
+            None
+        );
     }
 }

@@ -83,7 +83,8 @@ pub static CHECKS: &[Check] = checks! {
     "mitigations" "CPU mitigations make system calls slower" kernel::mitigations;
 };
 
-/// What would disturb a measurement here, the worst first. Without a plan everything that one might ask for is judged.
+/// What would disturb a measurement here, the worst first. Without a plan everything that one might
+/// ask for is judged.
 pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<&Plan>) -> Vec<Warning> {
     let facts = Facts { host, target, plan };
     let found = CHECKS.iter().filter_map(|check| Some((check.id, (check.check)(&facts)?)));
@@ -94,13 +95,29 @@ pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<&Plan>) -
 
 impl Finding {
     fn into_warning(self, id: &'static str) -> Warning {
-        Warning { id: id.into(), severity: self.severity, message: self.message, evidence: self.evidence, remedy: self.remedy }
+        Warning {
+            id: id.into(),
+            severity: self.severity,
+            message: self.message,
+            evidence: self.evidence,
+            remedy: self.remedy,
+        }
     }
 }
 
 /// For checks that end in a sentence.
-fn found(severity: Severity, message: impl Into<String>, evidence: impl Into<String>, remedy: impl Into<String>) -> Option<Finding> {
-    Some(Finding { severity, message: message.into(), evidence: evidence.into(), remedy: remedy.into() })
+fn found(
+    severity: Severity,
+    message: impl Into<String>,
+    evidence: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Option<Finding> {
+    Some(Finding {
+        severity,
+        message: message.into(),
+        evidence: evidence.into(),
+        remedy: remedy.into(),
+    })
 }
 
 impl Facts<'_> {
@@ -141,26 +158,39 @@ mod tests {
         ids.dedup();
         assert_eq!(ids.len(), CHECKS.len());
         for check in CHECKS {
-            assert!(check.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !check.about.is_empty(), "{}", check.id);
+            assert!(
+                check.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+                    && !check.about.is_empty(),
+                "{}",
+                check.id
+            );
         }
     }
 
     #[test]
     fn the_worst_comes_first_and_nothing_known_says_nothing() {
         assert_eq!(examine(&Host { can_drop_caches: true, ..Host::default() }, None, None), []);
-        let mut host = Host { virtualisation: Some("KVM".into()), can_drop_caches: true, ..Host::default() };
+        let mut host =
+            Host { virtualisation: Some("KVM".into()), can_drop_caches: true, ..Host::default() };
         host.conditions.on_battery = Some(true);
         let target = TargetFacts { memory: true, fs: "tmpfs".into(), ..TargetFacts::default() };
         let found = examine(&host, Some(&target), Some(&plan(&[])));
         let ids: Vec<_> = found.iter().map(|warning| warning.id.as_ref()).collect();
         assert_eq!(ids, ["memory-target", "battery", "virtual-machine"]);
-        assert!(found.iter().all(|w| ![&w.message, &w.evidence, &w.remedy].iter().any(|text| text.contains('\n') || text.is_empty())));
+        assert!(found.iter().all(|w| {
+            ![&w.message, &w.evidence, &w.remedy]
+                .iter()
+                .any(|text| text.contains('\n') || text.is_empty())
+        }));
     }
 
     #[test]
     fn a_plan_narrows_what_may_be_asked() {
         let (host, plan) = (Host::default(), plan(&["warm"]));
-        assert!(facts_of(&host, None, None).cold_wanted() && !facts_of(&host, None, Some(&plan)).cold_wanted());
+        assert!(
+            facts_of(&host, None, None).cold_wanted()
+                && !facts_of(&host, None, Some(&plan)).cold_wanted()
+        );
         assert!(facts_of(&host, None, Some(&plan)).cache_wanted());
         assert_eq!(facts_of(&host, None, Some(&plan)).span(), Some(1 << 30));
     }

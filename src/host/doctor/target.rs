@@ -13,7 +13,12 @@ pub(super) fn memory_target(facts: &Facts) -> Option<Finding> {
         Some(device) => format!("{} keeps its data in memory", device.name),
         None => format!("the file system is {}", target.fs),
     };
-    found(Wrong, "the target lies in memory: no disk is measured", what, "choose a file on a disk, or read the result as the memory's")
+    found(
+        Wrong,
+        "the target lies in memory: no disk is measured",
+        what,
+        "choose a file on a disk, or read the result as the memory's",
+    )
 }
 
 /// Below this share of holes the throughput is hardly changed.
@@ -30,7 +35,10 @@ pub(super) fn holes(facts: &Facts) -> Option<Finding> {
     );
     found(
         if share >= FEW { Wrong } else { Note },
-        format!("{} of the target was never written: the kernel makes zeros for it, no disk does", show_share(share)),
+        format!(
+            "{} of the target was never written: the kernel makes zeros for it, no disk does",
+            show_share(share)
+        ),
         evidence,
         "copy it with cp --sparse=never, or let iotui make a scratch file",
     )
@@ -38,8 +46,12 @@ pub(super) fn holes(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn not_direct(facts: &Facts) -> Option<Finding> {
     // Without a plan nobody asked for direct I/O.
-    let target =
-        facts.target.filter(|target| !target.memory && facts.plan.is_some() && facts.any(|job| job.direct) && !target.fs.is_empty())?;
+    let target = facts.target.filter(|target| {
+        !target.memory
+            && facts.plan.is_some()
+            && facts.any(|job| job.direct)
+            && !target.fs.is_empty()
+    })?;
     match target.direct {
         Some(DirectSupport::Known(_)) => None,
         Some(DirectSupport::Refused) => found(
@@ -64,7 +76,9 @@ pub(super) fn compressed(facts: &Facts) -> Option<Finding> {
     let target = facts.target?;
     let why = target.compresses.as_deref()?;
     let (severity, data) = match target.entropy {
-        Some(bits) if bits >= RANDOM => (Note, format!("; sampled data has {bits:.1} bits per byte, so it hardly shrinks")),
+        Some(bits) if bits >= RANDOM => {
+            (Note, format!("; sampled data has {bits:.1} bits per byte, so it hardly shrinks"))
+        }
         Some(bits) => (Wrong, format!("; sampled data has {bits:.1} bits per byte")),
         None => (Misleading, String::new()),
     };
@@ -106,11 +120,19 @@ const FULL: f64 = 0.9;
 pub(super) fn full(facts: &Facts) -> Option<Finding> {
     let target = facts.target?;
     let used = target.used().filter(|used| *used > FULL)?;
-    let severity = if facts.plan.is_some() && facts.writes() || target.kind == TargetKind::Scratch { Misleading } else { Note };
+    let severity = if facts.plan.is_some() && facts.writes() || target.kind == TargetKind::Scratch {
+        Misleading
+    } else {
+        Note
+    };
     found(
         severity,
         "the file system is nearly full: new files are scattered and writes are slower",
-        format!("{} used, {} free", show_share(used), show_bytes(target.space.map_or(0, |space| space.available))),
+        format!(
+            "{} used, {} free",
+            show_share(used),
+            show_bytes(target.space.map_or(0, |space| space.available))
+        ),
         "free some space, or measure on another file system",
     )
 }
@@ -132,14 +154,22 @@ pub(super) fn cached(facts: &Facts) -> Option<Finding> {
 pub(super) fn residency(facts: &Facts) -> Option<Finding> {
     let target = facts.target?;
     let asked = |evidence: String, message: &str| {
-        found(Note, message, evidence, "use a file of your own, or one that you may write; Linux 6.5 or newer counts exactly")
+        found(
+            Note,
+            message,
+            evidence,
+            "use a file of your own, or one that you may write; Linux 6.5 or newer counts exactly",
+        )
     };
     match (target.resident, target.resident_error.as_deref()) {
         (Some(now), _) if now.method == Method::Sampled => asked(
             "cachestat(2) is not to be had for this file; preadv2(RWF_NOWAIT) is".into(),
             "what is cached is estimated from 256 pages, which then are cached themselves",
         ),
-        (None, Some(error)) => asked(error.to_string(), "what is cached cannot be told: warm and cold cannot be proved"),
+        (None, Some(error)) => asked(
+            error.to_string(),
+            "what is cached cannot be told: warm and cold cannot be proved",
+        ),
         _ => None,
     }
 }

@@ -4,26 +4,44 @@ use super::{CHECKS, Facts, Finding};
 use crate::host::{Host, TargetFacts};
 use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 
-pub fn facts_of<'a>(host: &'a Host, target: Option<&'a TargetFacts>, plan: Option<&'a Plan>) -> Facts<'a> {
+pub fn facts_of<'a>(
+    host: &'a Host,
+    target: Option<&'a TargetFacts>,
+    plan: Option<&'a Plan>,
+) -> Facts<'a> {
     Facts { host, target, plan }
 }
 
 /// Runs one check by its registered name.
-pub fn check(id: &str, host: &Host, target: Option<&TargetFacts>, plan: Option<&Plan>) -> Option<Finding> {
-    let check = CHECKS.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no check {id}"));
+pub fn check(
+    id: &str,
+    host: &Host,
+    target: Option<&TargetFacts>,
+    plan: Option<&Plan>,
+) -> Option<Finding> {
+    let check =
+        CHECKS.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no check {id}"));
     let finding = (check.check)(&Facts { host, target, plan });
     if let Some(finding) = &finding {
         assert!(
-            ![&finding.message, &finding.evidence, &finding.remedy].iter().any(|text| text.is_empty() || text.contains('\n')),
+            ![&finding.message, &finding.evidence, &finding.remedy]
+                .iter()
+                .any(|text| text.is_empty() || text.contains('\n')),
             "{finding:?}"
         );
     }
     finding
 }
 
-/// One cell over 1 GiB that reads 4 KiB blocks cold; `words` change it: a backend, `cold|warm|asis`, `direct`, `write`, `read`.
+/// One cell over 1 GiB that reads 4 KiB blocks cold; `words` change it: a backend,
+/// `cold|warm|asis`, `direct`, `write`, `read`.
 pub fn plan(words: &[&str]) -> Plan {
-    let mut job = Job { count: None, span: 1 << 30, cache: Cache::Cold, ..Job::plain(Choice::parse("read").unwrap(), Op::Read) };
+    let mut job = Job {
+        count: None,
+        span: 1 << 30,
+        cache: Cache::Cold,
+        ..Job::plain(Choice::parse("read").unwrap(), Op::Read)
+    };
     for word in words {
         match *word {
             "direct" => (job.direct, job.cache) = (true, Cache::AsIs),
@@ -32,5 +50,9 @@ pub fn plan(words: &[&str]) -> Plan {
             word => job.backend = Choice::parse(word).unwrap(),
         }
     }
-    Plan { cells: vec![job], seed: 1, ..Plan::plain("sweep", TargetSpec::File { path: "f".into(), size: 1 << 30 }) }
+    Plan {
+        cells: vec![job],
+        seed: 1,
+        ..Plan::plain("sweep", TargetSpec::File { path: "f".into(), size: 1 << 30 })
+    }
 }

@@ -9,11 +9,17 @@ fn options(text: &str) -> Vec<String> {
 #[test]
 fn compression_is_what_the_mount_says() {
     let found = |fs: &str, text: &str| compression(fs, &options(text), &[]);
-    assert_eq!(found("btrfs", "rw,compress-force=zstd:3").as_deref(), Some("btrfs compress-force=zstd:3"));
+    assert_eq!(
+        found("btrfs", "rw,compress-force=zstd:3").as_deref(),
+        Some("btrfs compress-force=zstd:3")
+    );
     assert_eq!(found("btrfs", "rw,compress=no"), None);
     assert_eq!(found("ext4", "rw,compress=zstd"), None);
     assert_eq!(found("zfs", "rw").as_deref(), Some("zfs"));
-    assert_eq!(found("f2fs", "compress_algorithm=lz4").as_deref(), Some("f2fs compress_algorithm=lz4"));
+    assert_eq!(
+        found("f2fs", "compress_algorithm=lz4").as_deref(),
+        Some("f2fs compress_algorithm=lz4")
+    );
 }
 
 #[test]
@@ -23,7 +29,10 @@ fn a_real_file() {
     random::fill(3, 0, &mut data);
     file.write_all_at(&data, 0).unwrap();
     let facts = TargetFacts::of(&file, Path::new("some/file"), TargetKind::Scratch);
-    assert_eq!((facts.path.as_str(), facts.size, facts.kind), ("some/file", 1 << 20, TargetKind::Scratch));
+    assert_eq!(
+        (facts.path.as_str(), facts.size, facts.kind),
+        ("some/file", 1 << 20, TargetKind::Scratch)
+    );
     assert!(!facts.fs.is_empty() && facts.space.is_some());
     assert!(facts.used().is_some_and(|used| (0.0..=1.0).contains(&used)));
     assert!(facts.resident.is_none_or(|now| (0.0..=1.0).contains(&now.share)));
@@ -60,8 +69,11 @@ fn odd_targets_never_panic() {
 #[test]
 fn a_block_device_is_not_the_memory_its_node_lies_in() {
     let disks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let mut names = disks.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| !name.contains("ram"));
-    let opened = names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
+    let mut names = disks
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.contains("ram"));
+    let opened =
+        names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
     let Some((file, name)) = opened else { return testing::skip("no block device may be read") };
     let facts = TargetFacts::of(&file, Path::new(&name), TargetKind::File);
     assert_eq!(facts.kind, TargetKind::Device);
@@ -84,16 +96,31 @@ fn old_sessions_load() {
     let facts: TargetFacts = serde_json::from_str(r#"{"path":"x","later":1}"#).unwrap();
     assert_eq!(facts, TargetFacts { path: "x".into(), ..TargetFacts::default() });
     let whole = TargetFacts::of(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
-    assert_eq!(serde_json::from_str::<TargetFacts>(&serde_json::to_string(&whole).unwrap()).unwrap(), whole);
+    assert_eq!(
+        serde_json::from_str::<TargetFacts>(&serde_json::to_string(&whole).unwrap()).unwrap(),
+        whole
+    );
 }
 
 #[test]
 fn large_folios_are_walked_by_ext4_of_newer_kernels() {
     let walks = |fs: &str, options: &[&str], release: &str| {
-        super::walks_folios(fs, &options.iter().map(|option| option.to_string()).collect::<Vec<_>>(), release)
+        super::walks_folios(
+            fs,
+            &options.iter().map(|option| option.to_string()).collect::<Vec<_>>(),
+            release,
+        )
     };
-    assert_eq!(walks("ext4", &["rw", "data=ordered"], "6.18.44-cloud").as_deref(), Some("ext4 on Linux 6.18"));
-    let others = [("ext4", "data=ordered", "6.15.9"), ("ext4", "data=journal", "6.18.1"), ("xfs", "rw", "6.18.1"), ("ext4", "rw", "")];
+    assert_eq!(
+        walks("ext4", &["rw", "data=ordered"], "6.18.44-cloud").as_deref(),
+        Some("ext4 on Linux 6.18")
+    );
+    let others = [
+        ("ext4", "data=ordered", "6.15.9"),
+        ("ext4", "data=journal", "6.18.1"),
+        ("xfs", "rw", "6.18.1"),
+        ("ext4", "rw", ""),
+    ];
     for (fs, option, release) in others {
         assert_eq!(walks(fs, &[option], release), None, "{fs} {option} {release}");
     }

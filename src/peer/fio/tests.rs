@@ -7,7 +7,10 @@ use super::*;
 use crate::peer::tests::job;
 use crate::peer::{Part, refusal};
 
-const TWO: [Part; 2] = [Part { offset: 0, len: 32 << 20, ops: 8192 }, Part { offset: 32 << 20, len: 32 << 20, ops: 8192 }];
+const TWO: [Part; 2] = [
+    Part { offset: 0, len: 32 << 20, ops: 8192 },
+    Part { offset: 32 << 20, len: 32 << 20, ops: 8192 },
+];
 const REAL: &str = include_str!("../../../tests/golden/peer/fio-3.33.json");
 
 fn task<'a>(job: &'a Job, parts: &'a [Part]) -> Task<'a> {
@@ -24,7 +27,9 @@ fn every_switch_is_documented() {
     let limited = Task { limit: Some(Duration::from_secs(1)), ..task(&job, &TWO) };
     for arg in Fio.command(&limited) {
         // Of a switch that never varies with its value.
-        let fixed = ["output-format", "create", "util", "invalidate", "fadvise", "align", "gtod"].iter().any(|word| arg.contains(word));
+        let fixed = ["output-format", "create", "util", "invalidate", "fadvise", "align", "gtod"]
+            .iter()
+            .any(|word| arg.contains(word));
         let wanted = if fixed { arg.as_str() } else { arg.split('=').next().unwrap() };
         assert!(Fio.info().doc.contains(wanted), "{wanted}");
     }
@@ -34,17 +39,35 @@ fn every_switch_is_documented() {
 fn a_job_becomes_its_arguments() {
     let plain = job("fio");
     let args = Fio.command(&task(&plain, &TWO));
-    for wanted in ["--readonly", "--filename=/proc/7/fd/5", "--ioengine=psync", "--rw=read", "--bs=4096", "--direct=0", "--iodepth=1"] {
+    for wanted in [
+        "--readonly",
+        "--filename=/proc/7/fd/5",
+        "--ioengine=psync",
+        "--rw=read",
+        "--bs=4096",
+        "--direct=0",
+        "--iodepth=1",
+    ] {
         assert!(args.iter().any(|arg| arg == wanted), "{wanted} in {args:?}");
     }
     let first = args.iter().position(|arg| arg == "--name=0").unwrap();
     let of_lanes = ["--name=0", "--offset=0", "--size=33554432", "--io_size=335544320"];
     assert_eq!(args[first..first + 4], of_lanes);
-    assert_eq!(args[first + 4..], ["--name=1", "--offset=33554432", "--size=33554432", "--io_size=335544320"]);
+    assert_eq!(
+        args[first + 4..],
+        ["--name=1", "--offset=33554432", "--size=33554432", "--io_size=335544320"]
+    );
     assert!(!args.iter().any(|arg| arg.starts_with("--runtime")));
     let deep = Job { pattern: Pattern::Random, direct: true, depth: 32, ..job("fio+io_uring") };
     let args = Fio.command(&Task { limit: Some(Duration::from_micros(2500)), ..task(&deep, &TWO) });
-    for wanted in ["--rw=randread", "--ioengine=io_uring", "--direct=1", "--iodepth=32", "--randseed=2147483647", "--runtime=2ms"] {
+    for wanted in [
+        "--rw=randread",
+        "--ioengine=io_uring",
+        "--direct=1",
+        "--iodepth=32",
+        "--randseed=2147483647",
+        "--runtime=2ms",
+    ] {
         assert!(args.iter().any(|arg| arg == wanted), "{wanted} in {args:?}");
     }
 }
@@ -57,11 +80,24 @@ fn what_its_engines_cannot_do_has_a_reason() {
         ("fio+mmap", Job { direct: true, ..job("fio+mmap") }, Some("cannot do direct")),
         ("fio+mmap+psync", job("fio+mmap+psync"), Some("one engine at a time")),
         ("fio", Job { pattern: Pattern::Reverse, ..job("fio") }, Some("use seq or random")),
-        ("fio+libaio", Job { depth: 64, direct: true, threads: 4, pattern: Pattern::Random, ..job("fio+libaio") }, None),
+        (
+            "fio+libaio",
+            Job {
+                depth: 64,
+                direct: true,
+                threads: 4,
+                pattern: Pattern::Random,
+                ..job("fio+libaio")
+            },
+            None,
+        ),
     ] {
         let why = refusal(&Fio, &change);
         assert_eq!(why.is_some(), wanted.is_some(), "{peer}: {why:?}");
-        assert!(wanted.is_none_or(|wanted| why.as_ref().unwrap().contains(wanted)), "{peer}: {why:?}");
+        assert!(
+            wanted.is_none_or(|wanted| why.as_ref().unwrap().contains(wanted)),
+            "{peer}: {why:?}"
+        );
     }
 }
 
@@ -89,13 +125,26 @@ fn warnings_may_stand_before_it_and_words_after_it() {
 
 #[test]
 fn a_failure_is_told_in_its_own_words_and_garbage_is_garbage() {
-    let said = |stdout: &str, stderr: &str| parse(&job("fio"), stdout, stderr).unwrap_err().to_string();
-    assert_eq!(said("", "fio: engine x not loadable\nmore"), "fio says: fio: engine x not loadable");
+    let said =
+        |stdout: &str, stderr: &str| parse(&job("fio"), stdout, stderr).unwrap_err().to_string();
+    assert_eq!(
+        said("", "fio: engine x not loadable\nmore"),
+        "fio says: fio: engine x not loadable"
+    );
     assert_eq!(said("usage: fio", ""), "fio says: usage: fio");
     let failed = REAL.replacen("\"error\" : 0", "\"error\" : 5", 1);
     assert!(said(&failed, "").contains("Input/output error"), "{}", said(&failed, ""));
-    for (stdout, wanted) in [("", "nothing"), ("{}", "missing field"), ("{\"jobs\":[]}", "0 jobs instead of 2"), ("{\"jobs\":[", "EOF")] {
-        assert!(said(stdout, "").starts_with("what fio printed is not understood") && said(stdout, "").contains(wanted), "{stdout}");
+    for (stdout, wanted) in [
+        ("", "nothing"),
+        ("{}", "missing field"),
+        ("{\"jobs\":[]}", "0 jobs instead of 2"),
+        ("{\"jobs\":[", "EOF"),
+    ] {
+        assert!(
+            said(stdout, "").starts_with("what fio printed is not understood")
+                && said(stdout, "").contains(wanted),
+            "{stdout}"
+        );
     }
     let below = REAL.replacen("\"usr_cpu\" : 3", "\"usr_cpu\" : -3", 1);
     assert!(said(&below, "").contains("cannot be"));
@@ -103,7 +152,12 @@ fn a_failure_is_told_in_its_own_words_and_garbage_is_garbage() {
     for figure in ["io_bytes", "total_ios", "minf"] {
         let name = format!("\"{figure}\" : ");
         let at = REAL.find(&name).unwrap() + name.len();
-        let huge = format!("{}{}{}", &REAL[..at], u64::MAX, REAL[at..].trim_start_matches(|c: char| c.is_ascii_digit()));
+        let huge = format!(
+            "{}{}{}",
+            &REAL[..at],
+            u64::MAX,
+            REAL[at..].trim_start_matches(|c: char| c.is_ascii_digit())
+        );
         assert!(said(&huge, "").contains("cannot be"), "{figure}");
     }
 }

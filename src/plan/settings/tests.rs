@@ -42,10 +42,14 @@ fn every_setting_goes_to_argv_and_back() {
     let mut back = Settings::default();
     let mut words = argv.iter();
     while let Some(word) = words.next() {
-        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        let named = |s: &&Setting| name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"));
+        let (name, value) =
+            word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        let named = |s: &&Setting| {
+            name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"))
+        };
         let setting = Settings::ALL.iter().find(named).unwrap();
-        let value = if setting.value.is_some() { words.next().unwrap() } else { value.unwrap_or("yes") };
+        let value =
+            if setting.value.is_some() { words.next().unwrap() } else { value.unwrap_or("yes") };
         back.set(setting.name, value).unwrap();
     }
     assert_eq!(back, all);
@@ -56,7 +60,8 @@ fn every_setting_goes_to_argv_and_back() {
 
 #[test]
 fn sets_add_up_and_what_is_said_wins_for_its_parameter_only() {
-    let said = set(&[("set", "bytes=4k"), ("set", "processes=2")]).or(&set(&[("set", "bytes=8k stride=64")]));
+    let said = set(&[("set", "bytes=4k"), ("set", "processes=2")])
+        .or(&set(&[("set", "bytes=8k stride=64")]));
     assert_eq!(said.argv().join(" "), "--set stride=64 --set bytes=4k --set processes=2");
 }
 

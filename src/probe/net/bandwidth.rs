@@ -1,4 +1,5 @@
-//! `net-bandwidth`: how many bytes a second reach the far end, by the size of what is written at once.
+//! `net-bandwidth`: how many bytes a second reach the far end, by the size of what is written at
+//! once.
 
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,10 @@ fn parts(cell: &ProbeCell) -> Option<(To, u64, bool)> {
         Some(_) if number(cell, "cpus") == Some(2) && !to.remote => true,
         Some(_) => return None,
     };
-    let known: Vec<&str> = ["to", "bytes", "ip", "cpus"].into_iter().filter(|name| cell.params.contains_key(*name)).collect();
+    let known: Vec<&str> = ["to", "bytes", "ip", "cpus"]
+        .into_iter()
+        .filter(|name| cell.params.contains_key(*name))
+        .collect();
     Some((to, bytes, apart)).filter(|_| has_only(cell, &known))
 }
 
@@ -69,14 +73,24 @@ impl Probe for Bandwidth {
     fn cells(&self, site: &Site) -> Vec<ProbeCell> {
         if let Some(sizes) = site.chosen(&INFO, "bytes") {
             // The cells without a size have the usual one, in sessions of before too.
-            let of = |to: To, bytes: u64| ProbeCell::new(INFO.id, to.params().chain((bytes != PEAK).then_some(("bytes", bytes.into()))));
-            return to::ALL.into_iter().flat_map(|to| sizes.iter().map(move |bytes| of(to, *bytes))).collect();
+            let of = |to: To, bytes: u64| {
+                ProbeCell::new(
+                    INFO.id,
+                    to.params().chain((bytes != PEAK).then_some(("bytes", bytes.into()))),
+                )
+            };
+            return to::ALL
+                .into_iter()
+                .flat_map(|to| sizes.iter().map(move |bytes| of(to, *bytes)))
+                .collect();
         }
         let of = |to: To| {
             let plain = ProbeCell::new(INFO.id, to.params());
             let apart = (to == to::ALL[0]).then(|| with_cpus(plain.clone()));
             let smaller = SMALLER.iter().filter(move |_| to.ip == Ip::V4);
-            let smaller = smaller.map(move |bytes| ProbeCell::new(INFO.id, to.params().chain([("bytes", (*bytes).into())])));
+            let smaller = smaller.map(move |bytes| {
+                ProbeCell::new(INFO.id, to.params().chain([("bytes", (*bytes).into())]))
+            });
             [plain].into_iter().chain(apart).chain(smaller)
         };
         to::ALL.into_iter().flat_map(of).collect()
@@ -87,7 +101,8 @@ impl Probe for Bandwidth {
     }
 
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
-        parts(cell).map_or(Ok(()), |(to, _, apart)| to.check(site).and_then(|()| two_cpus(apart, site)))
+        parts(cell)
+            .map_or(Ok(()), |(to, _, apart)| to.check(site).and_then(|()| two_cpus(apart, site)))
     }
 
     fn far(&self, cell: &ProbeCell, site: &Site) -> Option<HostSummary> {
@@ -99,7 +114,8 @@ impl Probe for Bandwidth {
         if to.remote {
             return estimate::bandwidth(site);
         }
-        // A message costs a system call and the way through the network code; each byte is copied in and out.
+        // A message costs a system call and the way through the network code; each byte is copied
+        // in and out.
         let rate = |call: f64, byte: f64| bytes as f64 / (call + bytes as f64 * byte) * 1e9;
         let reason = "a message costs 0.3 to 3 µs, a byte two copies of 0.03 to 0.4 ns each";
         Some(Estimate { low: rate(3_000.0, 0.8), high: rate(300.0, 0.06), reason: reason.into() })
@@ -108,7 +124,8 @@ impl Probe for Bandwidth {
     fn open(&self, cell: &ProbeCell, site: &Site) -> Result<Box<dyn Gauge>, ProbeError> {
         let (to, bytes, apart) = parts(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         let way = to.open(site.other_cpu().filter(|_| apart), site)?;
-        let mut message = Aligned::filled(bytes as usize, 0).map_err(ProbeError::of("memory for a message"))?;
+        let mut message =
+            Aligned::filled(bytes as usize, 0).map_err(ProbeError::of("memory for a message"))?;
         crate::sys::random::fill(bytes, 0, &mut message);
         let gauge = Messages { way, message };
         let (begin, mut sent) = (Instant::now(), 0);

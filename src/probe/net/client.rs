@@ -1,6 +1,8 @@
-//! One client of the server, on a thread of its own: greeting, then requests until it leaves or has had enough.
+//! One client of the server, on a thread of its own: greeting, then requests until it leaves or has
+//! had enough.
 //!
-//! It answers on the connection that the client made and opens none: nobody can make it send to a third party.
+//! It answers on the connection that the client made and opens none: nobody can make it send to a
+//! third party.
 
 use std::net::TcpStream;
 use std::time::Instant;
@@ -41,7 +43,8 @@ impl Ended {
     }
 }
 
-/// Serves one client; `admit` is asked when it has proved who it is, and `greeted` is called when it knows that too.
+/// Serves one client; `admit` is asked when it has proved who it is, and `greeted` is called when
+/// it knows that too.
 pub fn serve(
     stream: &TcpStream,
     server: &Server,
@@ -59,7 +62,12 @@ pub fn serve(
     Client { stream, server, patience, left: limits.bytes }.requests()
 }
 
-fn greet(stream: &TcpStream, server: &Server, patience: &Patience, admit: &dyn Fn() -> bool) -> Result<(), Ended> {
+fn greet(
+    stream: &TcpStream,
+    server: &Server,
+    patience: &Patience,
+    admit: &dyn Fn() -> bool,
+) -> Result<(), Ended> {
     let mut hello = [0; Hello::LEN];
     patience.read(stream, &mut hello)?;
     let hello = Hello::decode(&hello);
@@ -68,7 +76,10 @@ fn greet(stream: &TcpStream, server: &Server, patience: &Patience, admit: &dyn F
         return Err(other.into());
     }
     let nonce = random().map_err(Ended::Nonce)?;
-    let (salt, key) = server.salted.as_ref().map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
+    let (salt, key) = server
+        .salted
+        .as_ref()
+        .map_or(Default::default(), |salted| (salted.salt, Some(&salted.key)));
     patience.write(stream, &Challenge { secret: key.is_some(), salt, nonce }.encode())?;
     let hello = hello?;
     let mut proof = [0; PROOF];
@@ -98,7 +109,8 @@ impl Client<'_> {
         loop {
             let mut bytes = [0; FRAME];
             self.patience.read(self.stream, &mut bytes)?;
-            // Reading looks at the clock only where it waits, and who asks without a pause is never waited for.
+            // Reading looks at the clock only where it waits, and who asks without a pause is never
+            // waited for.
             if Instant::now() > self.patience.until {
                 return Err(Lost::Late.into());
             }

@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt::SendTimeout,
+    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, setsockopt, socket,
+    sockopt::SendTimeout,
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 
@@ -50,7 +51,8 @@ fn parts(cell: &ProbeCell) -> Option<(To, Part)> {
         "teardown" => Part::Teardown,
         _ => return None,
     };
-    let known: &[&str] = if cell.params.contains_key("ip") { &["to", "part", "ip"] } else { &["to", "part"] };
+    let known: &[&str] =
+        if cell.params.contains_key("ip") { &["to", "part", "ip"] } else { &["to", "part"] };
     Some((To::of(cell)?, part)).filter(|_| has_only(cell, known))
 }
 
@@ -60,7 +62,10 @@ impl Probe for Connect {
     }
 
     fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let of = |to: To| ["setup", "teardown"].map(|part| ProbeCell::new(INFO.id, to.params().chain([("part", part.into())])));
+        let of = |to: To| {
+            ["setup", "teardown"]
+                .map(|part| ProbeCell::new(INFO.id, to.params().chain([("part", part.into())])))
+        };
         to::ALL.into_iter().flat_map(of).collect()
     }
 
@@ -81,7 +86,9 @@ impl Probe for Connect {
                 150_000.0,
                 "three packets through the network code, two connections made, and a program woken: one or two round trips",
             ),
-            (_, Part::Teardown) => known(2_000.0, 60_000.0, "one packet sent and a file closed; nothing is waited for"),
+            (_, Part::Teardown) => {
+                known(2_000.0, 60_000.0, "one packet sent and a file closed; nothing is waited for")
+            }
         }
     }
 
@@ -106,9 +113,11 @@ struct Connections {
 
 fn plain(address: &SocketAddr) -> Result<OwnedFd, ProbeError> {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    let made = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp).map_err(ProbeError::of("socket"))?;
+    let made = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp)
+        .map_err(ProbeError::of("socket"))?;
     // It bounds connect(2) too; without it a peer that vanished holds it for two minutes.
-    setsockopt(&made, SendTimeout, &TimeVal::milliseconds(500)).map_err(ProbeError::of("setsockopt"))?;
+    setsockopt(&made, SendTimeout, &TimeVal::milliseconds(500))
+        .map_err(ProbeError::of("setsockopt"))?;
     Ok(made)
 }
 
@@ -118,7 +127,8 @@ impl Connections {
         self.way.line.reply()
     }
 
-    /// Waits until the far end has taken `wanted` more than `before`: a queue that is full drops what comes next for a second.
+    /// Waits until the far end has taken `wanted` more than `before`: a queue that is full drops
+    /// what comes next for a second.
     fn settle(&mut self, before: u64, wanted: u64) -> Result<(), ProbeError> {
         let begin = Instant::now();
         loop {
@@ -129,7 +139,10 @@ impl Connections {
                 return Ok(());
             }
             if begin.elapsed() > IDLE {
-                let why = format!("the far end took {taken} of {wanted} connections in {} s", IDLE.as_secs());
+                let why = format!(
+                    "the far end took {taken} of {wanted} connections in {} s",
+                    IDLE.as_secs()
+                );
                 return Err(ProbeError::Missing(why));
             }
             crate::sys::pause::sleep(Duration::from_micros(100));

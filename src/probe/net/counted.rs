@@ -20,10 +20,22 @@ pub fn of(stream: &TcpStream) -> Option<Counted> {
     let mut info: MaybeUninit<libc::tcp_info> = MaybeUninit::zeroed();
     let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `len` bytes into `info`, which has so many.
-    let done = unsafe { libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info.as_mut_ptr().cast(), &mut len) };
-    // SAFETY: every field is an integer, for which each pattern is a value, and all bytes were zeroed before the call.
+    let done = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &mut len,
+        )
+    };
+    // SAFETY: every field is an integer, for which each pattern is a value, and all bytes were
+    // zeroed before the call.
     let info = unsafe { info.assume_init() };
-    (done == 0).then_some(Counted { sent_again: info.tcpi_total_retrans, round_trip_micros: info.tcpi_rtt })
+    (done == 0).then_some(Counted {
+        sent_again: info.tcpi_total_retrans,
+        round_trip_micros: info.tcpi_rtt,
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,13 @@ const FRAMING: f64 = 38.0;
 /// The fastest card that has a link: bytes per second and bytes of a packet.
 fn link(site: &Site) -> Option<(f64, f64)> {
     let up = |card: &&NetworkCard| !card.is_virtual && card.state == "up";
-    let fast = site.host.network.iter().filter(up).filter_map(|card| Some((card.speed?, card.mtu.unwrap_or(1500)))).max()?;
+    let fast = site
+        .host
+        .network
+        .iter()
+        .filter(up)
+        .filter_map(|card| Some((card.speed?, card.mtu.unwrap_or(1500))))
+        .max()?;
     Some((f64::from(fast.0) * 1e6 / 8.0, f64::from(fast.1)))
 }
 
@@ -33,12 +39,15 @@ pub fn bandwidth(site: &Site) -> Option<Estimate> {
 /// Nanoseconds of `ways` ways through a network with so many bytes each.
 pub fn ways(site: &Site, ways: f64, bytes: f64) -> Estimate {
     let wire = link(site).map(|(speed, _)| ways * (bytes + HEADERS + FRAMING) / speed * 1e9);
-    let said =
-        wire.map_or("the speed of the wire is unknown".to_string(), |nanos| format!("{nanos:.0} ns on the wire of the fastest card"));
+    let said = wire.map_or("the speed of the wire is unknown".to_string(), |nanos| {
+        format!("{nanos:.0} ns on the wire of the fastest card")
+    });
     Estimate {
         low: 8_000.0 * ways + wire.unwrap_or(0.0),
         high: 250_000.0 * ways + wire.unwrap_or(0.0),
-        reason: format!("{said}; two cards, a switch and a sleeping CPU take 8 to 250 µs each way within a building"),
+        reason: format!(
+            "{said}; two cards, a switch and a sleeping CPU take 8 to 250 µs each way within a building"
+        ),
     }
 }
 
@@ -65,7 +74,10 @@ mod tests {
         ];
         let found = bandwidth(&site).unwrap();
         // 1448 of 1538 bytes of 125 MB/s.
-        assert!((found.high - 125e6 * 1448.0 / 1538.0).abs() < 1.0 && found.low < found.high, "{found:?}");
+        assert!(
+            (found.high - 125e6 * 1448.0 / 1538.0).abs() < 1.0 && found.low < found.high,
+            "{found:?}"
+        );
         let wire = ways(&site, 2.0, 56.0).low - ways(&Site::default(), 2.0, 56.0).low;
         assert!((wire - 2.0 * 146.0 * 8.0).abs() < 1e-6, "{wire}");
     }

@@ -1,11 +1,14 @@
-//! The key made of a secret, and how both ends prove with it that they know the secret without saying it.
+//! The key made of a secret, and how both ends prove with it that they know the secret without
+//! saying it.
 //!
-//! The secret is stretched by Argon2id (RFC 9106) with a salt of the server: whoever has a proof, as a stranger that poses as the
-//! server has, pays a key for every word that is tried against it. The server makes its key once, a client once for a server, so
-//! that nobody can make them spend more. A salt that a stranger chose gives away nothing: its keys are good for no other salt.
+//! The secret is stretched by Argon2id (RFC 9106) with a salt of the server: whoever has a proof,
+//! as a stranger that poses as the server has, pays a key for every word that is tried against it.
+//! The server makes its key once, a client once for a server, so that nobody can make them spend
+//! more. A salt that a stranger chose gives away nothing: its keys are good for no other salt.
 //!
-//! Then challenge and response over HMAC-SHA256 (RFC 2104): each end signs both nonces with a word that says which end it is, so that
-//! neither a recorded nor a reflected proof is worth anything. It keeps strangers out; what is measured with is not encrypted.
+//! Then challenge and response over HMAC-SHA256 (RFC 2104): each end signs both nonces with a word
+//! that says which end it is, so that neither a recorded nor a reflected proof is worth anything.
+//! It keeps strangers out; what is measured with is not encrypted.
 
 use std::fmt;
 
@@ -25,7 +28,8 @@ pub type Salt = [u8; SALT];
 
 /// Memory that a key takes while it is made.
 pub const MEMORY_MIB: u32 = 32;
-/// With three passes about a tenth of a second. Both belong to the version of the protocol: nobody can ask for less, or for more.
+/// With three passes about a tenth of a second. Both belong to the version of the protocol: nobody
+/// can ask for less, or for more.
 const PARAMS: Params = match Params::new(MEMORY_MIB << 10, 3, 1, None) {
     Ok(params) => params,
     Err(_) => panic!("parameters that Argon2 takes"),
@@ -68,7 +72,9 @@ pub fn stretch(secret: &[u8], salt: &Salt) -> Result<Key, SecretError> {
     let mut key = [0; 32];
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, PARAMS);
     // Lengths and parameters are constants that it takes, so memory is all that can be missing.
-    argon2.hash_password_into_with_memory(secret, salt, &mut key, &mut memory).map_err(|_| SecretError::Memory)?;
+    argon2
+        .hash_password_into_with_memory(secret, salt, &mut key, &mut memory)
+        .map_err(|_| SecretError::Memory)?;
     Ok(Key(key))
 }
 
@@ -94,7 +100,8 @@ fn signed(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> Hmac
     };
     // Without a secret both ends sign with an empty key: the frames are the same.
     let key = key.map_or(&[][..], |key| &key.0);
-    let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
+    let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(key)
+        .unwrap_or_else(|_| unreachable!("HMAC takes a key of any length"));
     [word, client, server].into_iter().for_each(|part| mac.update(part));
     mac
 }
@@ -104,8 +111,15 @@ pub fn prove(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> P
     signed(key, side, client, server).finalize().into_bytes().into()
 }
 
-/// Whether a proof of the other end is one; in a time that does not depend on how much of it is right.
-pub fn proves(proof: &Proof, key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> bool {
+/// Whether a proof of the other end is one; in a time that does not depend on how much of it is
+/// right.
+pub fn proves(
+    proof: &Proof,
+    key: Option<&Key>,
+    side: Side,
+    client: &Nonce,
+    server: &Nonce,
+) -> bool {
     signed(key, side, client, server).verify_slice(proof).is_ok()
 }
 
@@ -138,7 +152,9 @@ mod tests {
         let (one, two): (Nonce, Nonce) = (random().unwrap(), random().unwrap());
         assert_ne!(one, two);
         let proof = prove(Some(&known), Side::Client, &one, &two);
-        let holds = |key: Option<&Key>, side, client: &Nonce, server: &Nonce| proves(&proof, key, side, client, server);
+        let holds = |key: Option<&Key>, side, client: &Nonce, server: &Nonce| {
+            proves(&proof, key, side, client, server)
+        };
         assert!(holds(Some(&known), Side::Client, &one, &two));
         assert!(!holds(Some(&known), Side::Server, &one, &two), "reflected");
         assert!(!holds(Some(&known), Side::Client, &two, &one));

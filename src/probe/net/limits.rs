@@ -7,12 +7,13 @@ use std::time::Duration;
 pub struct Limits {
     /// Clients that proved who they are, served at once, each by a thread.
     pub clients: usize,
-    /// Connections that have not said anything yet. One more, and the oldest of the address with the most gives way; within the
-    /// grace none does, and the new one waits.
+    /// Connections that have not said anything yet. One more, and the oldest of the address with
+    /// the most gives way; within the grace none does, and the new one waits.
     pub silent: usize,
     /// The same for those that have said something, and not yet that they know the secret.
     pub greeters: usize,
-    /// A connection keeps its place for so long at least, whoever else comes: the round trip of a client that knows the secret.
+    /// A connection keeps its place for so long at least, whoever else comes: the round trip of a
+    /// client that knows the secret.
     pub grace: Duration,
     /// From the first byte to the last proof.
     pub greeting: Duration,
@@ -25,7 +26,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Memory: a client has buffers of at most 320 KiB and a stack of 256 KiB. 32 clients are more than any comparison needs.
+    /// Memory: a client has buffers of at most 320 KiB and a stack of 256 KiB. 32 clients are more
+    /// than any comparison needs.
     fn default() -> Limits {
         Limits {
             clients: 32,

@@ -36,7 +36,10 @@ pub enum LineError {
     Lost(#[from] Lost),
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    #[error("it asks for a secret: set {} or use --secret-file FILE here, with the secret that it was started with", VARIABLE)]
+    #[error(
+        "it asks for a secret: set {} or use --secret-file FILE here, with the secret that it was started with",
+        VARIABLE
+    )]
     NeedsSecret,
     #[error("it asks for no secret, and there is one here: it may be another than you mean")]
     NoSecret,
@@ -73,12 +76,19 @@ impl Line {
         Line::open_within(to, secret, site, IDLE)
     }
 
-    /// As [`open`](Line::open), with a peer that may be silent for so long; its whole greeting may take twice that.
-    pub(super) fn open_within(to: SocketAddr, secret: Option<&Secret>, site: &Site, idle: Duration) -> Result<Line, LineError> {
+    /// As [`open`](Line::open), with a peer that may be silent for so long; its whole greeting may
+    /// take twice that.
+    pub(super) fn open_within(
+        to: SocketAddr,
+        secret: Option<&Secret>,
+        site: &Site,
+        idle: Duration,
+    ) -> Result<Line, LineError> {
         let mut line = Line::connect(to, site, idle)?;
         let (mut own, mut challenge) = line.hello(secret)?;
         if let Some(secret) = secret.filter(|secret| !secret.has_key(&challenge.salt)) {
-            // A crowded server keeps a place for a round trip only, and this takes longer: come again with the key.
+            // A crowded server keeps a place for a round trip only, and this takes longer: come
+            // again with the key.
             drop(line);
             secret.key(&challenge.salt)?;
             line = Line::connect(to, site, idle)?;
@@ -101,20 +111,28 @@ impl Line {
         self.write(&Hello { nonce: own }.encode())?;
         let mut challenge = [0; Challenge::LEN];
         let (head, rest) = challenge.split_at_mut(HEAD);
-        self.read(head).map_err(|lost| if matches!(lost, Lost::Closed) { LineError::Shut } else { lost.into() })?;
+        self.read(head).map_err(|lost| {
+            if matches!(lost, Lost::Closed) { LineError::Shut } else { lost.into() }
+        })?;
         // The challenge of another version may be shorter: its rest is not waited for.
         wire::versioned(head)?;
         self.read(rest)?;
         let challenge = Challenge::decode(&challenge)?;
         match (challenge.secret, secret) {
             (true, None) => Err(LineError::NeedsSecret),
-            // A stranger that answers in the other's place must not get away with asking for nothing.
+            // A stranger that answers in the other's place must not get away with asking for
+            // nothing.
             (false, Some(_)) => Err(LineError::NoSecret),
             _ => Ok((own, challenge)),
         }
     }
 
-    fn prove(&self, secret: Option<&Secret>, own: &Nonce, challenge: &Challenge) -> Result<(), LineError> {
+    fn prove(
+        &self,
+        secret: Option<&Secret>,
+        own: &Nonce,
+        challenge: &Challenge,
+    ) -> Result<(), LineError> {
         let key = secret.map(|secret| secret.key(&challenge.salt)).transpose()?;
         self.write(&key::prove(key.as_ref(), Side::Client, own, &challenge.nonce))?;
         let mut verdict = [0; 1];
@@ -200,6 +218,9 @@ impl Line {
             1 => "1 segment was sent twice".into(),
             count => format!("{count} segments were sent twice"),
         };
-        vec![format!("{again}; the kernel's own estimate of the round trip is {} µs", counted.round_trip_micros)]
+        vec![format!(
+            "{again}; the kernel's own estimate of the round trip is {} µs",
+            counted.round_trip_micros
+        )]
     }
 }

@@ -33,7 +33,8 @@ impl Own {
         let stopped = Arc::clone(&stop);
         let body = move || {
             if let Some(cpu) = cpu {
-                // Refused, it runs where the scheduler puts it: the clients notice nothing but another figure.
+                // Refused, it runs where the scheduler puts it: the clients notice nothing but
+                // another figure.
                 let _ = Affinity::only(cpu).apply();
             }
             // What fails here is seen by the client, whose connection ends.

@@ -1,11 +1,13 @@
-//! Reading and writing whole frames on a socket that may stay silent: every call comes back within a tick, looks whether to
-//! stop, and gives up in the end. Where bytes flow, it costs no more than the bare calls.
+//! Reading and writing whole frames on a socket that may stay silent: every call comes back within
+//! a tick, looks whether to stop, and gives up in the end. Where bytes flow, it costs no more than
+//! the bare calls.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// No call on a socket waits longer before it looks at the stop flag: both ends are gone well within a second.
+/// No call on a socket waits longer before it looks at the stop flag: both ends are gone well
+/// within a second.
 pub const TICK: Duration = Duration::from_millis(200);
 
 /// Why nothing more is to be had from the other end.
@@ -49,7 +51,9 @@ impl Patience<'_> {
     /// # Errors
     /// Whatever ends it before.
     pub fn read(&self, stream: &TcpStream, buffer: &mut [u8]) -> Result<(), Lost> {
-        self.all(buffer.len(), |done| buffer.get_mut(done..).map_or(Ok(0), |rest| (&mut &*stream).read(rest)))
+        self.all(buffer.len(), |done| {
+            buffer.get_mut(done..).map_or(Ok(0), |rest| (&mut &*stream).read(rest))
+        })
     }
 
     /// Writes all of `bytes`.
@@ -57,7 +61,9 @@ impl Patience<'_> {
     /// # Errors
     /// Whatever ends it before.
     pub fn write(&self, stream: &TcpStream, bytes: &[u8]) -> Result<(), Lost> {
-        self.all(bytes.len(), |done| bytes.get(done..).map_or(Ok(0), |rest| (&mut &*stream).write(rest)))
+        self.all(bytes.len(), |done| {
+            bytes.get(done..).map_or(Ok(0), |rest| (&mut &*stream).write(rest))
+        })
     }
 
     /// Reads `count` bytes and throws them away, through `buffer`, which must not be empty.
@@ -86,7 +92,11 @@ impl Patience<'_> {
     }
 
     #[inline]
-    fn all(&self, len: usize, mut some: impl FnMut(usize) -> io::Result<usize>) -> Result<(), Lost> {
+    fn all(
+        &self,
+        len: usize,
+        mut some: impl FnMut(usize) -> io::Result<usize>,
+    ) -> Result<(), Lost> {
         let (mut done, mut silent) = (0, None);
         while done < len {
             match some(done) {
@@ -109,7 +119,9 @@ impl Patience<'_> {
         match error.kind() {
             // A call that was cut by its tick has waited one tick already.
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                let begin = *silent.get_or_insert_with(|| Instant::now().checked_sub(TICK).unwrap_or_else(Instant::now));
+                let begin = *silent.get_or_insert_with(|| {
+                    Instant::now().checked_sub(TICK).unwrap_or_else(Instant::now)
+                });
                 match () {
                     () if (self.stop)() => Err(Lost::Stopped),
                     () if begin.elapsed() >= self.idle => Err(Lost::Silent(self.idle)),
@@ -119,7 +131,9 @@ impl Patience<'_> {
             }
             ErrorKind::Interrupted if (self.stop)() => Err(Lost::Stopped),
             ErrorKind::Interrupted => Ok(()),
-            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => Err(Lost::Closed),
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
+                Err(Lost::Closed)
+            }
             _ => Err(Lost::Failed(error)),
         }
     }
@@ -140,7 +154,11 @@ mod tests {
     }
 
     fn patience(stop: &dyn Fn() -> bool) -> Patience<'_> {
-        Patience { stop, idle: Duration::from_secs(60), until: Instant::now() + Duration::from_secs(60) }
+        Patience {
+            stop,
+            idle: Duration::from_secs(60),
+            until: Instant::now() + Duration::from_secs(60),
+        }
     }
 
     #[test]
@@ -180,6 +198,9 @@ mod tests {
         let late = Patience { until: Instant::now(), ..patience(&|| false) };
         assert!(matches!(late.read(&two, &mut [0; 4]), Err(Lost::Late)));
         (&one).write_all(&[b'a'; 100]).unwrap();
-        assert!(matches!(late.skip(&two, 1000, &mut [0; 1]), Err(Lost::Late)), "in pieces of one byte");
+        assert!(
+            matches!(late.skip(&two, 1000, &mut [0; 1]), Err(Lost::Late)),
+            "in pieces of one byte"
+        );
     }
 }

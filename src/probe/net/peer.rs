@@ -1,4 +1,5 @@
-//! The other machine: its addresses, whether it answers, and what it is; found out once for all cells of a run.
+//! The other machine: its addresses, whether it answers, and what it is; found out once for all
+//! cells of a run.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::OnceLock;
@@ -44,7 +45,8 @@ impl Peer {
     /// # Errors
     /// The name is unknown, or has no such address.
     pub fn address(&self, ip: Ip) -> Result<SocketAddr, String> {
-        let addresses = self.addresses.get_or_init(|| resolve(&self.remote)).as_ref().map_err(String::clone)?;
+        let addresses =
+            self.addresses.get_or_init(|| resolve(&self.remote)).as_ref().map_err(String::clone)?;
         let kind = if ip == Ip::V4 { "IPv4" } else { "IPv6" };
         let found = addresses.iter().find(|address| address.is_ipv4() == (ip == Ip::V4));
         found.copied().ok_or_else(|| format!("{} has no {kind} address", self.remote.host))
@@ -65,7 +67,8 @@ impl Peer {
     }
 }
 
-/// The resolver has no time limit of its own: it is asked on a thread that is left behind where it does not come back.
+/// The resolver has no time limit of its own: it is asked on a thread that is left behind where it
+/// does not come back.
 fn resolve(remote: &Remote) -> Result<Vec<SocketAddr>, String> {
     let (to, from) = channel();
     let Remote { host, port } = remote.clone();
@@ -94,6 +97,9 @@ mod tests {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let peer = Peer::new(&free.to_string().parse().unwrap());
         let why = peer.meet(Ip::V4, &Site::default()).unwrap_err();
-        assert!(why.starts_with(&free.to_string()) && why.contains("refused") && !why.contains('\n'), "{why}");
+        assert!(
+            why.starts_with(&free.to_string()) && why.contains("refused") && !why.contains('\n'),
+            "{why}"
+        );
     }
 }

@@ -13,7 +13,8 @@ const SHORT: &str = "0.002";
 const LONG: &str = "0.2";
 /// Echoes of one process.
 const MOST: u64 = 10;
-/// Seconds that an answer is waited for, and that a process lasts at most; the second with a reserve for its own start.
+/// Seconds that an answer is waited for, and that a process lasts at most; the second with a
+/// reserve for its own start.
 const WAIT: &str = "1";
 const LONGEST: &str = "4";
 const PATIENCE: Duration = Duration::from_secs(6);
@@ -50,12 +51,15 @@ impl Ping {
     pub fn open(to: To, bytes: u64, site: &Site) -> Result<Ping, ProbeError> {
         let to = match (to.remote, &site.peer, to.ip) {
             (true, Some(peer), ip) => peer.address(ip).map_err(ProbeError::Missing)?.ip(),
-            (true, None, _) => return Err(ProbeError::Missing("no other machine was named".into())),
+            (true, None, _) => {
+                return Err(ProbeError::Missing("no other machine was named".into()));
+            }
             (false, _, Ip::V4) => Ipv4Addr::LOCALHOST.into(),
             (false, _, Ip::V6) => Ipv6Addr::LOCALHOST.into(),
         };
         let program = program().map_err(ProbeError::Missing)?;
-        let mut ping = Ping { program, to, bytes, between: SHORT, site: site.clone(), sent: 0, back: 0 };
+        let mut ping =
+            Ping { program, to, bytes, between: SHORT, site: site.clone(), sent: 0, back: 0 };
         if ping.times(2).is_err() {
             site.go_on()?;
             ping.between = LONG;
@@ -64,10 +68,13 @@ impl Ping {
         Ok(ping)
     }
 
-    /// Milliseconds of the answers to `count` echoes; it is ended where the run is to end, or where it does not end by itself.
+    /// Milliseconds of the answers to `count` echoes; it is ended where the run is to end, or where
+    /// it does not end by itself.
     fn times(&self, count: u64) -> Result<Vec<f64>, ProbeError> {
         let (count, bytes, to) = (count.to_string(), self.bytes.to_string(), self.to.to_string());
-        let args = ["-n", "-c", &count, "-i", self.between, "-W", WAIT, "-w", LONGEST, "-s", &bytes, &to].map(String::from);
+        let args =
+            ["-n", "-c", &count, "-i", self.between, "-W", WAIT, "-w", LONGEST, "-s", &bytes, &to]
+                .map(String::from);
         let mut late = false;
         let mut watch = |since: Duration| {
             late |= since > PATIENCE;
@@ -76,12 +83,20 @@ impl Ping {
         let ended = child::run(&self.program, &args, &mut watch);
         self.site.go_on()?;
         if late {
-            return Err(ProbeError::Missing(format!("ping did not end within {} s", PATIENCE.as_secs())));
+            return Err(ProbeError::Missing(format!(
+                "ping did not end within {} s",
+                PATIENCE.as_secs()
+            )));
         }
         let ended = ended.map_err(ProbeError::of("ping"))?;
-        let (said, complained) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        let (said, complained) =
+            (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
         let times = times(&said);
-        if times.is_empty() { Err(ProbeError::Missing(complaint(&said, &complained))) } else { Ok(times) }
+        if times.is_empty() {
+            Err(ProbeError::Missing(complaint(&said, &complained)))
+        } else {
+            Ok(times)
+        }
     }
 }
 
@@ -98,9 +113,12 @@ fn times(said: &str) -> Vec<f64> {
 fn complaint(said: &str, complained: &str) -> String {
     // `From ADDRESS icmp_seq=1 Destination Host Unreachable`: the address is nobody's business.
     let unreachable = said.lines().filter(|line| line.contains("nreachable"));
-    let unreachable = unreachable.filter_map(|line| Some(line.split_once("icmp_seq=")?.1.split_once(' ')?.1));
+    let unreachable =
+        unreachable.filter_map(|line| Some(line.split_once("icmp_seq=")?.1.split_once(' ')?.1));
     let complained = complained.lines().chain(unreachable);
-    let first = complained.map(|line| line.trim().trim_start_matches("ping:").trim()).find(|line| !line.is_empty());
+    let first = complained
+        .map(|line| line.trim().trim_start_matches("ping:").trim())
+        .find(|line| !line.is_empty());
     format!("ping: {}", first.unwrap_or("no echo came back; it may be filtered on the way"))
 }
 
@@ -120,7 +138,10 @@ impl Gauge for Ping {
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![format!("{} of {} echoes answered; ping's own figures, in whole microseconds", self.back, self.sent)]
+        vec![format!(
+            "{} of {} echoes answered; ping's own figures, in whole microseconds",
+            self.back, self.sent
+        )]
     }
 }
 
@@ -141,8 +162,14 @@ mod tests {
 
     #[test]
     fn a_refusal_is_one_line_in_its_own_words() {
-        assert_eq!(complaint("", "ping: socktype: SOCK_RAW\nping: socket: Operation not permitted\n"), "ping: socktype: SOCK_RAW");
-        assert_eq!(complaint("From 10.0.0.1 icmp_seq=1 Destination Host Unreachable\n", "\n"), "ping: Destination Host Unreachable");
+        assert_eq!(
+            complaint("", "ping: socktype: SOCK_RAW\nping: socket: Operation not permitted\n"),
+            "ping: socktype: SOCK_RAW"
+        );
+        assert_eq!(
+            complaint("From 10.0.0.1 icmp_seq=1 Destination Host Unreachable\n", "\n"),
+            "ping: Destination Host Unreachable"
+        );
         assert!(complaint("", "").contains("no echo came back"));
     }
 }

@@ -63,7 +63,10 @@ fn parts(cell: &ProbeCell) -> Option<(To, By)> {
         "ping" if !apart => By::Ping { bytes },
         _ => return None,
     };
-    let known: Vec<&str> = ["to", "by", "bytes", "ip", "cpus"].into_iter().filter(|name| cell.params.contains_key(*name)).collect();
+    let known: Vec<&str> = ["to", "by", "bytes", "ip", "cpus"]
+        .into_iter()
+        .filter(|name| cell.params.contains_key(*name))
+        .collect();
     Some((to, by)).filter(|_| has_only(cell, &known))
 }
 
@@ -80,13 +83,22 @@ impl Probe for Rtt {
         if let Some(sizes) = site.chosen(&INFO, "bytes") {
             let ping = |bytes: &u64| (LEAST_PING..=MOST_PING).contains(bytes);
             let by_tcp = |to: To| sizes.iter().map(move |bytes| cell(to, "tcp", *bytes));
-            let by_ping = |to: To| sizes.iter().copied().filter(ping).map(move |bytes| cell(to, "ping", bytes));
+            let by_ping = |to: To| {
+                sizes.iter().copied().filter(ping).map(move |bytes| cell(to, "ping", bytes))
+            };
             return to::ALL.into_iter().flat_map(|to| by_tcp(to).chain(by_ping(to))).collect();
         }
         let of = |to: To| {
-            let others = OTHERS.iter().filter(move |_| to.ip == Ip::V4).map(move |bytes| cell(to, "tcp", *bytes));
+            let others = OTHERS
+                .iter()
+                .filter(move |_| to.ip == Ip::V4)
+                .map(move |bytes| cell(to, "tcp", *bytes));
             let apart = (to == to::ALL[0]).then(|| with_cpus(cell(to, "tcp", USUAL)));
-            [cell(to, "tcp", USUAL)].into_iter().chain(apart).chain(others).chain([cell(to, "ping", USUAL)])
+            [cell(to, "tcp", USUAL)]
+                .into_iter()
+                .chain(apart)
+                .chain(others)
+                .chain([cell(to, "ping", USUAL)])
         };
         to::ALL.into_iter().flat_map(of).collect()
     }
@@ -94,7 +106,9 @@ impl Probe for Rtt {
     fn check(&self, cell: &ProbeCell, site: &Site) -> Result<(), String> {
         match parts(cell) {
             Some((to, By::Ping { .. })) => to.check(site).and_then(|()| ping::check()),
-            Some((to, By::Tcp { apart, .. })) => to.check(site).and_then(|()| two_cpus(apart, site)),
+            Some((to, By::Tcp { apart, .. })) => {
+                to.check(site).and_then(|()| two_cpus(apart, site))
+            }
             None => Ok(()),
         }
     }
@@ -106,14 +120,24 @@ impl Probe for Rtt {
     fn estimate(&self, cell: &ProbeCell, site: &Site) -> Option<Estimate> {
         let known = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
         match parts(cell)? {
-            (To { remote: true, .. }, By::Tcp { bytes, .. } | By::Ping { bytes }) => Some(estimate::ways(site, 2.0, bytes as f64)),
-            (_, By::Ping { .. }) => known(5_000.0, 60_000.0, "two system calls, and the network code twice, without a switch"),
+            (To { remote: true, .. }, By::Tcp { bytes, .. } | By::Ping { bytes }) => {
+                Some(estimate::ways(site, 2.0, bytes as f64))
+            }
+            (_, By::Ping { .. }) => known(
+                5_000.0,
+                60_000.0,
+                "two system calls, and the network code twice, without a switch",
+            ),
             (_, By::Tcp { apart: true, .. }) => known(
                 8_000.0,
                 150_000.0,
                 "four system calls, the network code twice, and another CPU woken twice: some µs where it waits, tens where it sleeps",
             ),
-            (_, By::Tcp { .. }) => known(5_000.0, 80_000.0, "four system calls, two switches, and the network code twice: 1 to 10 µs each"),
+            (_, By::Tcp { .. }) => known(
+                5_000.0,
+                80_000.0,
+                "four system calls, two switches, and the network code twice: 1 to 10 µs each",
+            ),
         }
     }
 
@@ -125,7 +149,11 @@ impl Probe for Rtt {
                 let way = to.open(site.other_cpu().filter(|_| apart), site)?;
                 way.line.ask(Request::Echo(bytes)).map_err(|lost| LineError::from(lost).told())?;
                 way.line.reply().map_err(LineError::told)?;
-                Ok(Box::new(Echo { way, message: vec![0x5a; bytes as usize], back: vec![0; bytes as usize] }))
+                Ok(Box::new(Echo {
+                    way,
+                    message: vec![0x5a; bytes as usize],
+                    back: vec![0; bytes as usize],
+                }))
             }
         }
     }
@@ -139,7 +167,11 @@ pub(super) fn with_cpus(mut cell: ProbeCell) -> ProbeCell {
 
 /// Whether there is another CPU, where one is wanted.
 pub(super) fn two_cpus(apart: bool, site: &Site) -> Result<(), String> {
-    if apart && site.other_cpu().is_none() { Err("this process may run on one CPU only".into()) } else { Ok(()) }
+    if apart && site.other_cpu().is_none() {
+        Err("this process may run on one CPU only".into())
+    } else {
+        Ok(())
+    }
 }
 
 struct Echo {
@@ -159,7 +191,9 @@ impl Gauge for Echo {
     fn run(&mut self, count: u64) -> Result<Took, ProbeError> {
         let Echo { way, message, back } = self;
         let mut done = Ok(());
-        let took = Took::around(count, || done = (0..count).try_for_each(|_| Echo::once(&way.line, message, back)));
+        let took = Took::around(count, || {
+            done = (0..count).try_for_each(|_| Echo::once(&way.line, message, back))
+        });
         done.map_err(LineError::told)?;
         if *back != *message {
             return Err(ProbeError::Missing("what came back is not what was sent".into()));

@@ -11,7 +11,8 @@ use super::key::{self, Key, MEMORY_MIB, Salt};
 use crate::sys::fd;
 use crate::text::shown;
 
-/// The variable that holds the secret; not an option, as every user of a machine sees what others are called with.
+/// The variable that holds the secret; not an option, as every user of a machine sees what others
+/// are called with.
 pub const VARIABLE: &str = crate::sys::child::SECRET;
 /// The fewest characters.
 pub const LEAST: usize = 16;
@@ -20,7 +21,8 @@ const LEAST_KINDS: usize = 6;
 /// The most bytes of a file that holds one.
 const MOST: u64 = 4096;
 
-/// The most keys that are kept: a run has one peer, which is one server, or one for each kind of address.
+/// The most keys that are kept: a run has one peer, which is one server, or one for each kind of
+/// address.
 const MOST_KEYS: usize = 8;
 
 /// A shared secret. It is never shown: not by `{:?}`, not in errors.
@@ -35,9 +37,13 @@ pub struct Secret {
 pub enum SecretError {
     #[error("the secret in {0} has fewer than {LEAST} characters")]
     Short(String),
-    #[error("the secret in {0} has fewer than {LEAST_KINDS} different characters: it would soon be guessed")]
+    #[error(
+        "the secret in {0} has fewer than {LEAST_KINDS} different characters: it would soon be guessed"
+    )]
     Plain(String),
-    #[error("the secret in {path} can be read or written by others (mode {mode:03o}): chmod 600 it")]
+    #[error(
+        "the secret in {path} can be read or written by others (mode {mode:03o}): chmod 600 it"
+    )]
     Open { path: String, mode: u32 },
     #[error("cannot read the secret in {path}: {error}")]
     File { path: String, error: io::Error },
@@ -59,7 +65,8 @@ impl Secret {
     /// Spaces and line ends around it are no part of it.
     ///
     /// # Errors
-    /// It is shorter than [`LEAST`] characters, or of few different ones; `place` is told, not the secret.
+    /// It is shorter than [`LEAST`] characters, or of few different ones; `place` is told, not the
+    /// secret.
     pub fn new(text: &str, place: &str) -> Result<Secret, SecretError> {
         let text = text.trim();
         let kinds: BTreeSet<char> = text.chars().collect();
@@ -79,7 +86,9 @@ impl Secret {
         let failed = |error| SecretError::File { path: place.clone(), error };
         // A pipe would be waited for, and so would some files of /proc that are called regular.
         let file = match fd::open_regular(path) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(SecretError::Odd(place)),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(SecretError::Odd(place));
+            }
             file => file.map_err(failed)?,
         };
         // Of the file that is read, whatever the name means by now.
@@ -95,7 +104,8 @@ impl Secret {
         }
     }
 
-    /// That of the file where one is named, else that of [`VARIABLE`]; `None` where there is neither.
+    /// That of the file where one is named, else that of [`VARIABLE`]; `None` where there is
+    /// neither.
     ///
     /// # Errors
     /// As [`of_file`](Secret::of_file).
@@ -110,10 +120,15 @@ impl Secret {
 
     /// Whether the key for `salt` is made already.
     pub fn has_key(&self, salt: &Salt) -> bool {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| known == salt)
+        self.keys
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .any(|(known, _)| known == salt)
     }
 
-    /// The key for `salt`, made where it is not yet. Who wants one meanwhile waits, so that the memory is taken once.
+    /// The key for `salt`, made where it is not yet. Who wants one meanwhile waits, so that the
+    /// memory is taken once.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -131,7 +146,8 @@ impl Secret {
     }
 }
 
-/// What this process was given with `--secret-file`: a secret is in no plan, so no plan can bring it along.
+/// What this process was given with `--secret-file`: a secret is in no plan, so no plan can bring
+/// it along.
 static KEPT: OnceLock<Secret> = OnceLock::new();
 
 /// Keeps the secret of `file` for every probe of this process; the first one stands.
@@ -209,11 +225,16 @@ mod tests {
     fn keys_are_kept_for_all_clones_and_are_not_many() {
         let secret = Secret::new(TEXT, "x").unwrap();
         let salts: Vec<Salt> = (0..=MOST_KEYS as u8).map(|n| [n; _]).collect();
-        let kept = |known: &Secret| salts.iter().map(|salt| known.has_key(salt)).collect::<Vec<bool>>();
+        let kept =
+            |known: &Secret| salts.iter().map(|salt| known.has_key(salt)).collect::<Vec<bool>>();
         secret.clone().key(&salts[0]).unwrap();
         assert!(secret.has_key(&salts[0]) && !secret.has_key(&salts[1]));
         let made = key::stretch(b"any", &salts[0]).unwrap();
-        secret.keys.lock().unwrap().extend(salts[1..MOST_KEYS].iter().map(|salt| (*salt, made.clone())));
+        secret
+            .keys
+            .lock()
+            .unwrap()
+            .extend(salts[1..MOST_KEYS].iter().map(|salt| (*salt, made.clone())));
         secret.key(&salts[MOST_KEYS]).unwrap();
         assert_eq!(kept(&secret), (0..=MOST_KEYS).map(|at| at > 0).collect::<Vec<bool>>());
     }

@@ -1,8 +1,9 @@
 //! The far end of the network probes.
 //!
-//! One thread takes connections and waits with poll(2) for their first byte: who only connects, or says nothing, costs a descriptor
-//! for a while and nothing else. Who speaks gets a plain thread with blocking calls, up to a limit. It is no asynchronous runtime,
-//! because this end is part of what is measured: readiness costs one more system call for every message.
+//! One thread takes connections and waits with poll(2) for their first byte: who only connects, or
+//! says nothing, costs a descriptor for a while and nothing else. Who speaks gets a plain thread
+//! with blocking calls, up to a limit. It is no asynchronous runtime, because this end is part of
+//! what is measured: readiness costs one more system call for every message.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -65,8 +66,8 @@ struct Silent {
     spoke: bool,
 }
 
-/// A connection that has said something, and not yet that it knows the secret. They are counted apart from clients: strangers
-/// take no place of those who know it.
+/// A connection that has said something, and not yet that it knows the secret. They are counted
+/// apart from clients: strangers take no place of those who know it.
 struct Greeter {
     number: u64,
     stream: Arc<TcpStream>,
@@ -74,10 +75,14 @@ struct Greeter {
     since: Instant,
 }
 
-/// Which of these places, the oldest first, is given to a newcomer: that of the address with the most, so that one address
-/// pushes out its own. `true` marks a place that may be taken from anybody's newcomer; one from an address with a smaller share
-/// takes the crowd's oldest even where it may not. `None`: the newcomer waits.
-pub(super) fn gives_way(places: impl Iterator<Item = (IpAddr, bool)>, newcomer: Option<IpAddr>) -> Option<usize> {
+/// Which of these places, the oldest first, is given to a newcomer: that of the address with the
+/// most, so that one address pushes out its own. `true` marks a place that may be taken from
+/// anybody's newcomer; one from an address with a smaller share takes the crowd's oldest even where
+/// it may not. `None`: the newcomer waits.
+pub(super) fn gives_way(
+    places: impl Iterator<Item = (IpAddr, bool)>,
+    newcomer: Option<IpAddr>,
+) -> Option<usize> {
     let mut of: HashMap<IpAddr, (usize, usize, Option<usize>)> = HashMap::new();
     for (at, (address, free)) in places.enumerate() {
         let (count, _, first_free) = of.entry(address).or_insert((0, at, None));
@@ -85,7 +90,8 @@ pub(super) fn gives_way(places: impl Iterator<Item = (IpAddr, bool)>, newcomer: 
         *first_free = first_free.or(free.then_some(at));
     }
     let share = newcomer.map(|address| of.get(&address).map_or(0, |(count, ..)| *count));
-    let (count, first, first_free) = of.into_values().max_by_key(|(count, first, _)| (*count, std::cmp::Reverse(*first)))?;
+    let (count, first, first_free) =
+        of.into_values().max_by_key(|(count, first, _)| (*count, std::cmp::Reverse(*first)))?;
     first_free.or_else(|| share.is_some_and(|share| share + 1 < count).then_some(first))
 }
 
@@ -94,13 +100,27 @@ impl Server {
     ///
     /// # Errors
     /// The errno of a call on one of them.
-    pub fn new(listeners: Vec<TcpListener>, salted: Option<Salted>, limits: Limits, facts: &HostSummary) -> io::Result<Server> {
+    pub fn new(
+        listeners: Vec<TcpListener>,
+        salted: Option<Salted>,
+        limits: Limits,
+        facts: &HostSummary,
+    ) -> io::Result<Server> {
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
         let facts = serde_json::to_string(&facts.clone().clean()).unwrap_or_default();
         // Cannot be: every text of it was cut. An empty one is still JSON.
         let facts = if facts.len() as u64 <= MOST_FACTS { facts } else { "{}".into() };
         let (serving, threads) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(Server { listeners, salted, limits, facts, accepted: AtomicU64::new(0), serving, threads, greeters: Mutex::default() })
+        Ok(Server {
+            listeners,
+            salted,
+            limits,
+            facts,
+            accepted: AtomicU64::new(0),
+            serving,
+            threads,
+            greeters: Mutex::default(),
+        })
     }
 
     /// Connections that were taken so far.
@@ -108,15 +128,22 @@ impl Server {
         self.accepted.load(Relaxed)
     }
 
-    /// Serves until `stop` says so, or until the writing end of `wake` is gone. All of its threads have ended then.
+    /// Serves until `stop` says so, or until the writing end of `wake` is gone. All of its threads
+    /// have ended then.
     ///
     /// # Errors
     /// The errno of poll(2).
-    pub fn run(&self, stop: &(dyn Fn() -> bool + Sync), wake: Option<&PipeReader>, watch: &Watch<'_>) -> io::Result<()> {
+    pub fn run(
+        &self,
+        stop: &(dyn Fn() -> bool + Sync),
+        wake: Option<&PipeReader>,
+        watch: &Watch<'_>,
+    ) -> io::Result<()> {
         std::thread::scope(|scope| {
             let mut silent: Vec<Silent> = Vec::new();
             loop {
-                let accepts = silent.len() < self.limits.silent || self.silent_to_close(&silent).is_some();
+                let accepts =
+                    silent.len() < self.limits.silent || self.silent_to_close(&silent).is_some();
                 let Some(ready) = self.wait(&silent, accepts, wake)? else { return Ok(()) };
                 if stop() {
                     return Ok(());
@@ -138,13 +165,20 @@ impl Server {
         })
     }
 
-    /// Waits for a tick at most; which of the listeners and of the silent have something. `None`: it is to end.
-    fn wait(&self, silent: &[Silent], accepts: bool, wake: Option<&PipeReader>) -> io::Result<Option<Vec<bool>>> {
+    /// Waits for a tick at most; which of the listeners and of the silent have something. `None`:
+    /// it is to end.
+    fn wait(
+        &self,
+        silent: &[Silent],
+        accepts: bool,
+        wake: Option<&PipeReader>,
+    ) -> io::Result<Option<Vec<bool>>> {
         // Those that nothing can be done for yet are not polled: they are ready all the time.
         let listening = self.listeners.iter().filter(|_| accepts).map(AsFd::as_fd);
         let quiet = silent.iter().filter(|one| !one.spoke).map(|one| one.stream.as_fd());
         let fds = listening.chain(quiet).chain(wake.map(AsFd::as_fd));
-        let mut fds: Vec<PollFd> = fds.map(|fd: BorrowedFd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        let mut fds: Vec<PollFd> =
+            fds.map(|fd: BorrowedFd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         let blocked = !accepts || silent.iter().any(|one| one.spoke);
         let tick = if blocked { FREED } else { super::patient::TICK };
         match poll(&mut fds, PollTimeout::try_from(tick).unwrap_or(PollTimeout::ZERO)) {
@@ -156,13 +190,16 @@ impl Server {
         let mut polled = fds.iter().map(|fd| fd.any().unwrap_or(false));
         let mut next = |polls: bool| polls && polled.next().unwrap_or(false);
         let listening: Vec<bool> = self.listeners.iter().map(|_| next(accepts)).collect();
-        let ready = listening.into_iter().chain(silent.iter().map(|one| next(!one.spoke))).collect();
+        let ready =
+            listening.into_iter().chain(silent.iter().map(|one| next(!one.spoke))).collect();
         Ok(if next(wake.is_some()) { None } else { Some(ready) })
     }
 
     /// Which of the silent makes room for one more: whoever means it speaks within the grace.
     fn silent_to_close(&self, silent: &[Silent]) -> Option<usize> {
-        let places = silent.iter().map(|one| (one.from.ip(), !one.spoke && one.since.elapsed() >= self.limits.grace));
+        let places = silent
+            .iter()
+            .map(|one| (one.from.ip(), !one.spoke && one.since.elapsed() >= self.limits.grace));
         gives_way(places, None)
     }
 
@@ -178,10 +215,21 @@ impl Server {
             match listener.accept() {
                 Ok((stream, from)) => {
                     self.accepted.fetch_add(1, Relaxed);
-                    silent.push(Silent { stream: Arc::new(stream), from, since: Instant::now(), spoke: false });
+                    silent.push(Silent {
+                        stream: Arc::new(stream),
+                        from,
+                        since: Instant::now(),
+                        spoke: false,
+                    });
                 }
-                // No descriptors are left: those that are served give some back. Without a pause this would spin.
-                Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)) => {
+                // No descriptors are left: those that are served give some back. Without a pause
+                // this would spin.
+                Err(error)
+                    if matches!(
+                        error.raw_os_error(),
+                        Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)
+                    ) =>
+                {
                     std::thread::sleep(super::patient::TICK / 4);
                     return;
                 }
@@ -218,9 +266,12 @@ impl Server {
                 admitted.set(self.end_greeting(number) && self.admit());
                 admitted.get()
             };
-            let served = || client::serve(&stream, self, stop, &admit, &|| watch(from, Happened::Greeted));
+            let served =
+                || client::serve(&stream, self, stop, &admit, &|| watch(from, Happened::Greeted));
             match catch_unwind(AssertUnwindSafe(served)) {
-                Ok(Err(ended)) if !ended.is_quiet() => watch(from, Happened::Ended(&ended.to_string())),
+                Ok(Err(ended)) if !ended.is_quiet() => {
+                    watch(from, Happened::Ended(&ended.to_string()))
+                }
                 Ok(_) => {}
                 Err(_) => watch(from, Happened::Ended("this is a bug in iotui, please report it")),
             }
@@ -231,7 +282,12 @@ impl Server {
             }
             self.threads.fetch_sub(1, Relaxed);
         };
-        if std::thread::Builder::new().name("client".into()).stack_size(256 << 10).spawn_scoped(scope, work).is_err() {
+        if std::thread::Builder::new()
+            .name("client".into())
+            .stack_size(256 << 10)
+            .spawn_scoped(scope, work)
+            .is_err()
+        {
             self.end_greeting(number);
             self.threads.fetch_sub(1, Relaxed);
             watch(from, Happened::Ended("no thread is left for it"));
@@ -247,14 +303,22 @@ impl Server {
         }
         let mut greeters = self.greeters.lock().unwrap_or_else(PoisonError::into_inner);
         if greeters.len() >= self.limits.greeters {
-            // Who knows the secret proves it within the grace; taken earlier, its place would be lost to a flood.
-            let places = greeters.iter().map(|one| (one.from.ip(), one.since.elapsed() >= self.limits.grace));
+            // Who knows the secret proves it within the grace; taken earlier, its place would be
+            // lost to a flood.
+            let places = greeters
+                .iter()
+                .map(|one| (one.from.ip(), one.since.elapsed() >= self.limits.grace));
             let at = gives_way(places, Some(one.from.ip()))?;
             // Its thread sees that as the end of the connection.
             let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
         }
         let number = NEXT.fetch_add(1, Relaxed);
-        greeters.push(Greeter { number, stream: Arc::clone(&one.stream), from: one.from, since: Instant::now() });
+        greeters.push(Greeter {
+            number,
+            stream: Arc::clone(&one.stream),
+            from: one.from,
+            since: Instant::now(),
+        });
         Some(number)
     }
 
@@ -267,7 +331,9 @@ impl Server {
 
     /// A place among the clients.
     fn admit(&self) -> bool {
-        let taken = self.serving.fetch_update(Relaxed, Relaxed, |serving| (serving < self.limits.clients).then_some(serving + 1));
+        let taken = self.serving.fetch_update(Relaxed, Relaxed, |serving| {
+            (serving < self.limits.clients).then_some(serving + 1)
+        });
         taken.is_ok()
     }
 }

@@ -1,4 +1,5 @@
-//! What strangers and the clumsy can do to a server: nothing. After each of them it serves the next client.
+//! What strangers and the clumsy can do to a server: nothing. After each of them it serves the next
+//! client.
 
 use std::io::{self, PipeWriter, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -46,7 +47,12 @@ impl Far {
     fn start(limits: Limits) -> Far {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let facts = HostSummary { name: "far\u{1b}[31m".into(), kernel: "6.1".into(), cpus: 4, ..HostSummary::default() };
+        let facts = HostSummary {
+            name: "far\u{1b}[31m".into(),
+            kernel: "6.1".into(),
+            cpus: 4,
+            ..HostSummary::default()
+        };
         let server = Server::new(vec![listener], Some(SALTED.clone()), limits, &facts).unwrap();
         let (wait, wake) = io::pipe().unwrap();
         let (told, stop): (Arc<Mutex<Vec<String>>>, Arc<AtomicBool>) = Default::default();
@@ -84,7 +90,11 @@ impl Far {
     fn has_told(&self, why: &str) {
         let begin = Instant::now();
         while !self.told.lock().unwrap().iter().any(|told| told.contains(why)) {
-            assert!(begin.elapsed() < Duration::from_secs(20), "{why}: {:?}", self.told.lock().unwrap());
+            assert!(
+                begin.elapsed() < Duration::from_secs(20),
+                "{why}: {:?}",
+                self.told.lock().unwrap()
+            );
             std::thread::yield_now();
         }
     }
@@ -152,7 +162,8 @@ fn a_client_that_knows_the_secret_has_everything_it_may() {
 fn who_does_not_know_the_secret_has_nothing() {
     let far = Far::usual();
     let other = Secret::new("another secret of words", "x").unwrap();
-    let open = |secret: Option<&Secret>| Line::open(far.address, secret, &Site::default()).err().unwrap();
+    let open =
+        |secret: Option<&Secret>| Line::open(far.address, secret, &Site::default()).err().unwrap();
     assert!(matches!(open(Some(&other)), LineError::Refused));
     far.has_told("wrong secret");
     let why = open(None).to_string();
@@ -183,7 +194,12 @@ fn a_client_stretches_the_secret_once_and_comes_again_with_the_key() {
 #[test]
 fn garbage_ends_the_connection_and_nothing_else() {
     let far = Far::usual();
-    for garbage in [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(), vec![0; 100_000], vec![0xff; 40], b"iotui\0\0\x02".repeat(5)] {
+    for garbage in [
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
+        vec![0; 100_000],
+        vec![0xff; 40],
+        b"iotui\0\0\x02".repeat(5),
+    ] {
         let mut stream = far.plain();
         let _ = stream.write_all(&garbage);
         drained(&stream);
@@ -209,8 +225,13 @@ fn garbage_ends_the_connection_and_nothing_else() {
 #[test]
 fn what_is_too_large_is_refused_before_a_byte_is_kept() {
     let far = Far::start(Limits { bytes: 10_000, ..Limits::default() });
-    for request in [Request::Echo(MOST_ECHO + 1), Request::Echo(u64::MAX), Request::Echo(0), Request::Sink(MOST_SINK + 1), Request::Sink(0)]
-    {
+    for request in [
+        Request::Echo(MOST_ECHO + 1),
+        Request::Echo(u64::MAX),
+        Request::Echo(0),
+        Request::Sink(MOST_SINK + 1),
+        Request::Sink(0),
+    ] {
         let line = far.line();
         line.ask(request).unwrap();
         assert!(matches!(line.reply(), Err(LineError::Limits)), "{request:?}");
@@ -232,7 +253,12 @@ fn what_is_too_large_is_refused_before_a_byte_is_kept() {
 #[test]
 fn the_slow_and_the_silent_are_left() {
     let short = Duration::from_millis(300);
-    let far = Far::start(Limits { greeting: short, idle: short, connection: short * 2, ..Limits::default() });
+    let far = Far::start(Limits {
+        greeting: short,
+        idle: short,
+        connection: short * 2,
+        ..Limits::default()
+    });
     let silent = far.plain();
     // A byte now and then is no greeting.
     let mut slow = far.plain();
@@ -306,12 +332,20 @@ fn who_leaves_in_any_state_leaves_nothing_behind() {
             far.plain().write_all(&Hello { nonce: [0; NONCE] }.encode()[..bytes]).unwrap();
         }
         let reset = far.plain();
-        nix::sys::socket::setsockopt(&reset, nix::sys::socket::sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 }).unwrap();
+        nix::sys::socket::setsockopt(
+            &reset,
+            nix::sys::socket::sockopt::Linger,
+            &libc::linger { l_onoff: 1, l_linger: 0 },
+        )
+        .unwrap();
         drop(reset);
         drop(far.line());
-        for (request, bytes) in
-            [(Request::Facts, 0), (Request::Sink(1 << 20), 1000), (Request::Echo(1000), 10), (Request::Echo(1000), 1000)]
-        {
+        for (request, bytes) in [
+            (Request::Facts, 0),
+            (Request::Sink(1 << 20), 1000),
+            (Request::Echo(1000), 10),
+            (Request::Echo(1000), 1000),
+        ] {
             let line = far.line();
             line.ask(request).unwrap();
             line.write(&vec![0; bytes]).unwrap();
@@ -325,7 +359,11 @@ fn who_leaves_in_any_state_leaves_nothing_behind() {
     let until = |wanted: (usize, usize)| {
         let begin = Instant::now();
         while (count("fd"), count("task")) != wanted {
-            assert!(begin.elapsed() < Duration::from_secs(20), "{wanted:?}: {:?}", (count("fd"), count("task")));
+            assert!(
+                begin.elapsed() < Duration::from_secs(20),
+                "{wanted:?}: {:?}",
+                (count("fd"), count("task"))
+            );
             std::thread::yield_now();
         }
     };
@@ -356,10 +394,18 @@ fn who_asks_without_a_pause_is_left_in_the_end_too() {
         let begin = Instant::now();
         // Eight at once: the next one is there before the answer to the last is written.
         let asked = || {
-            (0..8).try_for_each(|_| line.ask(request).and_then(|()| if request == Request::Sink(1) { line.write(b"a") } else { Ok(()) }))
+            (0..8).try_for_each(|_| {
+                line.ask(request).and_then(|()| {
+                    if request == Request::Sink(1) { line.write(b"a") } else { Ok(()) }
+                })
+            })
         };
         while asked().is_ok()
-            && (0..8).all(|_| line.reply().is_ok_and(|len| request != Request::Facts || line.read(&mut vec![0; len as usize]).is_ok()))
+            && (0..8).all(|_| {
+                line.reply().is_ok_and(|len| {
+                    request != Request::Facts || line.read(&mut vec![0; len as usize]).is_ok()
+                })
+            })
         {
             assert!(begin.elapsed() < Duration::from_secs(10), "{request:?} is served for ever");
         }

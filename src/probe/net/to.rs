@@ -1,4 +1,5 @@
-//! Where a cell of a network probe goes: the parameters `to` and `ip`, and what it takes to get there.
+//! Where a cell of a network probe goes: the parameters `to` and `ip`, and what it takes to get
+//! there.
 
 use super::line::{Line, LineError};
 use super::own::{self, Own};
@@ -22,11 +23,16 @@ pub struct To {
 }
 
 /// All of them, near before far.
-pub const ALL: [To; 4] =
-    [To { remote: false, ip: Ip::V4 }, To { remote: false, ip: Ip::V6 }, To { remote: true, ip: Ip::V4 }, To { remote: true, ip: Ip::V6 }];
+pub const ALL: [To; 4] = [
+    To { remote: false, ip: Ip::V4 },
+    To { remote: false, ip: Ip::V6 },
+    To { remote: true, ip: Ip::V4 },
+    To { remote: true, ip: Ip::V6 },
+];
 
 /// What is to be done to have a peer.
-const NO_PEER: &str = "no other machine was named: run iotui serve there, and name it here with --remote HOST";
+const NO_PEER: &str =
+    "no other machine was named: run iotui serve there, and name it here with --remote HOST";
 
 /// A far end that can be talked to; one of this process ends with it.
 pub struct Way {
@@ -83,7 +89,8 @@ impl To {
     /// Nobody is there.
     pub fn open(self, cpu: Option<usize>, site: &Site) -> Result<Way, ProbeError> {
         if !self.remote {
-            let own = Own::start(self.ip, cpu).map_err(ProbeError::of("a server on the loopback"))?;
+            let own =
+                Own::start(self.ip, cpu).map_err(ProbeError::of("a server on the loopback"))?;
             let line = Line::open(own.address(), None, site).map_err(LineError::told)?;
             return Ok(Way { line, _own: Some(own) });
         }

@@ -1,13 +1,16 @@
-//! What the two ends say to each other: frames of fixed length, so that nobody's word makes anybody allocate.
+//! What the two ends say to each other: frames of fixed length, so that nobody's word makes anybody
+//! allocate.
 //!
-//! The client speaks first: a connection that is only opened and closed ([`connect`](super::connect)) carries no byte.
-//! `Hello` -> `Challenge` -> proof (32 bytes) -> verdict (1 byte) and proof (32 bytes), then any number of requests, each with
-//! its reply. Numbers are big-endian. `Hello` and the head of `Challenge` are the same in every version, so that each end can
-//! tell which version the other is of.
+//! The client speaks first: a connection that is only opened and closed
+//! ([`connect`](super::connect)) carries no byte. `Hello` -> `Challenge` -> proof (32 bytes) ->
+//! verdict (1 byte) and proof (32 bytes), then any number of requests, each with its reply. Numbers
+//! are big-endian. `Hello` and the head of `Challenge` are the same in every version, so that each
+//! end can tell which version the other is of.
 
 use super::key::{NONCE, Nonce, SALT, Salt};
 
-/// The version of all this, with how keys are made; an end of another version is refused with its number.
+/// The version of all this, with how keys are made; an end of another version is refused with its
+/// number.
 pub const VERSION: u16 = 2;
 const MAGIC: &[u8; 6] = b"iotui\0";
 
@@ -23,7 +26,9 @@ pub const MOST_FACTS: u64 = 4096;
 pub enum Wrong {
     #[error("it does not speak the protocol of iotui serve")]
     Magic,
-    #[error("it speaks version {0} of the protocol, this iotui version {VERSION}: use the same iotui on both machines")]
+    #[error(
+        "it speaks version {0} of the protocol, this iotui version {VERSION}: use the same iotui on both machines"
+    )]
     Version(u16),
     #[error("it said what is no part of the protocol")]
     Word,
@@ -119,7 +124,8 @@ impl Challenge {
 pub enum Request {
     /// What machine this is: JSON of the length in the reply.
     Facts,
-    /// From now on messages of so many bytes, each sent back whole; the connection does nothing else.
+    /// From now on messages of so many bytes, each sent back whole; the connection does nothing
+    /// else.
     Echo(u64),
     /// So many bytes follow at once and are thrown away; the reply comes when all are there.
     Sink(u64),
@@ -147,7 +153,11 @@ fn frame(word: u8, value: u64) -> [u8; FRAME] {
 
 fn parts(bytes: &[u8; FRAME]) -> Result<(u8, u64), Wrong> {
     let value = bytes.last_chunk().copied().map(u64::from_be_bytes).ok_or(Wrong::Word)?;
-    if bytes[1..FRAME - 8].iter().all(|byte| *byte == 0) { Ok((bytes[0], value)) } else { Err(Wrong::Word) }
+    if bytes[1..FRAME - 8].iter().all(|byte| *byte == 0) {
+        Ok((bytes[0], value))
+    } else {
+        Err(Wrong::Word)
+    }
 }
 
 impl Request {

@@ -16,17 +16,20 @@ const TURN: u32 = 1;
 
 /// One side of a conversation in which one waits while the other runs.
 pub(super) trait Link: Send + Sync {
-    /// Wakes the partner and waits until it answers; false: it is gone, which a pipe shows and a futex does not.
+    /// Wakes the partner and waits until it answers; false: it is gone, which a pipe shows and a
+    /// futex does not.
     fn ping(&self) -> bool;
     /// The partner: answers until it is told to end. System calls only: it may run after a fork.
     fn answer(&self);
     /// Tells the partner to end.
     fn end(&self);
-    /// What waking and waiting cost where nobody waits: the calls of one switch, without the switch.
+    /// What waking and waiting cost where nobody waits: the calls of one switch, without the
+    /// switch.
     fn alone(&self) -> bool;
     /// Called by the partner where it is a process: what only the other side may hold is closed.
     fn split(&self) {}
-    /// Called by the other side then: what only the partner may hold is given up, so that its end is seen.
+    /// Called by the other side then: what only the partner may hold is given up, so that its end
+    /// is seen.
     fn leave(&self) {}
 }
 
@@ -39,7 +42,8 @@ pub(super) struct Pipes {
 
 impl Pipes {
     pub fn new() -> Result<Pipes, ProbeError> {
-        let pipe = || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
+        let pipe =
+            || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::of("pipe"));
         Ok(Pipes { there: pipe()?, back: pipe()?, own: pipe()? })
     }
 }
@@ -64,7 +68,8 @@ fn put(fd: RawFd, byte: u8) -> bool {
 fn get(fd: RawFd) -> Option<u8> {
     let mut byte = 0u8;
     let at = &raw mut byte;
-    // SAFETY: read(2) writes at most one byte, into a variable that outlives the call and that nothing refers to meanwhile.
+    // SAFETY: read(2) writes at most one byte, into a variable that outlives the call and that
+    // nothing refers to meanwhile.
     moved(|| unsafe { libc::read(fd, at.cast(), 1) }).then_some(byte)
 }
 
@@ -86,7 +91,8 @@ impl Link for Pipes {
     }
 
     fn split(&self) {
-        // SAFETY: these descriptors are of this process alone after the fork, and it ends without using them.
+        // SAFETY: these descriptors are of this process alone after the fork, and it ends without
+        // using them.
         unsafe {
             libc::close(self.there.1.as_raw_fd());
             libc::close(self.back.0.as_raw_fd());
@@ -96,7 +102,8 @@ impl Link for Pipes {
     fn leave(&self) {
         let Ok(nothing) = File::open("/dev/null") else { return };
         for end in [&self.there.0, &self.back.1] {
-            // SAFETY: the numbers stay open and this link's own, with nothing behind them; refused, both ends are held as before.
+            // SAFETY: the numbers stay open and this link's own, with nothing behind them; refused,
+            // both ends are held as before.
             unsafe { libc::dup3(nothing.as_raw_fd(), end.as_raw_fd(), libc::O_CLOEXEC) };
         }
     }
@@ -108,12 +115,15 @@ pub(super) struct Futexes(MmapRaw);
 impl Futexes {
     pub fn new() -> Result<Futexes, ProbeError> {
         // Anonymous memory would be copied on the first write after a fork.
-        let file = memfd_create(c"iotui", MFdFlags::MFD_CLOEXEC).map(File::from).map_err(ProbeError::of("memfd_create"))?;
+        let file = memfd_create(c"iotui", MFdFlags::MFD_CLOEXEC)
+            .map(File::from)
+            .map_err(ProbeError::of("memfd_create"))?;
         file.set_len(4096).map_err(ProbeError::of("ftruncate"))?;
         Ok(Futexes(MmapOptions::new().map_raw(&file).map_err(ProbeError::of("mmap"))?))
     }
 
-    /// The word that wakes the partner, that which wakes the caller, and one that nobody waits for; each on a line of its own.
+    /// The word that wakes the partner, that which wakes the caller, and one that nobody waits for;
+    /// each on a line of its own.
     fn word(&self, at: usize) -> &AtomicU32 {
         // SAFETY: the mapping is a page long, aligned, zeroed, and lives as long as this.
         unsafe { &*self.0.as_mut_ptr().add(at * 128).cast::<AtomicU32>() }
@@ -123,7 +133,17 @@ impl Futexes {
 /// Shared between processes, so not FUTEX_PRIVATE.
 fn futex(word: &AtomicU32, operation: libc::c_int, value: u32) {
     // SAFETY: the word is alive; no timeout is given.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, std::ptr::null::<libc::timespec>(), 0, 0) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            operation,
+            value,
+            std::ptr::null::<libc::timespec>(),
+            0,
+            0,
+        )
+    };
 }
 
 fn wake(word: &AtomicU32, value: u32) {

@@ -55,12 +55,23 @@ enum By {
 
 /// Nanoseconds on one CPU.
 const WAYS: &[Known<By>] = &[
-    Known { name: "pipe", what: By::Pipe, range: (600.0, 3000.0), why: "the scheduler, a wait queue, and registers saved and loaded" },
-    Known { name: "futex", what: By::Futex, range: (500.0, 3000.0), why: "the scheduler, a hashed queue, and registers saved and loaded" },
+    Known {
+        name: "pipe",
+        what: By::Pipe,
+        range: (600.0, 3000.0),
+        why: "the scheduler, a wait queue, and registers saved and loaded",
+    },
+    Known {
+        name: "futex",
+        what: By::Futex,
+        range: (500.0, 3000.0),
+        why: "the scheduler, a hashed queue, and registers saved and loaded",
+    },
 ];
 
 fn parts(cell: &ProbeCell) -> Option<(&'static Known<By>, Place)> {
-    Some((Known::of(WAYS, cell, "by")?, Place::of(cell)?)).filter(|_| has_only(cell, &["by", "cpus"]))
+    Some((Known::of(WAYS, cell, "by")?, Place::of(cell)?))
+        .filter(|_| has_only(cell, &["by", "cpus"]))
 }
 
 impl Probe for Switch {
@@ -69,7 +80,9 @@ impl Probe for Switch {
     }
 
     fn cells(&self, _: &Site) -> Vec<ProbeCell> {
-        let cell = |by: &'static str, cpus: &'static str| ProbeCell::new(self.info.id, [("by", by.into()), ("cpus", cpus.into())]);
+        let cell = |by: &'static str, cpus: &'static str| {
+            ProbeCell::new(self.info.id, [("by", by.into()), ("cpus", cpus.into())])
+        };
         WAYS.iter().flat_map(|by| Place::ALL.map(|(cpus, _)| cell(by.name, cpus))).collect()
     }
 
@@ -82,9 +95,11 @@ impl Probe for Switch {
         let estimate = by.as_it_is()?;
         Some(match place {
             Place::Same => estimate,
-            Place::Across => {
-                Estimate { high: 60_000.0, reason: "the same, and another CPU woken: up to 60 µs where it sleeps".into(), ..estimate }
-            }
+            Place::Across => Estimate {
+                high: 60_000.0,
+                reason: "the same, and another CPU woken: up to 60 µs where it sleeps".into(),
+                ..estimate
+            },
         })
     }
 
@@ -100,14 +115,21 @@ impl Probe for Switch {
                 there.split();
                 there.answer();
             };
-            // SAFETY: a partner answers by system calls on memory and descriptors that are there already.
+            // SAFETY: a partner answers by system calls on memory and descriptors that are there
+            // already.
             let partner = unsafe { Process::fork(place, site, body) }?;
             link.leave();
             Partner::Process(partner)
         } else {
             Partner::Thread(Thread::spawn(place, site, move || there.answer())?)
         };
-        Ok(Box::new(Turns { alone: alone(&*link), whole: 0.0, link, site: site.clone(), partner: Some(partner) }))
+        Ok(Box::new(Turns {
+            alone: alone(&*link),
+            whole: 0.0,
+            link,
+            site: site.clone(),
+            partner: Some(partner),
+        }))
     }
 }
 
@@ -148,7 +170,9 @@ impl Gauge for Turns {
         });
         self.site.go_on()?;
         if !good {
-            return Err(ProbeError::Missing("the partner is gone: it may not have been let run on its CPU".into()));
+            return Err(ProbeError::Missing(
+                "the partner is gone: it may not have been let run on its CPU".into(),
+            ));
         }
         self.whole = took.nanos as f64 / count.max(1) as f64;
         let calls = (self.alone * took.amount) as u64;
@@ -156,7 +180,10 @@ impl Gauge for Turns {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let alone = format!("taken out: {:.0} ns of calls that wake and wait, measured where nobody waits", self.alone);
+        let alone = format!(
+            "taken out: {:.0} ns of calls that wake and wait, measured where nobody waits",
+            self.alone
+        );
         vec![alone, format!("a round trip as it is: {}", show_nanos(self.whole))]
     }
 }

@@ -6,9 +6,11 @@ use crate::record::{Residency, Trial};
 use crate::text::{Instead, safe};
 use crate::units;
 
-/// Share of the span that may be cached before a cold file counts as cached: what may be missing from a warm one.
+/// Share of the span that may be cached before a cold file counts as cached: what may be missing
+/// from a warm one.
 const CACHED: f64 = 0.01;
-/// The same where residency was sampled: 256 samples of 1 % have a standard error of 0.6 %, three of which are added.
+/// The same where residency was sampled: 256 samples of 1 % have a standard error of 0.6 %, three
+/// of which are added.
 const CACHED_SAMPLED: f64 = 0.03;
 
 impl<'a> CellEvidence<'a> {
@@ -59,7 +61,8 @@ impl<'a> CellEvidence<'a> {
         trials(self.trials.len())
     }
 
-    /// The trials that the rates are made from: those that were not cut short, or all where all were.
+    /// The trials that the rates are made from: those that were not cut short, or all where all
+    /// were.
     pub(super) fn counted(&self) -> Vec<&'a Trial> {
         let whole = self.which(|t| !t.short);
         if whole.is_empty() { self.trials().collect() } else { whole }
@@ -97,7 +100,11 @@ impl Trial {
 
     /// Bytes beyond one pass after a preparation: they were read or written before since then.
     pub(super) fn repeats(&self) -> u64 {
-        if self.evidence.unique_bytes == 0 { 0 } else { self.bytes.saturating_sub(self.each_part(self.evidence.unique_bytes)) }
+        if self.evidence.unique_bytes == 0 {
+            0
+        } else {
+            self.bytes.saturating_sub(self.each_part(self.evidence.unique_bytes))
+        }
     }
 
     /// What each preparation was followed by, over all of them.
@@ -122,7 +129,8 @@ pub(super) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> f64 {
     if whole == 0 { 0.0 } else { part.into() as f64 / whole as f64 }
 }
 
-/// Whether `part` falls short of `whole` by more than 2 %, the scatter that counters and read sizes may have.
+/// Whether `part` falls short of `whole` by more than 2 %, the scatter that counters and read sizes
+/// may have.
 pub(super) fn falls_short(part: impl Into<u128>, whole: impl Into<u128>) -> bool {
     part.into() as f64 <= 0.98 * whole.into() as f64 - 1.0
 }

@@ -1,4 +1,5 @@
-//! The verdict: where the bytes came from, and what disturbs the result. A pure function of its evidence.
+//! The verdict: where the bytes came from, and what disturbs the result. A pure function of its
+//! evidence.
 
 mod facts;
 mod reason;
@@ -31,7 +32,8 @@ pub struct Source {
 pub struct TargetEvidence {
     /// Type of the file system as mounted: `ext4`.
     pub fs: String,
-    /// The devices below it, from the mounted one to the disk: `dm-0 on nvme0n1`; empty where none is known.
+    /// The devices below it, from the mounted one to the disk: `dm-0 on nvme0n1`; empty where none
+    /// is known.
     pub device: String,
     /// iotui made this file, so it may be written. False until shown.
     pub ours: bool,
@@ -39,18 +41,22 @@ pub struct TargetEvidence {
     pub memory: bool,
     /// Bytes are moved by a server or a user-space file system: device bytes are not ours to see.
     pub remote: bool,
-    /// A read that had to reach the disk was charged to this process; `Some(false)`: 0 device bytes mean nothing here.
+    /// A read that had to reach the disk was charged to this process; `Some(false)`: 0 device bytes
+    /// mean nothing here.
     pub device_counted: Option<bool>,
-    /// The file system may store fewer bytes than it returns: why (`btrfs compress=zstd`, `zfs`, encoded extents).
+    /// The file system may store fewer bytes than it returns: why (`btrfs compress=zstd`, `zfs`,
+    /// encoded extents).
     pub compresses: Option<String>,
     /// Entropy estimate of sampled data, bits per byte, 0 to 8.
     pub entropy: Option<f64>,
-    /// Bytes in holes or unwritten extents of the span, and how it was found (`fiemap`, `seek_data`).
+    /// Bytes in holes or unwritten extents of the span, and how it was found (`fiemap`,
+    /// `seek_data`).
     pub hole_bytes: Option<u64>,
     pub hole_method: String,
     /// O_DIRECT as the file system states it: `Some(false)` = refused or not real.
     pub direct: Option<bool>,
-    /// Reading leaves the time of last access alone; `Some(false)`: each call pays for a look at it.
+    /// Reading leaves the time of last access alone; `Some(false)`: each call pays for a look at
+    /// it.
     pub noatime: Option<bool>,
     /// The read-ahead of the disk, bytes.
     pub read_ahead: Option<u64>,
@@ -58,8 +64,8 @@ pub struct TargetEvidence {
     pub fs_used: Option<f64>,
     /// The narrowest way to the disk, where its speed is known.
     pub link: Option<LinkCeiling>,
-    /// The file system and kernel that may go through all blocks of a large folio for each small write to it; left out of JSON where
-    /// none does.
+    /// The file system and kernel that may go through all blocks of a large folio for each small
+    /// write to it; left out of JSON where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walks_folios: Option<String>,
     /// What control groups let through to it.
@@ -70,7 +76,8 @@ pub struct TargetEvidence {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineEvidence {
-    /// The CPU frequency governor; `None` where the kernel controls no frequency, as in most virtual machines.
+    /// The CPU frequency governor; `None` where the kernel controls no frequency, as in most
+    /// virtual machines.
     pub governor: Option<String>,
     pub on_battery: Option<bool>,
     /// Bytes of memory that may be used: the machine's, or those of the control group.
@@ -79,7 +86,8 @@ pub struct MachineEvidence {
     pub ceilings: Option<Ceilings>,
 }
 
-/// What all verdicts of a run are judged by; kept in the session, so that a missing verdict can be found later.
+/// What all verdicts of a run are judged by; kept in the session, so that a missing verdict can be
+/// found later.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Grounds {
@@ -87,7 +95,8 @@ pub struct Grounds {
     pub machine: MachineEvidence,
     /// Cost of iotui's own loop per operation, nanoseconds.
     pub harness_nanos: f64,
-    /// What measured, each with its version, iotui first and then the peers: `iotui 0.1.0`, `fio-3.33`. None in older sessions.
+    /// What measured, each with its version, iotui first and then the peers: `iotui 0.1.0`,
+    /// `fio-3.33`. None in older sessions.
     pub programs: Vec<String>,
 }
 
@@ -129,7 +138,8 @@ pub struct Verdict {
 /// The verdict on one cell; the worst warnings come first.
 pub fn judge(evidence: &CellEvidence) -> Verdict {
     let origin = source::origin(evidence);
-    let mut warnings: Vec<Warning> = RULES.iter().filter_map(|rule| (rule.check)(evidence)).collect();
+    let mut warnings: Vec<Warning> =
+        RULES.iter().filter_map(|rule| (rule.check)(evidence)).collect();
     warnings.sort_by_key(|warning| Reverse(warning.severity));
     Verdict {
         source: origin.source,

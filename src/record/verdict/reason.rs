@@ -29,13 +29,24 @@ fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
     let fs = evidence.fs();
     match sight(evidence) {
         Sight::Memory => format!("{fs} is memory"),
-        Sight::Remote => format!("{fs}: a server moves the bytes, so its device reads are not seen here{}", cache_part(evidence)),
-        Sight::Uncounted => format!("reads of {fs} are not charged to this process{}", cache_part(evidence)),
-        Sight::Counted if evidence.trials().any(|t| evidence.split(t).is_none()) => "reads and writes were not told apart".into(),
+        Sight::Remote => format!(
+            "{fs}: a server moves the bytes, so its device reads are not seen here{}",
+            cache_part(evidence)
+        ),
+        Sight::Uncounted => {
+            format!("reads of {fs} are not charged to this process{}", cache_part(evidence))
+        }
+        Sight::Counted if evidence.trials().any(|t| evidence.split(t).is_none()) => {
+            "reads and writes were not told apart".into()
+        }
         Sight::Counted if evidence.trials().all(|t| t.device_bytes.is_none()) => {
             "this kernel does not tell what a process reads from the device".into()
         }
-        Sight::Counted => format!("this process read {} from the device for {} of stored data", size(parts.fetched), size(parts.wanted)),
+        Sight::Counted => format!(
+            "this process read {} from the device for {} of stored data",
+            size(parts.fetched),
+            size(parts.wanted)
+        ),
     }
 }
 
@@ -46,7 +57,11 @@ fn cache_part(evidence: &CellEvidence) -> String {
     }
     let span = evidence.job.span;
     let of = |resident: fn(&Trial) -> Option<u64>| {
-        let known: Vec<f64> = evidence.trials().filter_map(resident).map(|bytes| share(bytes, span).min(1.0)).collect();
+        let known: Vec<f64> = evidence
+            .trials()
+            .filter_map(resident)
+            .map(|bytes| share(bytes, span).min(1.0))
+            .collect();
         crate::stats::median(&known)
     };
     let (Some(before), Some(after)) = (of(|t| t.resident_before), of(|t| t.resident_after)) else {
@@ -58,7 +73,11 @@ fn cache_part(evidence: &CellEvidence) -> String {
         () if before < BOUND => "the page cache was empty at first and filled up",
         () => "the page cache could answer a part of it",
     };
-    format!("; {part}: it held {} before a trial and {} after it", show_share(before), show_share(after))
+    format!(
+        "; {part}: it held {} before a trial and {} after it",
+        show_share(before),
+        show_share(after)
+    )
 }
 
 fn write_reason(evidence: &CellEvidence) -> String {

@@ -1,19 +1,21 @@
 //! Where the bytes came from: shares that add up to 1, for any evidence.
 //!
-//! Per trial, with `U` the bytes read, `H` those of them in holes, `d` the device bytes of this process (`read_bytes` of
-//! `/proc/self/io`, equal to the disk's sectors in each of 60 combinations of call, block size, threads and cache state):
+//! Per trial, with `U` the bytes read, `H` those of them in holes, `d` the device bytes of this
+//! process (`read_bytes` of `/proc/self/io`, equal to the disk's sectors in each of 60 combinations
+//! of call, block size, threads and cache state):
 //!
 //! ```text
 //! hole = H / U      device = min(d, U - H) / U      page_cache = what is left      amplification = d / (U - H)
 //! ```
 //!
-//! What is left is only called page cache where nothing else can explain it: with compression or without an extent map it
-//! must be covered by what was resident before or read before in the same trial, and the rest is unknown. Trials are
-//! added up in bytes.
+//! What is left is only called page cache where nothing else can explain it: with compression or
+//! without an extent map it must be covered by what was resident before or read before in the same
+//! trial, and the rest is unknown. Trials are added up in bytes.
 //!
-//! Writes: `write_bytes` counts when a page is dirtied, long before the device sees it and even if it never does, so a
-//! buffered write is unknown. A direct write is charged when it is submitted; it counts as device as far as the disk's
-//! own counter grew, or, without one, where no page of the file was left dirty.
+//! Writes: `write_bytes` counts when a page is dirtied, long before the device sees it and even if
+//! it never does, so a buffered write is unknown. A direct write is charged when it is submitted;
+//! it counts as device as far as the disk's own counter grew, or, without one, where no page of the
+//! file was left dirty.
 
 use super::facts::share;
 use super::reason::reason;
@@ -57,7 +59,8 @@ pub(super) enum Sight {
 }
 
 pub(super) fn origin(evidence: &CellEvidence) -> Origin {
-    let nothing = |reason: &str| Origin { source: None, reason: reason.into(), amplification: None };
+    let nothing =
+        |reason: &str| Origin { source: None, reason: reason.into(), amplification: None };
     if !evidence.moves() {
         return nothing("no bytes are moved, only calls are made");
     }
@@ -67,7 +70,12 @@ pub(super) fn origin(evidence: &CellEvidence) -> Origin {
         return nothing("no trial moved a byte");
     }
     let of = |part: u128| share(part, all);
-    let source = Source { device: of(parts.device), page_cache: of(parts.page_cache), hole: of(parts.hole), unknown: of(parts.unknown) };
+    let source = Source {
+        device: of(parts.device),
+        page_cache: of(parts.page_cache),
+        hole: of(parts.hole),
+        unknown: of(parts.unknown),
+    };
     let amplification = (parts.wanted > 0).then(|| share(parts.fetched, parts.wanted));
     Origin { source: Some(source), reason: reason(evidence, &parts), amplification }
 }
@@ -123,10 +131,14 @@ pub(super) fn sight(evidence: &CellEvidence) -> Sight {
     }
 }
 
-/// False where stored bytes came although nothing was cached and nothing was read: then the counter is blind.
+/// False where stored bytes came although nothing was cached and nothing was read: then the counter
+/// is blind.
 fn counts(evidence: &CellEvidence) -> bool {
-    let stored = |t: &Trial| evidence.split(t).is_some_and(|(read, _)| read > holes(evidence, t, read).unwrap_or(0));
-    let unseen = |t: &Trial| t.device_bytes == Some(0) && t.resident_before == Some(0) && !t.is_sampled();
+    let stored = |t: &Trial| {
+        evidence.split(t).is_some_and(|(read, _)| read > holes(evidence, t, read).unwrap_or(0))
+    };
+    let unseen =
+        |t: &Trial| t.device_bytes == Some(0) && t.resident_before == Some(0) && !t.is_sampled();
     !(evidence.trials().any(stored) && evidence.trials().all(unseen))
 }
 
@@ -149,13 +161,19 @@ fn reads(evidence: &CellEvidence, trial: &Trial, read: u64, sight: Sight) -> Par
             let device = stored.min(fetched);
             let left = stored - device;
             let sure = holes.is_some() && evidence.target.compresses.is_none();
-            let cached = if sure { left } else { left.min(resident.saturating_add(trial.repeats())) };
+            let cached =
+                if sure { left } else { left.min(resident.saturating_add(trial.repeats())) };
             let first = first_visits(trial, read, stored);
             parts.device = device.into();
             parts.page_cache = cached.into();
             parts.unknown = (left - cached).into();
-            // A direct read takes no detour, so it can neither be answered by the cache nor read ahead.
-            let least = if evidence.job.direct { device } else { device.min(first.saturating_sub(resident)) };
+            // A direct read takes no detour, so it can neither be answered by the cache nor read
+            // ahead.
+            let least = if evidence.job.direct {
+                device
+            } else {
+                device.min(first.saturating_sub(resident))
+            };
             parts.least = least.into();
             parts.fetched = fetched.into();
             parts.wanted = stored.into();
@@ -171,7 +189,9 @@ fn reads(evidence: &CellEvidence, trial: &Trial, read: u64, sight: Sight) -> Par
 fn first_visits(trial: &Trial, read: u64, stored: u64) -> u64 {
     match trial.each_part(trial.evidence.unique_bytes) {
         0 => stored,
-        unique => stored.min((u128::from(unique) * u128::from(stored) / u128::from(read.max(1))) as u64),
+        unique => {
+            stored.min((u128::from(unique) * u128::from(stored) / u128::from(read.max(1))) as u64)
+        }
     }
 }
 
@@ -179,12 +199,19 @@ fn writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
     if evidence.target.memory {
         return Parts { page_cache: written.into(), ..Parts::default() };
     }
-    let really_direct = evidence.job.direct && !evidence.target.remote && evidence.target.direct != Some(false);
+    let really_direct =
+        evidence.job.direct && !evidence.target.remote && evidence.target.direct != Some(false);
     let device = if really_direct { on_device(trial, written).unwrap_or(0) } else { 0 };
-    Parts { device: device.into(), least: device.into(), unknown: (written - device).into(), ..Parts::default() }
+    Parts {
+        device: device.into(),
+        least: device.into(),
+        unknown: (written - device).into(),
+        ..Parts::default()
+    }
 }
 
-/// Bytes of direct writes that reached the disk, at most: the disk's counter includes the writes of others.
+/// Bytes of direct writes that reached the disk, at most: the disk's counter includes the writes of
+/// others.
 pub(super) fn on_device(trial: &Trial, written: u64) -> Option<u64> {
     let facts = &trial.evidence;
     let sent = facts.write_bytes.get().unwrap_or(u64::MAX);

@@ -68,7 +68,14 @@ impl Case {
     pub fn passes(&mut self, passes: u64) {
         self.each(|t| {
             let facts = &mut t.evidence;
-            for count in [&mut t.bytes, &mut t.ops, &mut t.passes, &mut facts.lane_bytes, &mut facts.planned_bytes, &mut facts.timed_ops] {
+            for count in [
+                &mut t.bytes,
+                &mut t.ops,
+                &mut t.passes,
+                &mut facts.lane_bytes,
+                &mut facts.planned_bytes,
+                &mut facts.timed_ops,
+            ] {
                 *count *= passes;
             }
             t.nanos *= passes;
@@ -79,7 +86,12 @@ impl Case {
 }
 
 fn job() -> Job {
-    Job { block: MIB, span: SPAN, cache: Cache::Cold, ..Job::plain(Choice::plain("pread"), Op::Read) }
+    Job {
+        block: MIB,
+        span: SPAN,
+        cache: Cache::Cold,
+        ..Job::plain(Choice::plain("pread"), Op::Read)
+    }
 }
 
 /// 256 reads of 1 MiB in 300 ms, all of them from the device.
@@ -139,10 +151,20 @@ pub fn cold() -> Case {
         job: job(),
         info: PREAD,
         target,
-        machine: MachineEvidence { governor: Some("performance".into()), on_battery: Some(false), ..MachineEvidence::default() },
+        machine: MachineEvidence {
+            governor: Some("performance".into()),
+            on_battery: Some(false),
+            ..MachineEvidence::default()
+        },
         trials: (1..=5).map(trial).map(Arc::new).collect(),
         spread: Spread { half_width: Some(0.01), two_modes: None, outliers: 0 },
-        latency: Some(Latency { count: 1280, every: 1, p50: Some(1e6), p99: Some(2e6), ..Latency::default() }),
+        latency: Some(Latency {
+            count: 1280,
+            every: 1,
+            p50: Some(1e6),
+            p99: Some(2e6),
+            ..Latency::default()
+        }),
         harness_nanos: 10.0,
     }
 }

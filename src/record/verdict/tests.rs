@@ -20,7 +20,14 @@ struct Row {
     amplification: f64,
 }
 
-const fn row(what: &'static str, cache: Cache, direct: bool, figures: [f64; 5], source: [f64; 3], amplification: f64) -> Row {
+const fn row(
+    what: &'static str,
+    cache: Cache,
+    direct: bool,
+    figures: [f64; 5],
+    source: [f64; 3],
+    amplification: f64,
+) -> Row {
     let [bytes, unique, hole, device, resident] = figures;
     Row { what, cache, direct, bytes, unique, hole, device, resident, source, amplification }
 }
@@ -29,20 +36,90 @@ const fn row(what: &'static str, cache: Cache, direct: bool, figures: [f64; 5], 
 const MEASURED: &[Row] = &[
     row("pread cold", Cache::Cold, false, [256.0, 256.0, 0.0, 256.0, 0.0], [1.0, 0.0, 0.0], 1.0),
     row("pread warm", Cache::Warm, false, [256.0, 256.0, 0.0, 0.0, 256.0], [0.0, 1.0, 0.0], 0.0),
-    row("pread random cold", Cache::Cold, false, [15.62, 256.0, 0.0, 15.68, 0.0], [1.0, 0.0, 0.0], 1.0038),
-    row("mmap random cold", Cache::Cold, false, [15.62, 256.0, 0.0, 256.0, 0.0], [1.0, 0.0, 0.0], 16.39),
-    row("dontcache cold", Cache::Cold, false, [256.0, 256.0, 0.0, 376.0, 0.0], [1.0, 0.0, 0.0], 1.469),
-    row("dontcache, 6 MiB absent", Cache::Warm, false, [256.0, 256.0, 0.0, 6.0, 250.0], [0.0234, 0.9766, 0.0], 0.0234),
-    row("direct, a cached copy ignored", Cache::AsIs, true, [256.0, 256.0, 0.0, 256.0, 256.0], [1.0, 0.0, 0.0], 1.0),
+    row(
+        "pread random cold",
+        Cache::Cold,
+        false,
+        [15.62, 256.0, 0.0, 15.68, 0.0],
+        [1.0, 0.0, 0.0],
+        1.0038,
+    ),
+    row(
+        "mmap random cold",
+        Cache::Cold,
+        false,
+        [15.62, 256.0, 0.0, 256.0, 0.0],
+        [1.0, 0.0, 0.0],
+        16.39,
+    ),
+    row(
+        "dontcache cold",
+        Cache::Cold,
+        false,
+        [256.0, 256.0, 0.0, 376.0, 0.0],
+        [1.0, 0.0, 0.0],
+        1.469,
+    ),
+    row(
+        "dontcache, 6 MiB absent",
+        Cache::Warm,
+        false,
+        [256.0, 256.0, 0.0, 6.0, 250.0],
+        [0.0234, 0.9766, 0.0],
+        0.0234,
+    ),
+    row(
+        "direct, a cached copy ignored",
+        Cache::AsIs,
+        true,
+        [256.0, 256.0, 0.0, 256.0, 256.0],
+        [1.0, 0.0, 0.0],
+        1.0,
+    ),
     row("direct random", Cache::AsIs, true, [15.62, 256.0, 0.0, 15.62, 0.0], [1.0, 0.0, 0.0], 1.0),
     row("sparse, direct", Cache::AsIs, true, [64.0, 64.0, 64.0, 0.0, 0.0], [0.0, 0.0, 1.0], 0.0),
-    row("preallocated and cached", Cache::Warm, false, [64.0, 64.0, 64.0, 0.0, 64.0], [0.0, 0.0, 1.0], 0.0),
+    row(
+        "preallocated and cached",
+        Cache::Warm,
+        false,
+        [64.0, 64.0, 64.0, 0.0, 64.0],
+        [0.0, 0.0, 1.0],
+        0.0,
+    ),
     row("half holes cold", Cache::Cold, false, [64.0, 64.0, 32.0, 32.0, 0.0], [0.5, 0.0, 0.5], 1.0),
     row("half holes warm", Cache::Warm, false, [64.0, 64.0, 32.0, 0.0, 64.0], [0.0, 0.5, 0.5], 0.0),
-    row("half holes, direct random", Cache::AsIs, true, [7.81, 64.0, 3.93, 3.88, 0.0], [0.4968, 0.0, 0.5032], 1.0),
-    row("four passes, first one cold", Cache::AsIs, false, [256.0, 64.0, 0.0, 64.0, 0.0], [0.25, 0.75, 0.0], 0.25),
-    row("four passes, read ahead", Cache::AsIs, false, [256.0, 64.0, 0.0, 128.0, 0.0], [0.5, 0.5, 0.0], 0.5),
-    row("four direct passes", Cache::AsIs, true, [256.0, 64.0, 0.0, 256.0, 0.0], [1.0, 0.0, 0.0], 1.0),
+    row(
+        "half holes, direct random",
+        Cache::AsIs,
+        true,
+        [7.81, 64.0, 3.93, 3.88, 0.0],
+        [0.4968, 0.0, 0.5032],
+        1.0,
+    ),
+    row(
+        "four passes, first one cold",
+        Cache::AsIs,
+        false,
+        [256.0, 64.0, 0.0, 64.0, 0.0],
+        [0.25, 0.75, 0.0],
+        0.25,
+    ),
+    row(
+        "four passes, read ahead",
+        Cache::AsIs,
+        false,
+        [256.0, 64.0, 0.0, 128.0, 0.0],
+        [0.5, 0.5, 0.0],
+        0.5,
+    ),
+    row(
+        "four direct passes",
+        Cache::AsIs,
+        true,
+        [256.0, 64.0, 0.0, 256.0, 0.0],
+        [1.0, 0.0, 0.0],
+        1.0,
+    ),
 ];
 
 fn measured(row: &Row) -> Case {
@@ -74,7 +151,11 @@ fn the_formula_gives_the_measured_rows() {
         }
         assert_eq!(source.unknown, 0.0, "{}", row.what);
         let amplification = verdict.amplification.unwrap_or(0.0);
-        assert!((amplification - row.amplification).abs() < 1e-2, "{}: amplification {amplification}", row.what);
+        assert!(
+            (amplification - row.amplification).abs() < 1e-2,
+            "{}: amplification {amplification}",
+            row.what
+        );
     }
 }
 
@@ -116,7 +197,8 @@ fn passes_that_are_each_prepared_anew_repeat_nothing() {
         });
         assert!(ids(&case).is_empty(), "{:?}", ids(&case));
         assert_eq!(judge(&case.evidence()).source, once.source);
-        // Holes that are not known leave the resident bytes of each preparation as the most that the cache can have given.
+        // Holes that are not known leave the resident bytes of each preparation as the most that
+        // the cache can have given.
         case.target.hole_bytes = None;
         case.each(|t| t.hole_bytes = None);
         assert_eq!(judge(&case.evidence()).source, once.source);
@@ -126,7 +208,10 @@ fn passes_that_are_each_prepared_anew_repeat_nothing() {
 /// The source as device, page cache, hole, unknown; and why.
 fn source(case: &Case) -> ([f64; 4], String) {
     let verdict = judge(&case.evidence());
-    (verdict.source.map_or([-1.0; 4], |s| [s.device, s.page_cache, s.hole, s.unknown]), verdict.source_reason)
+    (
+        verdict.source.map_or([-1.0; 4], |s| [s.device, s.page_cache, s.hole, s.unknown]),
+        verdict.source_reason,
+    )
 }
 
 #[track_caller]
@@ -144,7 +229,11 @@ fn what_cannot_be_known_is_unknown_with_a_reason() {
         case
     };
     expect(&changed(cold(), |c| c.target.remote = true), UNKNOWN, "a server moves the bytes");
-    expect(&changed(cold(), |c| c.target.device_counted = Some(false)), UNKNOWN, "not charged to this process");
+    expect(
+        &changed(cold(), |c| c.target.device_counted = Some(false)),
+        UNKNOWN,
+        "not charged to this process",
+    );
     expect(&changed(cold(), |c| c.each(|t| t.device_bytes = None)), UNKNOWN, "does not tell");
     let blind = changed(cold(), |c| {
         c.target.device_counted = None;

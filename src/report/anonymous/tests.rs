@@ -10,7 +10,10 @@ fn telling() -> Session {
     session.host.name = "secrethost.example".into();
     session.host.boot_id = "secretboot".into();
     session.host.kernel = "6.18-secrethost".into();
-    session.plan.target = TargetSpec::File { path: "/home/secretuser/secret folder/secretfile.img".into(), size: 512 << 20 };
+    session.plan.target = TargetSpec::File {
+        path: "/home/secretuser/secret folder/secretfile.img".into(),
+        size: 512 << 20,
+    };
     session.plan.presets = vec!["secretpreset".into()];
     let text = "cannot read /home/secretuser/secret folder/secretfile.img on secrethost, nor /srv/secretother; see /proc/self/io";
     session.errors[11] = Some(text.into());
@@ -18,9 +21,14 @@ fn telling() -> Session {
     session.plan.skipped[0].reason = text.into();
     sample::warn(&mut session, 1, "told", Severity::Wrong, [text, text, text]);
     let trial = Arc::make_mut(&mut session.trials[0]);
-    trial.evidence.preparation = Some(Prepared::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
+    trial.evidence.preparation =
+        Some(Prepared::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
     trial.evidence.notes.push(Note::FileChanged(text.into()));
-    let far = Some(HostSummary { name: "secretfar".into(), kernel: "6.1".into(), ..HostSummary::default() });
+    let far = Some(HostSummary {
+        name: "secretfar".into(),
+        kernel: "6.1".into(),
+        ..HostSummary::default()
+    });
     let (error, evidence) = (Some("secretpeer:80: refused".into()), vec![text.into()]);
     session.plan.remote = Some("secretpeer:80".parse().unwrap());
     session.plan.probes.push(ProbeCell::new("rtt", [("to", "remote".into())]));
@@ -54,6 +62,12 @@ fn no_format_tells_whose_session_it_is() {
 fn what_was_measured_stays() {
     let session = sample::quick();
     let hidden = anonymous(&session);
-    assert_eq!((&hidden.plan.cells, &hidden.trials, &hidden.verdicts), (&session.plan.cells, &session.trials, &session.verdicts));
-    assert_eq!((is_kernels("vda"), is_kernels("nvme0n1"), is_kernels("vg-anna"), is_kernels("nas:/x")), (true, true, false, false));
+    assert_eq!(
+        (&hidden.plan.cells, &hidden.trials, &hidden.verdicts),
+        (&session.plan.cells, &session.trials, &session.verdicts)
+    );
+    assert_eq!(
+        (is_kernels("vda"), is_kernels("nvme0n1"), is_kernels("vg-anna"), is_kernels("nas:/x")),
+        (true, true, false, false)
+    );
 }

@@ -8,7 +8,8 @@ const WIDTH: usize = 9;
 const WIDE: usize = 21;
 /// A line from here on has room for more.
 const ROOMY: usize = 110;
-/// The scale ends between these ratios: neither is noise made large, nor does one extreme flatten the rest.
+/// The scale ends between these ratios: neither is noise made large, nor does one extreme flatten
+/// the rest.
 const ENDS: (f64, f64) = (1.05, 8.0);
 
 /// From 1 / `end` to `end`.
@@ -20,9 +21,13 @@ pub struct Scale {
 impl Scale {
     /// For these ratios, in lines of so many columns.
     pub fn of(ratios: &[Option<Ratio>], columns: usize) -> Scale {
-        let ends = ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
+        let ends =
+            ratios.iter().flatten().flat_map(|of| [Some(of.ratio), of.low, of.high]).flatten();
         let largest = ends.map(|end| end.ln().abs()).fold(0.0, f64::max);
-        Scale { end: largest.exp().clamp(ENDS.0, ENDS.1), width: if columns >= ROOMY { WIDE } else { WIDTH } }
+        Scale {
+            end: largest.exp().clamp(ENDS.0, ENDS.1),
+            width: if columns >= ROOMY { WIDE } else { WIDTH },
+        }
     }
 
     /// Its ends, for the head of the column: `0.50 2.00`.
@@ -48,7 +53,8 @@ impl Scale {
             if let Some((low, high)) = ratio.interval() {
                 let ((from, before), (to, beyond)) = (self.place(low), self.place(high));
                 bar[from..=to.max(from)].fill(line);
-                // The line must not hide where 1 is: an interval that does not reach it may share its column.
+                // The line must not hide where 1 is: an interval that does not reach it may share
+                // its column.
                 bar[self.width / 2] = one;
                 bar[0] = if before { '<' } else { bar[0] };
                 bar[self.width - 1] = if beyond { '>' } else { bar[self.width - 1] };

@@ -1,4 +1,5 @@
-//! The columns of a comparison: what tells the cells apart, both medians, their ratio, its interval, and what that means.
+//! The columns of a comparison: what tells the cells apart, both medians, their ratio, its
+//! interval, and what that means.
 
 use super::bar::Scale;
 use crate::analysis::{Outcome, Pair, ProbePair, SummaryOf, times};
@@ -13,7 +14,8 @@ use crate::units::column::{self, PER_SECOND, aligned};
 /// The rank of the column of drawn intervals.
 pub const DRAWN: u8 = 2;
 
-/// The cells of a comparison in this order; the bar is the column of rank 2, the outcome the last one.
+/// The cells of a comparison in this order; the bar is the column of rank 2, the outcome the last
+/// one.
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
@@ -21,7 +23,10 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let mut columns: Vec<Column> = axes::AXES
         .iter()
         .filter(|axis| axis.varies(jobs()))
-        .map(|axis| Column { right: axis.number, ..Column::words(axis.name, 0, jobs().map(axis.value).collect()) })
+        .map(|axis| Column {
+            right: axis.number,
+            ..Column::words(axis.name, 0, jobs().map(axis.value).collect())
+        })
         .collect();
     columns.extend(medians(pairs, letter, look));
     columns.extend(judged(&ratios, &outcomes, letter, look));
@@ -30,7 +35,9 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
 
 /// The columns of probes: each pair has its own unit.
 pub fn probed(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
-    let words = |title: &str, of: &dyn Fn(&ProbePair) -> String| Column::words(title, 0, pairs.iter().map(of).collect());
+    let words = |title: &str, of: &dyn Fn(&ProbePair) -> String| {
+        Column::words(title, 0, pairs.iter().map(of).collect())
+    };
     let mut columns = vec![words("probe", &|pair| pair.cell.probe.clone())];
     if pairs.iter().any(|pair| !pair.cell.params.is_empty()) {
         columns.push(words("parameters", &|pair| pair.cell.parameters()));
@@ -45,11 +52,19 @@ pub fn probed(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
 }
 
 /// The ratio, its interval in figures and as a bar, and what it means.
-fn judged(ratios: &[Option<Ratio>], outcomes: &[Outcome], letter: &str, look: &Look) -> Vec<Column> {
-    let of = |text: fn(&Ratio) -> String| ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect();
+fn judged(
+    ratios: &[Option<Ratio>],
+    outcomes: &[Outcome],
+    letter: &str,
+    look: &Look,
+) -> Vec<Column> {
+    let of = |text: fn(&Ratio) -> String| {
+        ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect()
+    };
     let scale = Scale::of(ratios, look.width);
     let bars = ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.ascii)).collect();
-    let outcomes = outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
+    let outcomes =
+        outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
     vec![
         Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))),
         Column::numbers("95 %", "", 1, of(interval)),
@@ -84,14 +99,19 @@ fn style(outcome: Outcome) -> Style {
 /// Both medians in one unit, or each with its own where some cells move no bytes.
 fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let sides: [fn(&Pair) -> Option<SummaryOf>; 2] = [|pair| pair.base, |pair| pair.other];
-    let all: Vec<SummaryOf> = pairs.iter().flat_map(|pair| [pair.base, pair.other]).flatten().collect();
+    let all: Vec<SummaryOf> =
+        pairs.iter().flat_map(|pair| [pair.base, pair.other]).flatten().collect();
     let calls = all.first().is_some_and(|of| of.unit == "1/s");
     let alike = all.windows(2).all(|two| two[0].unit == two[1].unit);
-    let unit = column::unit(all.iter().map(|of| of.summary.median), if calls { PER_SECOND } else { look.unit.units() });
+    let unit = column::unit(
+        all.iter().map(|of| of.summary.median),
+        if calls { PER_SECOND } else { look.unit.units() },
+    );
     let column = |(title, side): (&str, fn(&Pair) -> Option<SummaryOf>)| {
         let figures = pairs.iter().map(|pair| side(pair));
         if alike {
-            let values: Vec<Option<f64>> = figures.map(|of| of.map(|of| of.summary.median)).collect();
+            let values: Vec<Option<f64>> =
+                figures.map(|of| of.map(|of| of.summary.median)).collect();
             return Column::numbers(title, unit.1, 3, aligned(&values, unit.0));
         }
         Column::numbers(title, "", 3, figures.map(|of| of.map_or("-".into(), own_unit)).collect())

@@ -1,4 +1,5 @@
-//! The ruling of a gate, for people: the cells that are slower, those without an answer, and the sum.
+//! The ruling of a gate, for people: the cells that are slower, those without an answer, and the
+//! sum.
 
 use super::table::LISTED;
 use crate::analysis::{Ruling, times};
@@ -11,7 +12,9 @@ pub fn ruling(ruling: &Ruling, look: &Look) -> String {
     let mut page = Page { look, lines: Vec::new() };
     for pair in ruling.slower.iter().take(LISTED) {
         let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {
-            Some((low, high)) => format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high)),
+            Some((low, high)) => {
+                format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high))
+            }
             None => format!(" {}x", times(ratio.ratio)),
         });
         page.paragraph("slower: ", Style::Yellow, &(pair.cell.label() + &ratio));
@@ -19,7 +22,8 @@ pub fn ruling(ruling: &Ruling, look: &Look) -> String {
     for open in ruling.open.iter().take(LISTED) {
         page.paragraph("not judged: ", Style::Red, &format!("{}: {}", open.cell.label(), open.why));
     }
-    let more = ruling.slower.len().saturating_sub(LISTED) + ruling.open.len().saturating_sub(LISTED);
+    let more =
+        ruling.slower.len().saturating_sub(LISTED) + ruling.open.len().saturating_sub(LISTED);
     if more > 0 {
         page.plain(&format!("and {more} more"));
     }

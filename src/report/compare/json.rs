@@ -7,8 +7,12 @@ use crate::analysis::Comparison;
 use crate::report::Look;
 use crate::report::pretty::pretty;
 
-pub const FORMAT: ComparisonFormat =
-    ComparisonFormat { id: "json", about: "one document for programs; its schema is in assets/", extension: "json", write };
+pub const FORMAT: ComparisonFormat = ComparisonFormat {
+    id: "json",
+    about: "one document for programs; its schema is in assets/",
+    extension: "json",
+    write,
+};
 
 fn write(comparison: &Comparison, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     pretty(comparison, out)?;

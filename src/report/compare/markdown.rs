@@ -1,4 +1,5 @@
-//! The comparison as Markdown, ready for a pull request: the sum first, then the cells, then what else could be the cause.
+//! The comparison as Markdown, ready for a pull request: the sum first, then the cells, then what
+//! else could be the cause.
 
 use std::io::{self, Write};
 
@@ -11,20 +12,31 @@ use crate::report::markdown::{escaped, line, table};
 use crate::report::table::axes;
 use crate::report::table::below::safe;
 
-pub const FORMAT: ComparisonFormat =
-    ComparisonFormat { id: "markdown", about: "sum, cells and differences, for a pull request", extension: "md", write };
+pub const FORMAT: ComparisonFormat = ComparisonFormat {
+    id: "markdown",
+    about: "sum, cells and differences, for a pull request",
+    extension: "md",
+    write,
+};
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let text = |body: &str| escaped(&safe(body, look));
-    let sides = std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side));
-    let sides: Vec<String> = sides.map(|side| format!("- **{}**: {}", text(&side.letter), text(&about(side)))).collect();
+    let sides =
+        std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side));
+    let sides: Vec<String> =
+        sides.map(|side| format!("- **{}**: {}", text(&side.letter), text(&about(side)))).collect();
     if let [other] = &comparison.others[..] {
         writeln!(out, "**{}**\n\n{}", text(&other.said()), sides.join("\n"))?;
         return versus(other, look, out);
     }
     writeln!(out, "{}", sides.join("\n"))?;
     for other in &comparison.others {
-        writeln!(out, "\n### {} against A\n\n**{}**", text(&other.side.letter), text(&other.said()))?;
+        writeln!(
+            out,
+            "\n### {} against A\n\n**{}**",
+            text(&other.side.letter),
+            text(&other.said())
+        )?;
         versus(other, look, out)?;
     }
     Ok(())
@@ -34,13 +46,16 @@ fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let text = |body: &str| escaped(&safe(body, look));
     let pairs = sorted(&versus.cells).0;
     if !pairs.is_empty() {
-        let constants = axes::constants_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>(), true);
+        let constants =
+            axes::constants_of(&pairs.iter().map(|pair| &pair.cell).collect::<Vec<_>>(), true);
         if !constants.is_empty() {
             writeln!(out, "\nCells: {}.", text(&constants))?;
         }
         // The drawn intervals are for places where all letters are equally wide.
-        let columns: Vec<_> =
-            columns::columns(&pairs, &versus.side.letter, look).into_iter().filter(|c| c.rank != columns::DRAWN).collect();
+        let columns: Vec<_> = columns::columns(&pairs, &versus.side.letter, look)
+            .into_iter()
+            .filter(|c| c.rank != columns::DRAWN)
+            .collect();
         writeln!(out)?;
         table(&columns, pairs.len(), out)?;
     }
@@ -51,26 +66,53 @@ fn versus(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         table(&columns, versus.probes.len(), out)?;
     }
-    let of_jobs = unjudged(&versus.cells, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
-    let of_probes = unjudged(&versus.probes, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
-    let reasons = of_jobs.into_iter().chain(of_probes).map(|(outcome, cells, why)| format!("{}: {cells}: {why}", outcome.name()));
-    let alone = partnerless(&versus.alone, Job::label).chain(partnerless(&versus.probes_alone, ProbeCell::label));
+    let of_jobs =
+        unjudged(&versus.cells, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
+    let of_probes =
+        unjudged(&versus.probes, |pair| (pair.outcome, pair.reason.as_deref(), pair.cell.label()));
+    let reasons = of_jobs
+        .into_iter()
+        .chain(of_probes)
+        .map(|(outcome, cells, why)| format!("{}: {cells}: {why}", outcome.name()));
+    let alone = partnerless(&versus.alone, Job::label)
+        .chain(partnerless(&versus.probes_alone, ProbeCell::label));
     let beside = versus.beside.iter().take(LISTED).map(|laid| laid.told(&versus.side.letter));
     let beside = beside.map(|(cell, both)| format!("not the same job: {cell}: {both}"));
-    let lines: Vec<String> = reasons.chain(beside).chain(alone.map(|(whose, cell)| whose + &cell)).collect();
+    let lines: Vec<String> =
+        reasons.chain(beside).chain(alone.map(|(whose, cell)| whose + &cell)).collect();
     if !lines.is_empty() {
         writeln!(out)?;
     }
     lines.iter().try_for_each(|line| writeln!(out, "- {}", text(line)))
 }
 
-fn differences(differences: &[Difference], letter: &str, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn differences(
+    differences: &[Difference],
+    letter: &str,
+    look: &Look,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if differences.is_empty() {
-        return writeln!(out, "\nA and {} have settings, host, kernel, file and warnings in common.", escaped(letter));
+        return writeln!(
+            out,
+            "\nA and {} have settings, host, kernel, file and warnings in common.",
+            escaped(letter)
+        );
     }
-    writeln!(out, "\n{}\n{}", line(["What differs", "", "A", letter].map(escaped).to_vec()), line(vec!["---".into(); 4]))?;
+    writeln!(
+        out,
+        "\n{}\n{}",
+        line(["What differs", "", "A", letter].map(escaped).to_vec()),
+        line(vec!["---".into(); 4])
+    )?;
     for Difference { about, what, base, other } in differences {
-        writeln!(out, "{}", line([about, what.as_str(), base, other].map(|part| escaped(&safe(part, look))).to_vec()))?;
+        writeln!(
+            out,
+            "{}",
+            line(
+                [about, what.as_str(), base, other].map(|part| escaped(&safe(part, look))).to_vec()
+            )
+        )?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Sessions against each other, in each format. A new one is one file and its entry in [`COMPARISONS`].
+//! Sessions against each other, in each format. A new one is one file and its entry in
+//! [`COMPARISONS`].
 
 mod bar;
 mod columns;
@@ -44,5 +45,8 @@ pub fn comparison_text(comparison: &Comparison, look: &Look) -> String {
 /// # Errors
 /// There is none of that name.
 pub fn comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unknown> {
-    COMPARISONS.iter().find(|f| f.id == id).ok_or_else(|| nearest("format of a comparison", id, COMPARISONS.iter().map(|f| f.id)))
+    COMPARISONS
+        .iter()
+        .find(|f| f.id == id)
+        .ok_or_else(|| nearest("format of a comparison", id, COMPARISONS.iter().map(|f| f.id)))
 }

@@ -43,9 +43,15 @@ fn every() -> Vec<Vec<Session>> {
 
 #[test]
 fn comparisons_at_80_columns() {
-    insta::assert_snapshot!("changed_80", show(&[sample::quick(), changed()], Look::default()).join("\n"));
+    insta::assert_snapshot!(
+        "changed_80",
+        show(&[sample::quick(), changed()], Look::default()).join("\n")
+    );
     let ascii = Look { ascii: true, ..Look::default() };
-    insta::assert_snapshot!("troubled_80_ascii", show(&[sample::quick(), sample::troubled(), sample::axes()], ascii).join("\n"));
+    insta::assert_snapshot!(
+        "troubled_80_ascii",
+        show(&[sample::quick(), sample::troubled(), sample::axes()], ascii).join("\n")
+    );
 }
 
 #[test]
@@ -53,7 +59,12 @@ fn any_sessions_fit_any_width() {
     for sessions in every() {
         for (width, ascii) in [(80, false), (80, true), (140, true)] {
             for line in show(&sessions, Look { width, ascii, ..Look::default() }) {
-                assert!(text::width(&line) <= width && !line.ends_with(' ') && (!ascii || line.is_ascii()), "{line:?}");
+                assert!(
+                    text::width(&line) <= width
+                        && !line.ends_with(' ')
+                        && (!ascii || line.is_ascii()),
+                    "{line:?}"
+                );
             }
         }
     }
@@ -62,51 +73,86 @@ fn any_sessions_fit_any_width() {
 #[test]
 fn every_format_is_listed_once_and_ends_its_last_line() {
     for (at, format) in COMPARISONS.iter().enumerate() {
-        assert!(std::ptr::eq(comparison_format(format.id).unwrap(), &COMPARISONS[at]), "{}", format.id);
-        assert!(!format.about.is_empty() && format.about.len() <= 80 && !format.extension.starts_with('.'), "{}", format.id);
+        assert!(
+            std::ptr::eq(comparison_format(format.id).unwrap(), &COMPARISONS[at]),
+            "{}",
+            format.id
+        );
+        assert!(
+            !format.about.is_empty()
+                && format.about.len() <= 80
+                && !format.extension.starts_with('.'),
+            "{}",
+            format.id
+        );
         for sessions in every() {
             let text = written(&sessions, format.id, Look::default());
             assert!(
-                text.ends_with('\n') && !text.ends_with("\n\n") && !text.contains(|c: char| c.is_control() && c != '\n'),
+                text.ends_with('\n')
+                    && !text.ends_with("\n\n")
+                    && !text.contains(|c: char| c.is_control() && c != '\n'),
                 "{}",
                 format.id
             );
         }
     }
-    assert!(comparison_format("markdwn").err().unwrap().to_string().contains("did you mean markdown"));
+    assert!(
+        comparison_format("markdwn").err().unwrap().to_string().contains("did you mean markdown")
+    );
 }
 
 #[test]
 fn markdown_is_ready_to_paste() {
-    insta::assert_snapshot!("changed_markdown", written(&[sample::quick(), changed()], "markdown", Look::default()));
+    insta::assert_snapshot!(
+        "changed_markdown",
+        written(&[sample::quick(), changed()], "markdown", Look::default())
+    );
     insta::assert_snapshot!(
         "troubled_markdown",
-        written(&[sample::quick(), sample::troubled(), sample::every()], "markdown", Look::default())
+        written(
+            &[sample::quick(), sample::troubled(), sample::every()],
+            "markdown",
+            Look::default()
+        )
     );
     for sessions in every() {
         let text = written(&sessions, "markdown", Look::default());
         // Each table has as many bars in every line, as GitHub wants it.
         let bars = |line: &str| line.replace("\\\\", "").replace("\\|", "").matches('|').count();
         for table in text.split("\n\n").filter(|part| part.starts_with("| ")) {
-            let lines: Vec<&str> = table.lines().take_while(|line| line.starts_with("| ")).collect();
-            assert!(lines.len() > 2 && lines.iter().all(|line| bars(line) == bars(lines[0])), "{table}");
+            let lines: Vec<&str> =
+                table.lines().take_while(|line| line.starts_with("| ")).collect();
+            assert!(
+                lines.len() > 2 && lines.iter().all(|line| bars(line) == bars(lines[0])),
+                "{table}"
+            );
         }
     }
 }
 
 #[test]
 fn the_schema_is_one_and_describes_every_comparison() {
-    let (own, other): (Value, Value) = (serde_json::from_str(COMPARISON_SCHEMA).unwrap(), serde_json::from_str(SCHEMA).unwrap());
+    let (own, other): (Value, Value) =
+        (serde_json::from_str(COMPARISON_SCHEMA).unwrap(), serde_json::from_str(SCHEMA).unwrap());
     assert!(jsonschema::meta::is_valid(&own));
-    let registry = jsonschema::Registry::new().add("json-schema:///iotui-1.schema.json", other).unwrap().prepare().unwrap();
+    let registry = jsonschema::Registry::new()
+        .add("json-schema:///iotui-1.schema.json", other)
+        .unwrap()
+        .prepare()
+        .unwrap();
     let schema = jsonschema::options().with_registry(&registry).build(&own).unwrap();
     for sessions in every() {
-        let document: Value = serde_json::from_str(&written(&sessions, "json", Look::default())).unwrap();
-        let faults: Vec<String> = schema.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let document: Value =
+            serde_json::from_str(&written(&sessions, "json", Look::default())).unwrap();
+        let faults: Vec<String> = schema
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
         assert_eq!(faults, Vec::<String>::new());
     }
     let sessions = [sample::quick(), changed(), sample::troubled()];
-    let document: Value = serde_json::from_str(&written(&sessions, "json", Look::default())).unwrap();
+    let document: Value =
+        serde_json::from_str(&written(&sessions, "json", Look::default())).unwrap();
     assert!(schema.is_valid(&document));
     for path in [
         "",
@@ -118,14 +164,19 @@ fn the_schema_is_one_and_describes_every_comparison() {
         "/others/0/differences/0",
         "/others/1/alone/0",
     ] {
-        let keys: Vec<String> = document.pointer(path).and_then(Value::as_object).unwrap().keys().cloned().collect();
+        let keys: Vec<String> =
+            document.pointer(path).and_then(Value::as_object).unwrap().keys().cloned().collect();
         for key in keys {
             let mut less = document.clone();
             less.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(&key);
             assert!(!schema.is_valid(&less), "{path}/{key} can be left out");
         }
     }
-    for (path, value) in [("/schema", "iotui-compare/2"), ("/others/0/cells/0/outcome", "better"), ("/others/0/side/letter", "b")] {
+    for (path, value) in [
+        ("/schema", "iotui-compare/2"),
+        ("/others/0/cells/0/outcome", "better"),
+        ("/others/0/side/letter", "b"),
+    ] {
         let mut wrong = document.clone();
         *wrong.pointer_mut(path).unwrap() = value.into();
         assert!(!schema.is_valid(&wrong), "{path}");

@@ -32,7 +32,11 @@ fn show(session: &Session) -> String {
 fn every_row_has_the_columns_of_the_header() {
     for (name, session) in sample::all() {
         let rows = read(&show(&session));
-        assert_eq!(rows.len(), analysis::results(&session).len() + analysis::probes(&session).len() + 1, "{name}");
+        assert_eq!(
+            rows.len(),
+            analysis::results(&session).len() + analysis::probes(&session).len() + 1,
+            "{name}"
+        );
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{name}");
     }
 }
@@ -50,8 +54,17 @@ fn figures_are_exact_and_unknown_is_empty() {
     let field = |name: &str| rows[1][rows[0].iter().position(|n| n == name).unwrap()].clone();
     let median = analysis::results(&session)[0].throughput.unwrap().summary.median;
     assert_eq!(field("throughput_median_bytes_per_second").parse(), Ok(median));
-    assert_eq!((field("throughput_low_bytes_per_second").as_str(), field("latency_p50_nanoseconds").as_str()), ("", ""));
-    assert_eq!((field("count").as_str(), field("data_xor").as_str(), field("source_device").as_str()), ("0", "5eed0001", ""));
+    assert_eq!(
+        (
+            field("throughput_low_bytes_per_second").as_str(),
+            field("latency_p50_nanoseconds").as_str()
+        ),
+        ("", "")
+    );
+    assert_eq!(
+        (field("count").as_str(), field("data_xor").as_str(), field("source_device").as_str()),
+        ("0", "5eed0001", "")
+    );
 }
 
 #[test]
@@ -70,7 +83,8 @@ fn hostile_text_stays_one_field_and_is_no_formula() {
 fn what_a_trial_did_has_columns() {
     let session = sample::measured();
     let (rows, results) = (read(&show(&session)), analysis::results(&session));
-    let field = |row: usize, name: &str| rows[row][rows[0].iter().position(|n| n == name).unwrap()].clone();
+    let field =
+        |row: usize, name: &str| rows[row][rows[0].iter().position(|n| n == name).unwrap()].clone();
     for (at, result) in results.iter().enumerate() {
         assert_eq!(result.cell.count, None, "calibrated");
         let all = |name: &str| -> f64 { field(at + 1, name).parse().unwrap() };

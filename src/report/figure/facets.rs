@@ -18,7 +18,8 @@ pub struct Part {
     pub word: fn(&Job) -> String,
     /// Makes the first job like the second in it.
     level: fn(&mut Job, &Job),
-    /// How much worse a split by it reads than one by another part: ways are compared within a panel.
+    /// How much worse a split by it reads than one by another part: ways are compared within a
+    /// panel.
     cost: usize,
 }
 
@@ -29,23 +30,48 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
 /// In the order in which a name has them; what is last is left out first where a name needs it not.
 pub static PARTS: [Part; 14] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
-    part(16, |j| if j.cache == Cache::AsIs { String::new() } else { j.cache.to_string() }, |a, b| a.cache = b.cache),
+    part(
+        16,
+        |j| if j.cache == Cache::AsIs { String::new() } else { j.cache.to_string() },
+        |a, b| a.cache = b.cache,
+    ),
     part(0, |j| units::show_bytes(j.block), |a, b| a.block = b.block),
-    part(0, |j| if j.span == 0 { String::new() } else { units::show_bytes(j.span) }, |a, b| a.span = b.span),
-    part(0, |j| if j.threads == 1 { "1 thread".into() } else { format!("{} threads", j.threads) }, |a, b| a.threads = b.threads),
+    part(
+        0,
+        |j| if j.span == 0 { String::new() } else { units::show_bytes(j.span) },
+        |a, b| a.span = b.span,
+    ),
+    part(
+        0,
+        |j| if j.threads == 1 { "1 thread".into() } else { format!("{} threads", j.threads) },
+        |a, b| a.threads = b.threads,
+    ),
     part(0, |j| format!("depth {}", j.depth), |a, b| a.depth = b.depth),
     part(0, |j| j.pattern.to_string(), |a, b| a.pattern = b.pattern),
-    part(0, |j| j.mix.map_or_else(String::new, |mix| format!("{mix} % reads")), |a, b| a.mix = b.mix),
+    part(
+        0,
+        |j| j.mix.map_or_else(String::new, |mix| format!("{mix} % reads")),
+        |a, b| a.mix = b.mix,
+    ),
     part(0, |j| (if j.direct { "direct" } else { "buffered" }).into(), |a, b| a.direct = b.direct),
     part(
         0,
-        |j| format!("CPU caches {}", if j.cpu_cache == CpuCache::Flush { "emptied" } else { "kept" }),
+        |j| {
+            format!(
+                "CPU caches {}",
+                if j.cpu_cache == CpuCache::Flush { "emptied" } else { "kept" }
+            )
+        },
         |a, b| a.cpu_cache = b.cpu_cache,
     ),
     part(0, |j| format!("sync {}", j.sync), |a, b| a.sync = b.sync),
     part(0, |j| (if j.xor { "with XOR" } else { "without XOR" }).into(), |a, b| a.xor = b.xor),
     part(0, count, |a, b| a.count = b.count),
-    part(0, |j| if j.op == Op::Read { String::new() } else { j.action().to_string() }, |a, b| (a.op, a.writes) = (b.op, b.writes)),
+    part(
+        0,
+        |j| if j.op == Op::Read { String::new() } else { j.action().to_string() },
+        |a, b| (a.op, a.writes) = (b.op, b.writes),
+    ),
 ];
 
 /// The place of the page cache in [`PARTS`]: it is told by the dashes of a line.
@@ -63,7 +89,8 @@ fn count(job: &Job) -> String {
 
 /// The parts in which these jobs differ.
 fn varying(jobs: &[Job]) -> Vec<usize> {
-    let differ = |part: &Part| jobs.windows(2).any(|two| (part.word)(&two[0]) != (part.word)(&two[1]));
+    let differ =
+        |part: &Part| jobs.windows(2).any(|two| (part.word)(&two[0]) != (part.word)(&two[1]));
     (0..PARTS.len()).filter(|at| differ(&PARTS[*at])).collect()
 }
 
@@ -85,7 +112,8 @@ fn named(jobs: &[Job], always: &[usize]) -> Vec<String> {
     let mut parts = varying(jobs);
     parts.extend(always.iter().filter(|part| !parts.contains(part)).copied().collect::<Vec<_>>());
     parts.sort_unstable();
-    let count = |parts: &[usize]| jobs.iter().map(|job| words(job, parts)).collect::<HashSet<_>>().len();
+    let count =
+        |parts: &[usize]| jobs.iter().map(|job| words(job, parts)).collect::<HashSet<_>>().len();
     let needed = count(&parts);
     // What the others say already, as the operation of a backend that has only one.
     for part in (2..PARTS.len()).rev().filter(|part| !always.contains(part)) {
@@ -98,8 +126,12 @@ fn named(jobs: &[Job], always: &[usize]) -> Vec<String> {
         parts.insert(0, 0);
     }
     let name = |job: &Job| {
-        let cache = parts.contains(&CACHE).then(|| (PARTS[CACHE].word)(job)).filter(|word| !word.is_empty());
-        let first = [Some((PARTS[0].word)(job)), cache].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let cache = parts
+            .contains(&CACHE)
+            .then(|| (PARTS[CACHE].word)(job))
+            .filter(|word| !word.is_empty());
+        let first =
+            [Some((PARTS[0].word)(job)), cache].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let rest: Vec<usize> = parts.iter().copied().filter(|part| *part > CACHE).collect();
         std::iter::once(first).chain(words(job, &rest)).collect::<Vec<_>>().join(", ")
     };
@@ -113,7 +145,8 @@ fn levelled(job: &Job, parts: &[usize], like: &Job) -> Job {
     job
 }
 
-/// Which panel each curve is on, the titles of the panels, and the curves' jobs as they are compared across panels.
+/// Which panel each curve is on, the titles of the panels, and the curves' jobs as they are
+/// compared across panels.
 pub struct Split {
     pub panel: Vec<usize>,
     pub titles: Vec<String>,
@@ -123,13 +156,19 @@ pub struct Split {
 /// The panels of the curves with these jobs, each once.
 pub fn split(jobs: &[Job]) -> Split {
     if fits(jobs) {
-        return Split { panel: vec![0; jobs.len()], titles: vec![String::new()], jobs: jobs.to_vec() };
+        return Split {
+            panel: vec![0; jobs.len()],
+            titles: vec![String::new()],
+            jobs: jobs.to_vec(),
+        };
     }
     let own = varying(jobs);
     let best = subsets(&own)
         .into_iter()
         .filter_map(|parts| Some((panels(jobs, &parts)?, parts)))
-        .min_by_key(|(count, parts)| count + parts.iter().map(|part| PARTS[*part].cost).sum::<usize>() + parts.len());
+        .min_by_key(|(count, parts)| {
+            count + parts.iter().map(|part| PARTS[*part].cost).sum::<usize>() + parts.len()
+        });
     let Some((_, parts)) = best else { return in_turn(jobs) };
     let mut titles: Vec<String> = Vec::new();
     let panel = jobs.iter().map(|job| place(&mut titles, words(job, &parts).join(", "))).collect();
@@ -140,7 +179,11 @@ pub fn split(jobs: &[Job]) -> Split {
 fn in_turn(jobs: &[Job]) -> Split {
     let panel: Vec<usize> = (0..jobs.len()).map(|at| at / WAYS).collect();
     let count = panel.last().map_or(0, |last| last + 1);
-    Split { panel, titles: (1..=count).map(|at| format!("{at} of {count}")).collect(), jobs: jobs.to_vec() }
+    Split {
+        panel,
+        titles: (1..=count).map(|at| format!("{at} of {count}")).collect(),
+        jobs: jobs.to_vec(),
+    }
 }
 
 /// The place of a text in a list that it is added to where it is new.
@@ -152,7 +195,8 @@ pub fn place(list: &mut Vec<String>, text: String) -> usize {
 }
 
 fn fits(jobs: &[Job]) -> bool {
-    let ways: HashSet<Job> = jobs.iter().map(|job| Job { cache: Cache::AsIs, ..job.clone() }).collect();
+    let ways: HashSet<Job> =
+        jobs.iter().map(|job| Job { cache: Cache::AsIs, ..job.clone() }).collect();
     ways.len() <= WAYS && jobs.len() <= CURVES
 }
 
@@ -169,7 +213,8 @@ fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// How many panels a split by these parts has; `None` where one would still be too full, or they would be too many.
+/// How many panels a split by these parts has; `None` where one would still be too full, or they
+/// would be too many.
 fn panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
     let mut titles: Vec<String> = Vec::new();
     let mut on: Vec<Vec<Job>> = Vec::new();

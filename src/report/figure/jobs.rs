@@ -1,9 +1,13 @@
-//! The figures of jobs: along what their curves run, which cells share a figure, and what each figure shows.
+//! The figures of jobs: along what their curves run, which cells share a figure, and what each
+//! figure shows.
 
 use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, place};
-use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about, drawable};
+use super::{
+    Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about,
+    drawable,
+};
 use crate::analysis;
 use crate::analysis::{Axis, Bounds, CellResult, Estimated, SummaryOf};
 use crate::plan::{Cache, Job};
@@ -13,13 +17,16 @@ use crate::session::Session;
 use crate::units::column::{PER_SECOND, TIME, Unit};
 use crate::units::{show_count, ticks};
 
-/// Estimates above what was measured by more than this would press it flat; on a logarithmic scale there is more room.
+/// Estimates above what was measured by more than this would press it flat; on a logarithmic scale
+/// there is more room.
 const FAR: f64 = 2.0;
 const FAR_LOG: f64 = 10.0;
 
 /// The results that can be drawn, by their place.
 pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Group> {
-    let mut rest: Vec<usize> = (0..results.len()).filter(|of| results[*of].error.is_none() && results[*of].operations.is_some()).collect();
+    let mut rest: Vec<usize> = (0..results.len())
+        .filter(|of| results[*of].error.is_none() && results[*of].operations.is_some())
+        .collect();
     let mut groups = Vec::new();
     while let Some((axis, own)) = lines(results, &rest) {
         rest.retain(|of| !own.contains(of));
@@ -29,7 +36,8 @@ pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Gro
     groups
 }
 
-/// The axis along which most of these cells can be joined to curves, and those cells; `None` where no two can.
+/// The axis along which most of these cells can be joined to curves, and those cells; `None` where
+/// no two can.
 fn lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)> {
     let along = |axis: Axis| {
         let mut lines: HashMap<Job, Vec<(u64, usize)>> = HashMap::new();
@@ -56,10 +64,13 @@ fn lines(results: &[CellResult], of: &[usize]) -> Option<(Axis, HashSet<usize>)>
     best.map(|(_, _, axis, own)| (axis, own))
 }
 
-/// The job without its place on the axis. Where the file is no longer than what is read of it, its size is no other thing than the count.
+/// The job without its place on the axis. Where the file is no longer than what is read of it, its
+/// size is no other thing than the count.
 fn line(axis: Axis, cell: &Job) -> Job {
     let mut job = axis.without(cell);
-    if axis == Axis::Count && cell.count.is_some_and(|count| count.checked_mul(cell.block) == Some(cell.span)) {
+    if axis == Axis::Count
+        && cell.count.is_some_and(|count| count.checked_mul(cell.block) == Some(cell.span))
+    {
         job.span = 0;
     }
     job
@@ -91,7 +102,13 @@ impl Curves {
         cells.iter_mut().for_each(|cells| cells.sort_by_key(|of| axis.of(&results[*of].cell)));
         let split = facets::split(&jobs);
         let names = facets::names(&split.jobs);
-        let ways = facets::names(&split.jobs.iter().map(|job| Job { cache: Cache::AsIs, ..job.clone() }).collect::<Vec<_>>());
+        let ways = facets::names(
+            &split
+                .jobs
+                .iter()
+                .map(|job| Job { cache: Cache::AsIs, ..job.clone() })
+                .collect::<Vec<_>>(),
+        );
         let (mut looks, mut shown, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         let key = (0..jobs.len()).map(|at| {
             let look = place(&mut looks, ways[at].clone());
@@ -116,10 +133,18 @@ struct Wanted<'a> {
     again: bool,
 }
 
-fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<usize>, look: &Look) -> Option<Group> {
+fn group(
+    session: &Session,
+    results: &[CellResult],
+    axis: Axis,
+    own: &HashSet<usize>,
+    look: &Look,
+) -> Option<Group> {
     let curves = Curves::of(results, axis, own);
     let counts = axis == Axis::Count;
-    let some = |value: &dyn Fn(&CellResult) -> Option<Span>| own.iter().any(|of| value(&results[*of]).is_some());
+    let some = |value: &dyn Fn(&CellResult) -> Option<Span>| {
+        own.iter().any(|of| value(&results[*of]).is_some())
+    };
     let rate = |result: &CellResult| result.throughput.map(span).filter(drawable);
     let calls = |result: &CellResult| result.operations.map(span).filter(drawable);
     let bare = |result: &CellResult| calls(result).filter(|_| result.throughput.is_none());
@@ -130,7 +155,8 @@ fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<us
     let wanted = |metric, title, units, value, again| Wanted { metric, title, units, value, again };
     let (bytes, moves) = (look.unit.units(), some(&rate));
     let throughput = wanted(Metric::Throughput, "Throughput", bytes, &rate, counts);
-    let all_calls = wanted(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
+    let all_calls =
+        wanted(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
     let bare_calls = wanted(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
     let times = wanted(Metric::Latency, "Latency of one operation", TIME, &latency, false);
     // What moves no bytes has a figure of its own and takes none from the others.
@@ -140,19 +166,30 @@ fn group(session: &Session, results: &[CellResult], axis: Axis, own: &HashSet<us
         _ => vec![&throughput, &all_calls, &times],
     };
     let bounds = Bounds::of(session);
-    let figures: Vec<Figure> = order.into_iter().filter_map(|one| one.figure(results, axis, &curves, &bounds, look)).collect();
+    let figures: Vec<Figure> = order
+        .into_iter()
+        .filter_map(|one| one.figure(results, axis, &curves, &bounds, look))
+        .collect();
     let title = figures.first()?.title.clone();
     Some(Group { title, keys: curves.keys, figures, bars: None })
 }
 
 impl Wanted<'_> {
-    fn figure(&self, results: &[CellResult], axis: Axis, curves: &Curves, bounds: &Bounds, look: &Look) -> Option<Figure> {
+    fn figure(
+        &self,
+        results: &[CellResult],
+        axis: Axis,
+        curves: &Curves,
+        bounds: &Bounds,
+        look: &Look,
+    ) -> Option<Figure> {
         let (mut panels, cells) = self.make_panels(results, axis, curves);
         let mut scale = Scale::of(points(&panels).map(|point| point.span), look.scale, self.units)?;
         if self.metric == Metric::Throughput {
             let far = if scale.log { FAR_LOG } else { FAR };
             add_expected(&mut panels, &cells, axis, bounds, far);
-            let lines = panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
+            let lines =
+                panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
             let lines = lines.map(|(_, rate)| (*rate, *rate, *rate));
             let all: Vec<Span> = points(&panels).map(|point| point.span).chain(lines).collect();
             scale = Scale::of(all, look.scale, self.units)?;
@@ -162,7 +199,11 @@ impl Wanted<'_> {
         Some(Figure {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
-            about: if self.metric == Metric::Latency { "p50, the line up to p99" } else { about(points(&panels)) },
+            about: if self.metric == Metric::Latency {
+                "p50, the line up to p99"
+            } else {
+                about(points(&panels))
+            },
             units: self.units,
             across: across(axis, &places),
             scale,
@@ -173,12 +214,22 @@ impl Wanted<'_> {
     }
 
     /// The panels with their curves, and the cells of each.
-    fn make_panels<'r>(&self, results: &'r [CellResult], axis: Axis, curves: &Curves) -> (Vec<Panel>, Vec<Vec<&'r Job>>) {
-        let empty = |title: &String| Panel { title: title.clone(), curves: Vec::new(), expected: Vec::new() };
+    fn make_panels<'r>(
+        &self,
+        results: &'r [CellResult],
+        axis: Axis,
+        curves: &Curves,
+    ) -> (Vec<Panel>, Vec<Vec<&'r Job>>) {
+        let empty = |title: &String| Panel {
+            title: title.clone(),
+            curves: Vec::new(),
+            expected: Vec::new(),
+        };
         let mut panels: Vec<Panel> = curves.split.titles.iter().map(empty).collect();
         let mut cells = vec![Vec::new(); panels.len()];
         for (at, own) in curves.cells.iter().enumerate() {
-            let points: Vec<Point> = own.iter().filter_map(|of| self.point(&results[*of], *of, axis)).collect();
+            let points: Vec<Point> =
+                own.iter().filter_map(|of| self.point(&results[*of], *of, axis)).collect();
             if !points.is_empty() {
                 let panel = curves.split.panel[at];
                 panels[panel].curves.push(Curve { key: curves.key[at], points });
@@ -205,7 +256,9 @@ fn add_expected(panels: &mut [Panel], cells: &[Vec<&Job>], axis: Axis, bounds: &
     for (panel, jobs) in panels.iter_mut().zip(cells) {
         panel.expected = analysis::estimated(jobs.iter().copied(), axis, bounds);
         // What was asked for by name is drawn however far it is.
-        panel.expected.iter_mut().for_each(|line| line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated));
+        panel.expected.iter_mut().for_each(|line| {
+            line.points.retain(|(_, rate)| *rate <= far || Some(*rate) == bounds.rated)
+        });
         panel.expected.retain(|line: &Estimated| !line.points.is_empty());
     }
 }
@@ -252,7 +305,10 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
         let jobs: Vec<Job> = rest.iter().map(|of| results[*of].cell.clone()).collect();
         facets::full_names(&jobs)
     };
-    let of = |title: &str, units: &'static [Unit], value: &dyn Fn(&CellResult) -> Option<SummaryOf>, show: &dyn Fn(f64) -> String| {
+    let of = |title: &str,
+              units: &'static [Unit],
+              value: &dyn Fn(&CellResult) -> Option<SummaryOf>,
+              show: &dyn Fn(f64) -> String| {
         let bar = |(of, name): (&usize, &String)| {
             let result = &results[*of];
             let span = value(result).map(span).filter(drawable)?;
@@ -265,8 +321,11 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
         let bars = Some(Bars { title: title.into(), jobs: true, scale, rows });
         Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
     };
-    let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| look.unit.show(rate));
+    let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| {
+        look.unit.show(rate)
+    });
     let bare = |result: &CellResult| result.operations.filter(|_| result.throughput.is_none());
-    let calls = of("Calls per second", PER_SECOND, &bare, &|calls| format!("{}/s", show_count(calls)));
+    let calls =
+        of("Calls per second", PER_SECOND, &bare, &|calls| format!("{}/s", show_count(calls)));
     [rates, calls].into_iter().flatten().collect()
 }

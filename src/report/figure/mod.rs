@@ -1,6 +1,8 @@
-//! What is drawn of a session, whatever draws it: figures with their panels, curves and scales, and bars of what has no curve.
+//! What is drawn of a session, whatever draws it: figures with their panels, curves and scales, and
+//! bars of what has no curve.
 //!
-//! [`groups`] is all of it, in order. Curves that are too many to be told apart go to panels side by side; nothing is left out.
+//! [`groups`] is all of it, in order. Curves that are too many to be told apart go to panels side
+//! by side; nothing is left out.
 
 mod facets;
 mod jobs;
@@ -20,7 +22,8 @@ use super::Look;
 pub type Span = (f64, f64, f64);
 
 /// Told from each other, and at least 3:1 from the light and the dark background.
-pub const COLORS: [&str; 8] = ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
+pub const COLORS: [&str; 8] =
+    ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
 /// What was expected or reported, not measured.
 pub const NEUTRAL: &str = "#808890";
 
@@ -97,9 +100,14 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// How strong the band of each curve is, 0 to 1: all of them over each other still let the curves be seen.
+    /// How strong the band of each curve is, 0 to 1: all of them over each other still let the
+    /// curves be seen.
     pub fn haze(&self) -> f64 {
-        let bands = self.curves.iter().filter(|curve| curve.points.iter().any(|point| point.expected.is_some())).count();
+        let bands = self
+            .curves
+            .iter()
+            .filter(|curve| curve.points.iter().any(|point| point.expected.is_some()))
+            .count();
         0.28 / bands.max(2) as f64
     }
 }
@@ -166,7 +174,12 @@ pub const MARKS: [&[(f64, f64)]; 8] = [
 pub const ROUND: f64 = 4.0;
 
 /// Everything that can be drawn of these results.
-pub fn groups(session: &Session, results: &[CellResult], probes: &[ProbeResult], look: &Look) -> Vec<Group> {
+pub fn groups(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    look: &Look,
+) -> Vec<Group> {
     let mut all = jobs::groups(session, results, look);
     all.extend(probes::groups(probes, look));
     all

@@ -1,9 +1,13 @@
-//! The figures of probes: a curve over the parameter that is a number and varies, a bar for what has no curve.
+//! The figures of probes: a curve over the parameter that is a number and varies, a bar for what
+//! has no curve.
 
 use std::collections::HashSet;
 
 use super::facets::place;
-use super::{Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about, drawable};
+use super::{
+    Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about,
+    drawable,
+};
 use crate::analysis::{ProbeCurves, ProbeResult};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
@@ -14,7 +18,13 @@ use crate::units::{self, ticks};
 /// Curves of one panel; more have panels of their own.
 const CURVES: usize = 8;
 
-const SIZE: &[Shown] = &[(1.0, "B"), (1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB"), (1_099_511_627_776.0, "TiB")];
+const SIZE: &[Shown] = &[
+    (1.0, "B"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+];
 
 pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
     let mut probes: Vec<&str> = Vec::new();
@@ -31,8 +41,15 @@ pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
             groups.extend(group(&curves, results, look));
         }
     }
-    for (unit, title) in [(Unit::Nanos, "Times"), (Unit::BytesPerSecond, "Bandwidth"), (Unit::PerSecond, "Rates"), (Unit::Bytes, "Sizes")] {
-        let own: Vec<usize> = (0..results.len()).filter(|of| !on_curves.contains(of) && results[*of].unit == Some(unit)).collect();
+    for (unit, title) in [
+        (Unit::Nanos, "Times"),
+        (Unit::BytesPerSecond, "Bandwidth"),
+        (Unit::PerSecond, "Rates"),
+        (Unit::Bytes, "Sizes"),
+    ] {
+        let own: Vec<usize> = (0..results.len())
+            .filter(|of| !on_curves.contains(of) && results[*of].unit == Some(unit))
+            .collect();
         groups.extend(bars(results, &own, unit, title, look));
     }
     groups
@@ -49,14 +66,22 @@ fn shown(unit: Unit, look: &Look) -> &'static [Shown] {
 
 fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
     let summary = result.value.filter(|_| result.error.is_none())?.summary;
-    let span = (summary.low.unwrap_or(summary.median).max(0.0), summary.median, summary.high.unwrap_or(summary.median));
-    let expected =
-        result.estimate.as_ref().map(|estimate| (estimate.low, estimate.high)).filter(|(low, high)| *low > 0.0 && high.is_finite());
+    let span = (
+        summary.low.unwrap_or(summary.median).max(0.0),
+        summary.median,
+        summary.high.unwrap_or(summary.median),
+    );
+    let expected = result
+        .estimate
+        .as_ref()
+        .map(|estimate| (estimate.low, estimate.high))
+        .filter(|(low, high)| *low > 0.0 && high.is_finite());
     let wrong = result.wrong().is_some();
     drawable(&span).then_some(Point { at, span, expected, wrong, of })
 }
 
-/// Adds what others reported, in the colour of nobody: after the curves, so that their keys come last. Returns who they are.
+/// Adds what others reported, in the colour of nobody: after the curves, so that their keys come
+/// last. Returns who they are.
 fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Vec<String> {
     let mut reporters = Vec::new();
     for panel in panels {
@@ -68,8 +93,11 @@ fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Ve
                 if !marks.iter().any(|curve| curve.key == key) {
                     marks.push(Curve { key, points: Vec::new() });
                 }
-                let points = marks.iter_mut().find(|curve| curve.key == key).map(|curve| &mut curve.points);
-                points.into_iter().for_each(|points| points.push(Point { span, expected: None, wrong: true, ..known.clone() }));
+                let points =
+                    marks.iter_mut().find(|curve| curve.key == key).map(|curve| &mut curve.points);
+                points.into_iter().for_each(|points| {
+                    points.push(Point { span, expected: None, wrong: true, ..known.clone() })
+                });
             }
         }
         panel.curves.extend(marks);
@@ -81,7 +109,11 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let mut keys = Vec::new();
     let mut panels: Vec<Panel> = Vec::new();
     for (index, own) in all.curves.iter().enumerate() {
-        let points: Vec<Point> = own.results.iter().filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell))).collect();
+        let points: Vec<Point> = own
+            .results
+            .iter()
+            .filter_map(|of| point(&results[*of], *of, all.at(&results[*of].cell)))
+            .collect();
         if points.is_empty() {
             continue;
         }
@@ -96,18 +128,27 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     // A name only where something has to be told from it.
     let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
     unnamed.for_each(|key| key.name = "this run".into());
-    keys.extend(reporters.iter().enumerate().map(|(at, name)| Key { name: format!("reported: {name}"), look: at + 1, line: Line::Marks }));
+    keys.extend(reporters.iter().enumerate().map(|(at, name)| Key {
+        name: format!("reported: {name}"),
+        look: at + 1,
+        line: Line::Marks,
+    }));
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-    let spans: Vec<Span> =
-        points().flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))]).flatten().collect();
+    let spans: Vec<Span> = points()
+        .flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))])
+        .flatten()
+        .collect();
     let scale = Scale::of(spans, look.scale, shown(all.unit, look))?;
     let places: Vec<f64> = points().map(|point| point.at).collect();
     let (axis, sizes) = (all.axis.as_str(), all.axis == "bytes");
     // A handful of processes is counted, not doubled.
-    let log = sizes || places.iter().all(|at| *at >= 1.0) && places.iter().fold(0.0, |a: f64, b| a.max(*b)) > 16.0;
+    let log = sizes
+        || places.iter().all(|at| *at >= 1.0)
+            && places.iter().fold(0.0, |a: f64, b| a.max(*b)) > 16.0;
     let by = if sizes { "size" } else { axis };
-    let across =
-        Across::new(by.to_string(), log, places.into_iter(), move |at| if sizes { units::show_bytes(at as u64) } else { ticks::label(at) });
+    let across = Across::new(by.to_string(), log, places.into_iter(), move |at| {
+        if sizes { units::show_bytes(at as u64) } else { ticks::label(at) }
+    });
     let title = format!("{} by {by}", capital(&all.title));
     let figure = Figure {
         metric: Metric::Value,
@@ -128,12 +169,23 @@ fn capital(text: &str) -> String {
     crate::report::markdown::capital(text)
 }
 
-fn bars(results: &[ProbeResult], own: &[usize], unit: Unit, title: &str, look: &Look) -> Option<Group> {
+fn bars(
+    results: &[ProbeResult],
+    own: &[usize],
+    unit: Unit,
+    title: &str,
+    look: &Look,
+) -> Option<Group> {
     let bar = |of: &usize| {
         let result = &results[*of];
         let point = point(result, *of, 0.0)?;
-        let show = if unit == Unit::BytesPerSecond { look.unit.show(point.span.1) } else { unit.show(point.span.1) };
-        let reported = result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();
+        let show = if unit == Unit::BytesPerSecond {
+            look.unit.show(point.span.1)
+        } else {
+            unit.show(point.span.1)
+        };
+        let reported =
+            result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();
         Some(Bar { label: label(&result.cell), point, show, reported })
     };
     let rows: Vec<Bar> = own.iter().filter_map(bar).collect();
@@ -159,7 +211,13 @@ mod tests {
 
     #[test]
     fn a_label_does_not_repeat_the_name_of_its_probe() {
-        assert_eq!(label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("fork".into()))])), "fork");
-        assert_eq!(label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("vfork".into()))])), "fork vfork");
+        assert_eq!(
+            label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("fork".into()))])),
+            "fork"
+        );
+        assert_eq!(
+            label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("vfork".into()))])),
+            "fork vfork"
+        );
     }
 }

@@ -40,7 +40,11 @@ pub struct Scale {
 
 impl Scale {
     /// An axis that holds these values, with one unit for all of it; `None` where there are none.
-    pub fn of(values: impl IntoIterator<Item = Span>, spread: Spread, units: &[Unit]) -> Option<Scale> {
+    pub fn of(
+        values: impl IntoIterator<Item = Span>,
+        spread: Spread,
+        units: &[Unit],
+    ) -> Option<Scale> {
         let (mut low, mut high, mut top) = (f64::INFINITY, 0.0f64, 0.0f64);
         for (_, middle, end) in values.into_iter().filter(super::drawable) {
             (low, high, top) = (low.min(middle), high.max(middle), top.max(end));
@@ -60,7 +64,10 @@ impl Scale {
     fn linear(high: f64, units: &[Unit]) -> Scale {
         let (factor, unit) = column::whole(high, units);
         let end = ticks::end(high / factor, UP - 1);
-        let ticks = ticks::linear(0.0, end, UP).into_iter().map(|tick| (tick * factor, ticks::label(tick))).collect();
+        let ticks = ticks::linear(0.0, end, UP)
+            .into_iter()
+            .map(|tick| (tick * factor, ticks::label(tick)))
+            .collect();
         Scale { low: 0.0, high: end * factor, log: false, unit, ticks, minor: Vec::new() }
     }
 
@@ -73,10 +80,14 @@ impl Scale {
         let high = fine(high).into_iter().find(|tick| *tick >= high).unwrap_or(high);
         let shown = ticks::logarithmic(low, high, UP + 1);
         let between = ticks::within_decades(low, high, &[1.0, 2.0, 5.0]);
-        let minor = between.into_iter().filter(|tick| !shown.contains(tick)).map(|tick| tick * factor);
+        let minor =
+            between.into_iter().filter(|tick| !shown.contains(tick)).map(|tick| tick * factor);
         let minor = if shown.len() < 2 * UP { minor.collect() } else { Vec::new() };
-        // Nanoseconds up to a second: where decades stay decades in the next unit, each tick has its own.
-        let own = units.len() > 1 && units.windows(2).all(|two| two[1].0 == two[0].0 * 1000.0) && shown.iter().any(|tick| *tick >= LONG);
+        // Nanoseconds up to a second: where decades stay decades in the next unit, each tick has
+        // its own.
+        let own = units.len() > 1
+            && units.windows(2).all(|two| two[1].0 == two[0].0 * 1000.0)
+            && shown.iter().any(|tick| *tick >= LONG);
         let label = |tick: f64| {
             let value = tick * factor;
             match units.iter().rfind(|unit| value >= unit.0 * (1.0 - 1e-9)).filter(|_| own) {
@@ -85,12 +96,23 @@ impl Scale {
             }
         };
         let ticks = shown.into_iter().map(|tick| (tick * factor, label(tick))).collect();
-        Scale { low: low * factor, high: high * factor, log: true, unit: if own { "" } else { unit }, ticks, minor }
+        Scale {
+            low: low * factor,
+            high: high * factor,
+            log: true,
+            unit: if own { "" } else { unit },
+            ticks,
+            minor,
+        }
     }
 
     /// From 0 at the low end to 1 at the high one.
     pub fn share(&self, value: f64) -> f64 {
-        let share = if self.log { (value / self.low).ln() / (self.high / self.low).ln() } else { value / self.high };
+        let share = if self.log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            value / self.high
+        };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
@@ -121,7 +143,12 @@ pub struct Across {
 
 impl Across {
     /// An axis over these places; logarithmic where that is wanted and possible.
-    pub fn new(title: String, log: bool, places: impl Iterator<Item = f64>, show: impl Fn(f64) -> String + 'static) -> Across {
+    pub fn new(
+        title: String,
+        log: bool,
+        places: impl Iterator<Item = f64>,
+        show: impl Fn(f64) -> String + 'static,
+    ) -> Across {
         let mut places: Vec<f64> = places.filter(|at| at.is_finite()).collect();
         places.sort_by(f64::total_cmp);
         places.dedup();
@@ -131,19 +158,26 @@ impl Across {
 
     /// From 0 at the first place to 1 at the last; a single place is in the middle.
     pub fn share(&self, at: f64) -> f64 {
-        let (Some(first), Some(last)) = (self.places.first(), self.places.last()) else { return 0.5 };
+        let (Some(first), Some(last)) = (self.places.first(), self.places.last()) else {
+            return 0.5;
+        };
         let from = |at: f64| if self.log { (at / first).ln() } else { at - first };
         let share = if first < last { from(at) / from(*last) } else { 0.5 };
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// Places with their labels, so that no two labels touch where each takes the share of the axis that `wide` says:
-    /// the first, the last, and of those between every n-th that has room.
+    /// Places with their labels, so that no two labels touch where each takes the share of the axis
+    /// that `wide` says: the first, the last, and of those between every n-th that has room.
     pub fn labels(&self, wide: impl Fn(&str) -> f64) -> Vec<(f64, String)> {
-        let all: Vec<(f64, String, f64)> = self.places.iter().map(|at| (*at, (self.show)(*at), self.share(*at))).collect();
-        let clear = |a: &(f64, String, f64), b: &(f64, String, f64)| (b.2 - a.2).abs() >= (wide(&a.1) + wide(&b.1)) / 2.0;
+        let all: Vec<(f64, String, f64)> =
+            self.places.iter().map(|at| (*at, (self.show)(*at), self.share(*at))).collect();
+        let clear = |a: &(f64, String, f64), b: &(f64, String, f64)| {
+            (b.2 - a.2).abs() >= (wide(&a.1) + wide(&b.1)) / 2.0
+        };
         let last = all.len().saturating_sub(1);
-        let spread = |every: usize| -> Vec<usize> { (0..=last).filter(|at| (last - at).is_multiple_of(every)).collect() };
+        let spread = |every: usize| -> Vec<usize> {
+            (0..=last).filter(|at| (last - at).is_multiple_of(every)).collect()
+        };
         let fits = |kept: &[usize]| kept.windows(2).all(|two| clear(&all[two[0]], &all[two[1]]));
         // Even steps read best; where places are uneven, as threads are, whatever has room.
         let even = (1..=last.max(1)).map(spread).find(|kept| fits(kept)).unwrap_or_default();
@@ -155,7 +189,10 @@ impl Across {
             }
         }
         let kept = if self.log && even.len() * 2 >= greedy.len() { even } else { greedy };
-        kept.into_iter().filter_map(|at| all.get(at)).map(|(at, label, _)| (*at, label.clone())).collect()
+        kept.into_iter()
+            .filter_map(|at| all.get(at))
+            .map(|(at, label, _)| (*at, label.clone()))
+            .collect()
     }
 }
 
@@ -179,35 +216,59 @@ mod tests {
     #[test]
     fn one_unit_is_on_the_whole_axis_and_its_ticks_are_round_in_it() {
         let wide = of(&[0.67 * MIB, 12.0 * 1024.0 * MIB], Spread::Auto, RATE);
-        assert_eq!((wide.unit, labels(&wide)), ("MiB/s", vec!["1", "10", "100", "1,000", "10,000"]));
+        assert_eq!(
+            (wide.unit, labels(&wide)),
+            ("MiB/s", vec!["1", "10", "100", "1,000", "10,000"])
+        );
         let narrow = of(&[300.0 * MIB, 619.0 * MIB], Spread::Auto, RATE);
-        assert_eq!((narrow.unit, labels(&narrow)), ("MiB/s", vec!["0", "200", "400", "600", "800"]));
+        assert_eq!(
+            (narrow.unit, labels(&narrow)),
+            ("MiB/s", vec!["0", "200", "400", "600", "800"])
+        );
         let log = of(&[0.4 * 1024.0 * MIB, 12.0 * 1024.0 * MIB], Spread::Log, RATE);
-        assert_eq!((log.unit, labels(&log)), ("GiB/s", vec!["0.2", "0.5", "1", "2", "5", "10", "20"]));
+        assert_eq!(
+            (log.unit, labels(&log)),
+            ("GiB/s", vec!["0.2", "0.5", "1", "2", "5", "10", "20"])
+        );
         assert_eq!(of(&[1e6, 2.8e6], Spread::Auto, PER_SECOND).unit, "M/s");
-        assert_eq!(labels(&of(&[90.0, 2.1e6], Spread::Auto, TIME)), ["0.1", "1", "10", "100", "1,000"]);
+        assert_eq!(
+            labels(&of(&[90.0, 2.1e6], Spread::Auto, TIME)),
+            ["0.1", "1", "10", "100", "1,000"]
+        );
         let long = of(&[1.2, 4e5], Spread::Auto, TIME);
-        assert_eq!((long.about().as_str(), labels(&long)), ("logarithmic", vec!["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs"]));
+        assert_eq!(
+            (long.about().as_str(), labels(&long)),
+            ("logarithmic", vec!["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs"])
+        );
     }
 
     #[test]
     fn the_unit_that_was_asked_for_is_the_unit_of_the_axis() {
         let asked: Rates = "MB/s".parse().unwrap();
         let scale = of(&[3.5e9], Spread::Linear, asked.units());
-        assert_eq!((scale.unit, labels(&scale)), ("MB/s", vec!["0", "1,000", "2,000", "3,000", "4,000"]));
+        assert_eq!(
+            (scale.unit, labels(&scale)),
+            ("MB/s", vec!["0", "1,000", "2,000", "3,000", "4,000"])
+        );
     }
 
     #[test]
     fn labels_across_never_touch() {
         let threads = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0];
         let across = Across::new("threads".into(), false, threads.into_iter(), |at| at.to_string());
-        let shown = |wide: f64| across.labels(|_| wide).into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+        let shown =
+            |wide: f64| across.labels(|_| wide).into_iter().map(|(at, _)| at).collect::<Vec<_>>();
         assert_eq!(shown(0.03), threads);
         assert_eq!(shown(0.1), [1.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
         assert_eq!(shown(0.6), [1.0, 30.0]);
-        let blocks = Across::new(String::new(), true, (0..28).map(|n| f64::from(1 << n)), |at| at.to_string());
+        let blocks = Across::new(String::new(), true, (0..28).map(|n| f64::from(1 << n)), |at| {
+            at.to_string()
+        });
         let kept = blocks.labels(|_| 0.1);
-        assert!(kept.windows(2).all(|two| two[1].0 / two[0].0 == kept[1].0 / kept[0].0), "even steps: {kept:?}");
+        assert!(
+            kept.windows(2).all(|two| two[1].0 / two[0].0 == kept[1].0 / kept[0].0),
+            "even steps: {kept:?}"
+        );
     }
 
     proptest! {

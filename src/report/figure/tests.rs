@@ -16,7 +16,12 @@ fn points(figure: &Figure) -> usize {
 fn measured(cells: Vec<Job>) -> Session {
     let mut session = sample::session(cells);
     for cell in 0..session.plan.cells.len() {
-        sample::measure(&mut session, cell, 1, sample::Like { nanos_per_op: 300.0 + cell as f64, calls_per_op: 1.0, from: None });
+        sample::measure(
+            &mut session,
+            cell,
+            1,
+            sample::Like { nanos_per_op: 300.0 + cell as f64, calls_per_op: 1.0, from: None },
+        );
     }
     session
 }
@@ -26,11 +31,21 @@ fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
     let session = reference("macbook-2017").unwrap().session().clone();
     let all = drawn(&session);
     let first = &all[0].figures[0];
-    assert_eq!((first.metric, first.title.as_str(), first.scale.unit), (Metric::Throughput, "Throughput by block size", "MiB/s"));
+    assert_eq!(
+        (first.metric, first.title.as_str(), first.scale.unit),
+        (Metric::Throughput, "Throughput by block size", "MiB/s")
+    );
     assert_eq!(points(first), 38, "19 blocks, cold and warm");
     // Part 5: calls per second by count, reads and lseek in one figure, with their means.
-    let calls = all.iter().flat_map(|group| &group.figures).find(|figure| figure.metric == Metric::Operations && !figure.again).unwrap();
-    assert_eq!((calls.title.as_str(), calls.means, calls.scale.log), ("Calls per second by number of operations", true, false));
+    let calls = all
+        .iter()
+        .flat_map(|group| &group.figures)
+        .find(|figure| figure.metric == Metric::Operations && !figure.again)
+        .unwrap();
+    assert_eq!(
+        (calls.title.as_str(), calls.means, calls.scale.log),
+        ("Calls per second by number of operations", true, false)
+    );
     assert!(points(calls) >= 18, "{}", points(calls));
 }
 
@@ -41,7 +56,11 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
         for span in [8u64 << 20, 100 << 20, 2 << 30] {
             for cache in [Cache::Cold, Cache::Warm] {
                 for cpu_cache in [CpuCache::Keep, CpuCache::Flush] {
-                    cells.extend([64u64, 4096, 65536].map(|block| Job { span, cpu_cache, ..sample::job(backend, block, cache) }));
+                    cells.extend([64u64, 4096, 65536].map(|block| Job {
+                        span,
+                        cpu_cache,
+                        ..sample::job(backend, block, cache)
+                    }));
                 }
             }
         }
@@ -51,12 +70,18 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
     let figure = &all[0].figures[0];
     let titles: Vec<&str> = figure.panels.iter().map(|panel| panel.title.as_str()).collect();
     assert_eq!(titles.len(), 6, "{titles:?}");
-    assert!(titles.contains(&"8 MiB, CPU caches emptied") && titles.contains(&"2 GiB, CPU caches kept"), "{titles:?}");
+    assert!(
+        titles.contains(&"8 MiB, CPU caches emptied") && titles.contains(&"2 GiB, CPU caches kept"),
+        "{titles:?}"
+    );
     assert_eq!((points(figure), all.len()), (count, 1));
     assert!(figure.panels.iter().all(|panel| panel.curves.len() == 12));
     // The same way has the same name and colour on all of them.
     let names: Vec<&str> = all[0].keys.iter().map(|key| key.name.as_str()).collect();
-    assert!(names.len() == 12 && names.contains(&"mmap-copy cold") && names.contains(&"stdio warm"), "{names:?}");
+    assert!(
+        names.len() == 12 && names.contains(&"mmap-copy cold") && names.contains(&"stdio warm"),
+        "{names:?}"
+    );
     assert_eq!(all[0].keys.iter().filter(|key| key.line == Line::Dashed).count(), 6);
 }
 
@@ -65,7 +90,13 @@ fn any_number_of_curves_is_drawn_whole() {
     for ways in [1, 9, 17, 40] {
         let spans = (0..ways).map(|n| (n + 1) << 20);
         let cells: Vec<Job> = spans
-            .flat_map(|span| [4096, 8192, 16384].map(|block| Job { span, count: Some(span), ..sample::job("read", block, Cache::Warm) }))
+            .flat_map(|span| {
+                [4096, 8192, 16384].map(|block| Job {
+                    span,
+                    count: Some(span),
+                    ..sample::job("read", block, Cache::Warm)
+                })
+            })
             .collect();
         let count = cells.len();
         let all = drawn(&measured(cells));
@@ -76,11 +107,22 @@ fn any_number_of_curves_is_drawn_whole() {
 
 #[test]
 fn threads_that_do_not_double_are_evenly_apart_and_a_lone_cell_is_a_bar() {
-    let threads = |own: &[u32]| own.iter().map(|n| Job { threads: *n, ..sample::job("pread", 2 << 20, Cache::Warm) }).collect::<Vec<_>>();
+    let threads = |own: &[u32]| {
+        own.iter()
+            .map(|n| Job { threads: *n, ..sample::job("pread", 2 << 20, Cache::Warm) })
+            .collect::<Vec<_>>()
+    };
     let across = |own: &[u32]| drawn(&measured(threads(own)))[0].figures[0].across.log;
     assert_eq!((across(&[1, 2, 5, 10, 15, 30]), across(&[1, 2, 4, 8, 64])), (false, true));
-    let all = drawn(&measured(vec![sample::job("read", 4096, Cache::Warm), Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) }]));
-    let bars: Vec<&str> = all.iter().filter_map(|group| group.bars.as_ref()).map(|bars| bars.title.as_str()).collect();
+    let all = drawn(&measured(vec![
+        sample::job("read", 4096, Cache::Warm),
+        Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) },
+    ]));
+    let bars: Vec<&str> = all
+        .iter()
+        .filter_map(|group| group.bars.as_ref())
+        .map(|bars| bars.title.as_str())
+        .collect();
     assert_eq!(bars, ["Throughput", "Calls per second"]);
 }
 
@@ -90,21 +132,36 @@ fn probes_have_curves_with_what_was_expected_and_bars_for_the_rest() {
     let sizes = (12..20).map(|n| 1u64 << n);
     for (at, bytes) in sizes.enumerate() {
         let mut plan = session.plan.clone();
-        plan.probes.push(ProbeCell::new("latency", [("bytes", bytes.into()), ("stride", 64.into())]));
+        plan.probes
+            .push(ProbeCell::new("latency", [("bytes", bytes.into()), ("stride", 64.into())]));
         session.plan = plan;
         let cell = session.plan.probes.len() as u32 - 1;
         let estimate = Some(Estimate { low: 1.0, high: 2.0, reason: "L1".into() });
         session.probe_findings.push(ProbeFindings { estimate, ..ProbeFindings::default() });
         for round in 1..=3 {
-            session.probe_trials.push(ProbeTrial { cell, round, value: 1.5 + at as f64, unit: Value::Nanos, cycles: None, short: false });
+            session.probe_trials.push(ProbeTrial {
+                cell,
+                round,
+                value: 1.5 + at as f64,
+                unit: Value::Nanos,
+                cycles: None,
+                short: false,
+            });
         }
     }
     let all = drawn(&session);
     let latency = all.iter().find(|group| group.title == "Memory latency by size").unwrap();
     let curve = &latency.figures[0].panels[0].curves[0];
-    assert!(curve.points.len() == 8 && curve.points.iter().all(|point| point.expected == Some((1.0, 2.0))));
-    let bars: usize = all.iter().filter_map(|group| group.bars.as_ref()).map(|bars| bars.rows.len()).sum();
-    let probes = analysis::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+    assert!(
+        curve.points.len() == 8
+            && curve.points.iter().all(|point| point.expected == Some((1.0, 2.0)))
+    );
+    let bars: usize =
+        all.iter().filter_map(|group| group.bars.as_ref()).map(|bars| bars.rows.len()).sum();
+    let probes = analysis::probes(&session)
+        .iter()
+        .filter(|probe| probe.value.is_some() && probe.error.is_none())
+        .count();
     assert_eq!(bars + 8, probes);
 }
 
@@ -114,12 +171,22 @@ fn with_latency(session: &mut Session, strides: &[Option<u64>]) {
         for bytes in (12..20).map(|n| 1u64 << n) {
             let mut plan = session.plan.clone();
             let params = [("bytes", Some(bytes)), ("stride", *stride)];
-            plan.probes.push(ProbeCell::new("latency", params.into_iter().filter_map(|(name, value)| Some((name, value?.into())))));
+            plan.probes.push(ProbeCell::new(
+                "latency",
+                params.into_iter().filter_map(|(name, value)| Some((name, value?.into()))),
+            ));
             session.plan = plan;
             let cell = session.plan.probes.len() as u32 - 1;
             let estimate = Some(Estimate { low: 1.0, high: 2.0, reason: "L1".into() });
             session.probe_findings.push(ProbeFindings { estimate, ..ProbeFindings::default() });
-            session.probe_trials.push(ProbeTrial { cell, round: 1, value: 1.5, unit: Value::Nanos, cycles: None, short: false });
+            session.probe_trials.push(ProbeTrial {
+                cell,
+                round: 1,
+                value: 1.5,
+                unit: Value::Nanos,
+                cycles: None,
+                short: false,
+            });
         }
     }
 }
@@ -134,8 +201,12 @@ fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_
     with_latency(&mut session, &[None]);
     let alone = latency(&session);
     // It stands beside what a report gives for the same sizes.
-    assert_eq!(alone.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["this run", "reported: xeon-os"]);
-    let strides: Vec<Option<u64>> = std::iter::once(None).chain((4..11).map(|n| Some(1 << n))).collect();
+    assert_eq!(
+        alone.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(),
+        ["this run", "reported: xeon-os"]
+    );
+    let strides: Vec<Option<u64>> =
+        std::iter::once(None).chain((4..11).map(|n| Some(1 << n))).collect();
     let mut session = sample::lab();
     with_latency(&mut session, &strides);
     let all = latency(&session);
@@ -147,19 +218,26 @@ fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_
 
 #[test]
 fn a_caption_says_what_is_drawn_and_no_more() {
-    let span = |low, high| Point { at: 1.0, span: (low, 2.0, high), expected: None, wrong: false, of: 0 };
+    let span =
+        |low, high| Point { at: 1.0, span: (low, 2.0, high), expected: None, wrong: false, of: 0 };
     let expected = |point: Point| Point { expected: Some((1.0, 3.0)), ..point };
     let caption = |points: &[Point]| about(points.iter());
     assert_eq!(caption(&[span(2.0, 2.0)]), "median");
     assert_eq!(caption(&[span(2.0, 2.0), span(1.9, 2.1)]), "median and 95 % interval");
     assert_eq!(caption(&[expected(span(2.0, 2.0))]), "median; shaded: what was expected");
-    assert_eq!(caption(&[expected(span(1.9, 2.1))]), "median and 95 % interval; shaded: what was expected");
+    assert_eq!(
+        caption(&[expected(span(1.9, 2.1))]),
+        "median and 95 % interval; shaded: what was expected"
+    );
 }
 
 #[test]
 fn counts_on_one_axis_are_all_decimal_or_all_binary() {
     let labels = |counts: &[u64]| {
-        let cells = counts.iter().map(|count| Job { count: Some(*count), ..sample::job("read", 1, Cache::Warm) }).collect();
+        let cells = counts
+            .iter()
+            .map(|count| Job { count: Some(*count), ..sample::job("read", 1, Cache::Warm) })
+            .collect();
         let all = drawn(&measured(cells));
         let across = &all[0].figures[0].across;
         counts.iter().map(|count| (across.show)(*count as f64)).collect::<Vec<_>>()
@@ -177,8 +255,13 @@ fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
         String::from_utf8(svg).unwrap()
     };
     // A bar is a polygon in the colour of the first curve.
-    let bars = |text: &str| text.lines().filter(|line| line.starts_with("<polygon") && line.contains("fill-opacity=\"0.85\"")).count();
-    let [linear, log] = [Spread::Linear, Spread::Log].map(|scale| page(&Look { scale, ..Look::default() }));
+    let bars = |text: &str| {
+        text.lines()
+            .filter(|line| line.starts_with("<polygon") && line.contains("fill-opacity=\"0.85\""))
+            .count()
+    };
+    let [linear, log] =
+        [Spread::Linear, Spread::Log].map(|scale| page(&Look { scale, ..Look::default() }));
     assert!(bars(&linear) > 0, "{linear}");
     assert_eq!(bars(&log), 0, "{log}");
 }

@@ -1,4 +1,5 @@
-//! The line of `dd` that does what a cell does, where there is one: read(2) or write(2), in order, one thread.
+//! The line of `dd` that does what a cell does, where there is one: read(2) or write(2), in order,
+//! one thread.
 
 use super::target::Target;
 use crate::plan::{Cache, Job, Op, Pattern, Sync};
@@ -6,8 +7,13 @@ use crate::report::text;
 
 /// For a shell.
 pub fn line(job: &Job, target: &Target) -> Option<String> {
-    let alone = job.threads == 1 && job.depth == 1 && job.mix.is_none() && job.pattern == Pattern::Seq && !job.xor;
-    let own = job.backend.id == "read" && job.backend.options.iter().all(|(option, _)| option == "libc");
+    let alone = job.threads == 1
+        && job.depth == 1
+        && job.mix.is_none()
+        && job.pattern == Pattern::Seq
+        && !job.xor;
+    let own =
+        job.backend.id == "read" && job.backend.options.iter().all(|(option, _)| option == "libc");
     let whole = own || job.backend.id == "dd";
     if !alone || !whole || !matches!(job.op, Op::Read | Op::Write) {
         return None;
@@ -21,8 +27,10 @@ pub fn line(job: &Job, target: &Target) -> Option<String> {
     let block = job.block;
     Some(match job.op {
         Op::Write => {
-            let oflag = flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
-            let conv = flags("conv", &[("notrunc", !job.appends()), ("fdatasync", job.sync == Sync::End)]);
+            let oflag =
+                flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
+            let conv =
+                flags("conv", &[("notrunc", !job.appends()), ("fdatasync", job.sync == Sync::End)]);
             format!("dd if=/dev/zero of={file} bs={block} count={count}{oflag}{conv}")
         }
         _ => {

@@ -1,7 +1,8 @@
 //! A job file for fio that repeats the plan: one section per cell, one after the other.
 //!
-//! What fio cannot say is a comment at its section, and so is the line of `dd` that does the same, where there is one.
-//! Running it changes no file of the user's: a file that was read must exist, and what is written goes to a new name.
+//! What fio cannot say is a comment at its section, and so is the line of `dd` that does the same,
+//! where there is one. Running it changes no file of the user's: a file that was read must exist,
+//! and what is written goes to a new name.
 
 mod dd;
 mod section;
@@ -18,14 +19,25 @@ use crate::analysis::CellResult;
 use crate::session::Session;
 use crate::units;
 
-pub const FORMAT: Format =
-    Format { id: "fio", about: "a job file with which fio repeats the plan", extension: "fio", binary: false, write };
+pub const FORMAT: Format = Format {
+    id: "fio",
+    about: "a job file with which fio repeats the plan",
+    extension: "fio",
+    binary: false,
+    write,
+};
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let plan = &session.plan;
     let target = Target::of(&plan.target);
-    comment(out, "A plan of iotui as jobs of fio, one after the other: fio --readonly FILE, or without --readonly where it writes.")?;
-    comment(out, "Every job runs once; iotui ran its cells several times, in random order, and proved where the bytes came from.")?;
+    comment(
+        out,
+        "A plan of iotui as jobs of fio, one after the other: fio --readonly FILE, or without --readonly where it writes.",
+    )?;
+    comment(
+        out,
+        "Every job runs once; iotui ran its cells several times, in random order, and proved where the bytes came from.",
+    )?;
     writeln!(out, "[global]")?;
     for line in target.lines() {
         line.write(out)?;
@@ -84,6 +96,8 @@ fn measured(result: &CellResult) -> String {
         (_, None, Some(of)) => format!("{} operations/s", units::show_count(of.summary.median)),
         _ => "nothing".into(),
     };
-    let wrong = result.wrong().map_or(String::new(), |warning| format!(", which is wrong: {}", warning.message));
+    let wrong = result
+        .wrong()
+        .map_or(String::new(), |warning| format!(", which is wrong: {}", warning.message));
     format!("iotui measured: {rate}{wrong}")
 }

@@ -29,7 +29,9 @@ impl Section {
 pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<Line> {
     let label = job.label();
     if !target.may(job.op) {
-        return vec![Line::Comment(format!("{label}: left out, it would write a file that was there before"))];
+        return vec![Line::Comment(format!(
+            "{label}: left out, it would write a file that was there before"
+        ))];
     }
     if job.op == Op::Seek || (!crate::engine::moves_data(job) && job.backend.id != "null") {
         return vec![Line::Comment(format!("{label}: fio has no job of calls that move nothing"))];
@@ -39,8 +41,12 @@ pub fn lines(number: usize, job: &Job, target: &Target, trial_time: Duration) ->
     order(&mut section, job);
     amount(&mut section, job, trial_time);
     caches(&mut section, job);
-    let name: String = label.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '+' | '=' | '.' | '-' | '_')).collect();
-    let comments = section.comments.into_iter().chain(dd::line(job, target).map(|line| format!("dd: {line}")));
+    let name: String = label
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '+' | '=' | '.' | '-' | '_'))
+        .collect();
+    let comments =
+        section.comments.into_iter().chain(dd::line(job, target).map(|line| format!("dd: {line}")));
     let mut lines: Vec<Line> = comments.map(Line::Comment).collect();
     lines.push(Line::Option(format!("[{number} {name}]")));
     lines.extend(section.options.into_iter().map(Line::Option));
@@ -59,9 +65,15 @@ fn engine(section: &mut Section, job: &Job) {
         "preadv2" => ("pvsync2", None),
         "simd-copy" => ("mmap", Some("fio copies with the C library's memcpy")),
         "aio" => ("libaio", None),
-        "splice" => ("splice", Some("fio maps the pages of the pipe and looks at them, iotui drops them")),
-        "tokio" => ("psync", Some("fio has no asynchronous runtime: pread(2) is what it calls in the end")),
-        "stdio" => ("psync", Some("fio has no fread(3): pread(2) is the nearest, without its buffer")),
+        "splice" => {
+            ("splice", Some("fio maps the pages of the pipe and looks at them, iotui drops them"))
+        }
+        "tokio" => {
+            ("psync", Some("fio has no asynchronous runtime: pread(2) is what it calls in the end"))
+        }
+        "stdio" => {
+            ("psync", Some("fio has no fread(3): pread(2) is the nearest, without its buffer"))
+        }
         "dd" => ("sync", Some("dd writes each block to /dev/null as well")),
         "fio" => (named(job), None),
         "null" => ("null", Some("no bytes move: fio's own cost")),
@@ -95,7 +107,8 @@ fn engine(section: &mut Section, job: &Job) {
 
 /// The engine of a cell that fio itself measured: its option.
 fn named(job: &Job) -> &'static str {
-    let known = |(name, _): &(String, Option<String>)| peer(&job.backend.id).ok()?.info().option(name);
+    let known =
+        |(name, _): &(String, Option<String>)| peer(&job.backend.id).ok()?.info().option(name);
     job.backend.options.first().and_then(known).map_or("psync", |option| option.name)
 }
 
@@ -112,13 +125,17 @@ fn order(section: &mut Section, job: &Job) {
         // Added to the end of the block before.
         Pattern::Reverse => format!("{kind}:-{}", block.saturating_mul(2)),
         Pattern::Stride(n) => {
-            section.say("fio strides over the file once and again over the same blocks; iotui visits all");
+            section.say(
+                "fio strides over the file once and again over the same blocks; iotui visits all",
+            );
             format!("{kind}:{}", block.saturating_mul(n.saturating_sub(1)))
         }
     };
     section.set("rw", rw);
     if job.appends() {
-        section.say("iotui writes to an empty file that grows; fio may set the size of its file first");
+        section.say(
+            "iotui writes to an empty file that grows; fio may set the size of its file first",
+        );
     }
     if let Some(mix) = job.mix {
         section.set("rwmixread", mix.min(100));
@@ -159,7 +176,9 @@ fn amount(section: &mut Section, job: &Job, trial_time: Duration) {
 fn caches(section: &mut Section, job: &Job) {
     section.set("invalidate", u8::from(job.cache == Cache::Cold));
     match job.cache {
-        Cache::Cold => section.say("fio asks for an empty page cache and does not check that it is"),
+        Cache::Cold => {
+            section.say("fio asks for an empty page cache and does not check that it is")
+        }
         Cache::Warm if job.op == Op::Read => section.set("pre_read", 1),
         Cache::Warm | Cache::AsIs => {}
     }

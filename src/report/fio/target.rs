@@ -21,17 +21,30 @@ const NEUTRAL: &str = "iotui-target";
 impl Target {
     pub fn of(spec: &TargetSpec) -> Target {
         match spec {
-            TargetSpec::File { path, .. } => Target { path: path.clone(), writable: false, comments: Vec::new() },
-            TargetSpec::None => Target { path: NEUTRAL.into(), writable: false, comments: vec!["No file was measured.".into()] },
+            TargetSpec::File { path, .. } => {
+                Target { path: path.clone(), writable: false, comments: Vec::new() }
+            }
+            TargetSpec::None => Target {
+                path: NEUTRAL.into(),
+                writable: false,
+                comments: vec!["No file was measured.".into()],
+            },
             TargetSpec::Scratch { dir, size, .. } => {
-                let comment = format!("iotui made a scratch file of {} and removed it: remove this one too.", units::show_bytes(*size));
+                let comment = format!(
+                    "iotui made a scratch file of {} and removed it: remove this one too.",
+                    units::show_bytes(*size)
+                );
                 Target { path: dir.join("iotui-fio.tmp"), writable: true, comments: vec![comment] }
             }
             // What iotui wrote is a file of the user's now.
             TargetSpec::New { path, .. } => {
                 let mut name = path.as_os_str().to_owned();
                 name.push(".fio");
-                Target { path: name.into(), writable: true, comments: vec!["A new file beside the one that iotui wrote.".into()] }
+                Target {
+                    path: name.into(),
+                    writable: true,
+                    comments: vec!["A new file beside the one that iotui wrote.".into()],
+                }
             }
         }
     }
@@ -45,7 +58,9 @@ impl Target {
         let mut lines: Vec<Line> = self.comments.iter().cloned().map(Line::Comment).collect();
         let name = filename(&self.path).unwrap_or_else(|| {
             let name = self.path.display();
-            lines.push(Line::Comment(format!("fio cannot be told this name: {name}. Make a link to it under the name below.")));
+            lines.push(Line::Comment(format!(
+                "fio cannot be told this name: {name}. Make a link to it under the name below."
+            )));
             NEUTRAL.into()
         });
         lines.push(Line::Option(format!("filename={name}")));
@@ -56,11 +71,19 @@ impl Target {
     }
 }
 
-/// The path as fio's parser reads it back: `:` separates names, `;` and `#` begin comments, `$` a variable, quotes vanish.
+/// The path as fio's parser reads it back: `:` separates names, `;` and `#` begin comments, `$` a
+/// variable, quotes vanish.
 fn filename(path: &Path) -> Option<String> {
     let text = path.to_str()?;
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '+' | '=' | '@' | ',' | '~' | '-' | ' ' | ':' | '(' | ')');
-    let whole = !text.is_empty() && text.chars().all(plain) && text.trim() == text && text.len() < 4096;
+    let plain = |c: char| {
+        c.is_alphanumeric()
+            || matches!(
+                c,
+                '.' | '_' | '/' | '+' | '=' | '@' | ',' | '~' | '-' | ' ' | ':' | '(' | ')'
+            )
+    };
+    let whole =
+        !text.is_empty() && text.chars().all(plain) && text.trim() == text && text.len() < 4096;
     whole.then(|| text.replace(':', "\\:"))
 }
 
@@ -70,7 +93,10 @@ mod tests {
 
     #[test]
     fn names_that_fio_reads_otherwise_are_not_given() {
-        assert_eq!(filename("/data/my file:1 (ü)".as_ref()).as_deref(), Some("/data/my file\\:1 (ü)"));
+        assert_eq!(
+            filename("/data/my file:1 (ü)".as_ref()).as_deref(),
+            Some("/data/my file\\:1 (ü)")
+        );
         for text in ["", " a", "a;b", "a#b", "${HOME}/a", "a\nb", "a\"b", "a\\b", "a\u{1b}b"] {
             assert_eq!(filename(text.as_ref()), None, "{text:?}");
         }
@@ -81,7 +107,11 @@ mod tests {
         let size = 4096;
         let file = Target::of(&TargetSpec::File { path: "/data/a".into(), size });
         assert!(!file.may(Op::Write) && file.may(Op::Read));
-        assert!(file.lines().iter().any(|line| matches!(line, Line::Option(text) if text == "allow_file_create=0")));
+        assert!(
+            file.lines()
+                .iter()
+                .any(|line| matches!(line, Line::Option(text) if text == "allow_file_create=0"))
+        );
         let new = Target::of(&TargetSpec::New { path: "/data/a".into(), size });
         assert!(new.may(Op::Write) && new.path == Path::new("/data/a.fio"));
     }

@@ -1,8 +1,10 @@
-//! The JSON of Google Benchmark, as its `compare.py` and the trackers of continuous integration read it.
+//! The JSON of Google Benchmark, as its `compare.py` and the trackers of continuous integration
+//! read it.
 //!
-//! One entry per counted trial and, from two on, their mean, median and standard deviation; times are those of one operation,
-//! over all threads. A cell that failed or was not measured is told in the context only: an entry of 0 ns, as Google Benchmark
-//! writes for one that failed, is read as the fastest ever by trackers, and takes the overall mean from `compare.py`.
+//! One entry per counted trial and, from two on, their mean, median and standard deviation; times
+//! are those of one operation, over all threads. A cell that failed or was not measured is told in
+//! the context only: an entry of 0 ns, as Google Benchmark writes for one that failed, is read as
+//! the fastest ever by trackers, and takes the overall mean from `compare.py`.
 
 mod probed;
 
@@ -21,8 +23,13 @@ use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
 
-pub const FORMAT: Format =
-    Format { id: "gbench", about: "JSON of Google Benchmark, for compare.py and trackers", extension: "json", binary: false, write };
+pub const FORMAT: Format = Format {
+    id: "gbench",
+    about: "JSON of Google Benchmark, for compare.py and trackers",
+    extension: "json",
+    binary: false,
+    write,
+};
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);
@@ -38,7 +45,8 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for (index, probe) in probes.iter().enumerate() {
         probed::entries(&mut benchmarks, &mut failed, results.len() + index, probe);
     }
-    let document = json!({ "context": context(session, &probes, &names, &failed), "benchmarks": benchmarks });
+    let document =
+        json!({ "context": context(session, &probes, &names, &failed), "benchmarks": benchmarks });
     pretty(&document, out)?;
     writeln!(out)
 }
@@ -57,7 +65,11 @@ impl Names {
 
     /// `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every session.
     fn name(&self, job: &Job) -> String {
-        let mut parts = vec![job.backend.to_string(), job.action().to_string(), job.pattern.to_string().replace(':', "")];
+        let mut parts = vec![
+            job.backend.to_string(),
+            job.action().to_string(),
+            job.pattern.to_string().replace(':', ""),
+        ];
         parts.push(format!("block:{}", job.block));
         parts.extend((job.cache != Cache::AsIs).then(|| job.cache.to_string()));
         parts.extend((job.depth > 1).then(|| format!("depth:{}", job.depth)));
@@ -75,10 +87,22 @@ impl Names {
 fn context(session: &Session, probes: &[ProbeResult], names: &Names, failed: &[String]) -> Value {
     let host: &Host = &session.host;
     let skipped = analysis::skipped(session);
-    let mut skipped: Vec<String> = skipped.iter().map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason))).collect();
-    skipped.extend(analysis::skipped_probes(session).iter().map(|s| format!("{}: {}", probed::name(&s.cell), text::clean(&s.reason))));
-    let sizes = probes.iter().filter_map(|probe| Some((probe, probe.value?))).filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
-    skipped.extend(sizes.map(|(probe, value)| format!("{}: {} bytes, which is no time", probed::name(&probe.cell), value.summary.median)));
+    let mut skipped: Vec<String> = skipped
+        .iter()
+        .map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason)))
+        .collect();
+    skipped.extend(
+        analysis::skipped_probes(session)
+            .iter()
+            .map(|s| format!("{}: {}", probed::name(&s.cell), text::clean(&s.reason))),
+    );
+    let sizes = probes
+        .iter()
+        .filter_map(|probe| Some((probe, probe.value?)))
+        .filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
+    skipped.extend(sizes.map(|(probe, value)| {
+        format!("{}: {} bytes, which is no time", probed::name(&probe.cell), value.summary.median)
+    }));
     json!({
         "date": text::clean(&session.created),
         "host_name": text::clean(&host.name),
@@ -132,7 +156,12 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// What all entries of a cell have in common, without their figures.
-    fn plain(run_name: &'a str, family_index: usize, repetitions: usize, warnings: &[Warning]) -> Entry<'a> {
+    fn plain(
+        run_name: &'a str,
+        family_index: usize,
+        repetitions: usize,
+        warnings: &[Warning],
+    ) -> Entry<'a> {
         Entry {
             name: run_name.into(),
             family_index,
@@ -162,8 +191,13 @@ struct Aggregate {
 
 /// The trials that the figures are made from, or why there are none.
 fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
-    let trials: Vec<&Trial> =
-        result.counted().into_iter().filter_map(|i| result.trials.get(i)).map(|t| &**t).filter(|t| t.ops > 0).collect();
+    let trials: Vec<&Trial> = result
+        .counted()
+        .into_iter()
+        .filter_map(|i| result.trials.get(i))
+        .map(|t| &**t)
+        .filter(|t| t.ops > 0)
+        .collect();
     match result.error.as_deref() {
         Some(why) => Err(why),
         None if trials.is_empty() => Err("no operation was done"),
@@ -171,9 +205,18 @@ fn counted(result: &CellResult) -> Result<Vec<&Trial>, &str> {
     }
 }
 
-fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, trials: &[&Trial], names: &Names) {
+fn entries(
+    list: &mut Vec<Value>,
+    family: usize,
+    result: &CellResult,
+    trials: &[&Trial],
+    names: &Names,
+) {
     let run_name = names.name(&result.cell);
-    let plain = Entry { threads: result.cell.threads, ..Entry::plain(&run_name, family, trials.len(), &result.warnings) };
+    let plain = Entry {
+        threads: result.cell.threads,
+        ..Entry::plain(&run_name, family, trials.len(), &result.warnings)
+    };
     for (index, trial) in trials.iter().enumerate() {
         let entry = Entry {
             repetition_index: Some(index),
@@ -194,7 +237,9 @@ fn entries(list: &mut Vec<Value>, family: usize, result: &CellResult, trials: &[
 /// Where most bytes came from is not told here; what takes from the figure is.
 fn label(warnings: &[Warning]) -> String {
     let grave = warnings.iter().filter(|w| w.severity > Severity::Note);
-    text::clean(&grave.map(|w| format!("{}: {}", w.severity.name(), w.id)).collect::<Vec<_>>().join(", "))
+    text::clean(
+        &grave.map(|w| format!("{}: {}", w.severity.name(), w.id)).collect::<Vec<_>>().join(", "),
+    )
 }
 
 /// Nanoseconds of one operation.
@@ -207,10 +252,18 @@ fn cpu_time(trial: &Trial) -> f64 {
 }
 
 type Statistic = (&'static str, fn(&Summary) -> f64);
-const AGGREGATES: [Statistic; 3] = [("mean", |s| s.mean), ("median", |s| s.median), ("stddev", |s| s.stddev)];
+const AGGREGATES: [Statistic; 3] =
+    [("mean", |s| s.mean), ("median", |s| s.median), ("stddev", |s| s.stddev)];
 
-fn aggregate(plain: &Entry, trials: &[&Trial], result: &CellResult, (name, get): Statistic) -> Option<Value> {
-    let of = |value: fn(&Trial) -> f64| Summary::of(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s));
+fn aggregate(
+    plain: &Entry,
+    trials: &[&Trial],
+    result: &CellResult,
+    (name, get): Statistic,
+) -> Option<Value> {
+    let of = |value: fn(&Trial) -> f64| {
+        Summary::of(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s))
+    };
     let entry = Entry {
         name: format!("{}_{name}", plain.run_name),
         run_type: "aggregate",

@@ -15,12 +15,23 @@ pub fn name(cell: &ProbeCell) -> String {
     text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
 }
 
-/// The entries of a probe; one that failed is told in `failed`. A rate is the time of one byte or operation; a size is no time, and has no entry.
-pub fn entries(list: &mut Vec<Value>, failed: &mut Vec<String>, family: usize, probe: &ProbeResult) {
+/// The entries of a probe; one that failed is told in `failed`. A rate is the time of one byte or
+/// operation; a size is no time, and has no entry.
+pub fn entries(
+    list: &mut Vec<Value>,
+    failed: &mut Vec<String>,
+    family: usize,
+    probe: &ProbeResult,
+) {
     let run_name = name(&probe.cell);
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
-    let values: Vec<f64> = probe.counted().into_iter().map(|index| probe.trials[index].value).filter(|value| *value > 0.0).collect();
+    let values: Vec<f64> = probe
+        .counted()
+        .into_iter()
+        .map(|index| probe.trials[index].value)
+        .filter(|value| *value > 0.0)
+        .collect();
     let plain = Entry::plain(&run_name, family, values.len().max(1), &probe.warnings);
     let failure = probe.error.as_deref().or(values.is_empty().then_some("nothing was measured"));
     if let Some(why) = failure {
@@ -39,10 +50,21 @@ pub fn entries(list: &mut Vec<Value>, failed: &mut Vec<String>, family: usize, p
             let aggregate = Some(Aggregate { aggregate_name: name, aggregate_unit: "time" });
             let name_is_spread = name == "stddev";
             let (name, run_type) = (format!("{run_name}_{name}"), "aggregate");
-            let entry = Entry { name, run_type, aggregate, repetition_index: None, iterations: times.len() as u64, ..plain.clone() };
+            let entry = Entry {
+                name,
+                run_type,
+                aggregate,
+                repetition_index: None,
+                iterations: times.len() as u64,
+                ..plain.clone()
+            };
             // A spread of times has no rate.
             let time = get(&summary);
-            let entry = if name_is_spread { Entry { real_time: time, cpu_time: time, ..entry } } else { timed(entry, time, unit) };
+            let entry = if name_is_spread {
+                Entry { real_time: time, cpu_time: time, ..entry }
+            } else {
+                timed(entry, time, unit)
+            };
             list.extend(serde_json::to_value(entry));
         }
     }
@@ -51,5 +73,11 @@ pub fn entries(list: &mut Vec<Value>, failed: &mut Vec<String>, family: usize, p
 /// The time is that of whoever waits: how much of it a processor was used is not known.
 fn timed(entry: Entry, time: f64, unit: Unit) -> Entry {
     let bytes_per_second = (unit == Unit::BytesPerSecond).then_some(1e9 / time);
-    Entry { real_time: time, cpu_time: time, bytes_per_second, items_per_second: 1e9 / time, ..entry }
+    Entry {
+        real_time: time,
+        cpu_time: time,
+        bytes_per_second,
+        items_per_second: 1e9 / time,
+        ..entry
+    }
 }

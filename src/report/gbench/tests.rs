@@ -21,15 +21,37 @@ fn every_entry_has_what_compare_py_and_trackers_read() {
             assert!(document["context"][key].is_string(), "{name} {key}");
         }
         for entry in list(&document) {
-            assert!(entry["name"].as_str().unwrap().starts_with(entry["run_name"].as_str().unwrap()), "{entry}");
+            assert!(
+                entry["name"].as_str().unwrap().starts_with(entry["run_name"].as_str().unwrap()),
+                "{entry}"
+            );
             assert_eq!(entry["time_unit"], "ns");
-            assert!(entry["real_time"].is_f64() && entry["cpu_time"].is_f64() && entry["iterations"].is_u64(), "{entry}");
-            assert!(entry["threads"].is_u64() && entry["repetitions"].is_u64() && entry["items_per_second"].is_f64(), "{entry}");
+            assert!(
+                entry["real_time"].is_f64()
+                    && entry["cpu_time"].is_f64()
+                    && entry["iterations"].is_u64(),
+                "{entry}"
+            );
+            assert!(
+                entry["threads"].is_u64()
+                    && entry["repetitions"].is_u64()
+                    && entry["items_per_second"].is_f64(),
+                "{entry}"
+            );
             // An entry of 0 ns would be the fastest ever.
-            assert!(entry["real_time"].as_f64().unwrap() > 0.0 && entry["iterations"].as_u64().unwrap() > 0, "{entry}");
+            assert!(
+                entry["real_time"].as_f64().unwrap() > 0.0
+                    && entry["iterations"].as_u64().unwrap() > 0,
+                "{entry}"
+            );
             match entry["run_type"].as_str().unwrap() {
-                "iteration" => assert!(entry["repetition_index"].is_u64() && entry.get("aggregate_name").is_none()),
-                "aggregate" => assert!(["mean", "median", "stddev"].contains(&entry["aggregate_name"].as_str().unwrap())),
+                "iteration" => assert!(
+                    entry["repetition_index"].is_u64() && entry.get("aggregate_name").is_none()
+                ),
+                "aggregate" => assert!(
+                    ["mean", "median", "stddev"]
+                        .contains(&entry["aggregate_name"].as_str().unwrap())
+                ),
                 other => panic!("{other}"),
             }
         }
@@ -53,22 +75,49 @@ fn names_are_those_of_one_cell() {
 #[test]
 fn the_median_is_the_time_of_one_operation() {
     let document = show(&sample::quick());
-    let median = list(&document).iter().find(|e| e["name"] == "read/read/seq/block:4096/cold_median").unwrap();
+    let median = list(&document)
+        .iter()
+        .find(|e| e["name"] == "read/read/seq/block:4096/cold_median")
+        .unwrap();
     let time = median["real_time"].as_f64().unwrap();
     assert!((time - 4517.0).abs() < 60.0, "{time}");
-    assert!((median["bytes_per_second"].as_f64().unwrap() * time / 1e9 - 4096.0).abs() < 1.0, "{median}");
+    assert!(
+        (median["bytes_per_second"].as_f64().unwrap() * time / 1e9 - 4096.0).abs() < 1.0,
+        "{median}"
+    );
 }
 
 #[test]
 fn failed_and_skipped_cells_are_told_and_have_no_entry() {
     let document = show(&sample::troubled());
-    let told = |key: &str| document["context"][key].as_array().unwrap().iter().map(|t| t.as_str().unwrap()).collect::<Vec<_>>();
+    let told = |key: &str| {
+        document["context"][key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t.as_str().unwrap())
+            .collect::<Vec<_>>()
+    };
     let (failed, skipped) = (told("failed"), told("skipped"));
-    assert!(failed.len() == 1 && failed[0].starts_with("uring/read/seq/block:2097152/cold: io_uring: ENOMEM"), "{failed:?}");
-    assert!(skipped.len() == 3 && skipped[0].starts_with("aio/read/seq/block:4096/cold: aio: not"), "{skipped:?}");
-    let begins = |start: &str| list(&document).iter().any(|e| e["name"].as_str().unwrap().starts_with(start));
-    assert!(!begins("aio") && !begins("uring/read/seq/block:2097152/cold") && begins("uring/read/seq/block:4096/cold"));
-    let wrong = list(&document).iter().find(|e| e["name"] == "read/read/seq/block:4096/cold").unwrap();
+    assert!(
+        failed.len() == 1
+            && failed[0].starts_with("uring/read/seq/block:2097152/cold: io_uring: ENOMEM"),
+        "{failed:?}"
+    );
+    assert!(
+        skipped.len() == 3 && skipped[0].starts_with("aio/read/seq/block:4096/cold: aio: not"),
+        "{skipped:?}"
+    );
+    let begins = |start: &str| {
+        list(&document).iter().any(|e| e["name"].as_str().unwrap().starts_with(start))
+    };
+    assert!(
+        !begins("aio")
+            && !begins("uring/read/seq/block:2097152/cold")
+            && begins("uring/read/seq/block:4096/cold")
+    );
+    let wrong =
+        list(&document).iter().find(|e| e["name"] == "read/read/seq/block:4096/cold").unwrap();
     assert_eq!(wrong["label"], "wrong: holes");
     assert!(list(&show(&sample::single())).iter().all(|e| e["run_type"] == "iteration"));
 }

@@ -23,18 +23,25 @@ pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
 
 /// Whether another device of this depth follows below the same parent.
 fn has_sibling(devices: &[BlockDevice], i: usize, depth: usize) -> bool {
-    devices[i + 1..].iter().take_while(|later| later.depth >= depth).any(|later| later.depth == depth)
+    devices[i + 1..]
+        .iter()
+        .take_while(|later| later.depth >= depth)
+        .any(|later| later.depth == depth)
 }
 
 /// The lines that pass by on the left, for the ancestors of device `i` below the top.
 fn passing(devices: &[BlockDevice], i: usize) -> String {
-    (1..devices[i].depth).map(|depth| if has_sibling(devices, i, depth) { "│  " } else { "   " }).collect()
+    (1..devices[i].depth)
+        .map(|depth| if has_sibling(devices, i, depth) { "│  " } else { "   " })
+        .collect()
 }
 
 fn branch(devices: &[BlockDevice], i: usize) -> String {
     match devices[i].depth {
         0 => String::new(),
-        depth => passing(devices, i) + if has_sibling(devices, i, depth) { "├─ " } else { "└─ " },
+        depth => {
+            passing(devices, i) + if has_sibling(devices, i, depth) { "├─ " } else { "└─ " }
+        }
     }
 }
 
@@ -75,15 +82,24 @@ fn what(device: &BlockDevice) -> String {
         Kind::Network => "network block device",
     };
     let file = device.backing_file.as_ref().map(|file| clean(&file.to_string_lossy()));
-    let more = [device.detail.as_deref().map(clean), device.model.as_deref().map(clean), file, device.size.map(show_bytes)];
-    let parts: Vec<String> = std::iter::once(kind.to_string()).chain(more.into_iter().flatten()).collect();
+    let more = [
+        device.detail.as_deref().map(clean),
+        device.model.as_deref().map(clean),
+        file,
+        device.size.map(show_bytes),
+    ];
+    let parts: Vec<String> =
+        std::iter::once(kind.to_string()).chain(more.into_iter().flatten()).collect();
     parts.join(", ")
 }
 
 fn queue(device: &BlockDevice) -> String {
     let parts = [
         device.scheduler.as_deref().map(|name| format!("scheduler {}", clean(name))),
-        device.read_ahead_kb.and_then(|kb| kb.checked_mul(1024)).map(|bytes| format!("read-ahead {}", show_bytes(bytes))),
+        device
+            .read_ahead_kb
+            .and_then(|kb| kb.checked_mul(1024))
+            .map(|bytes| format!("read-ahead {}", show_bytes(bytes))),
         device.nr_requests.map(|n| format!("queue of {n}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -94,7 +110,9 @@ fn way(device: &BlockDevice) -> String {
         Some(rate) => format!("link {} = {}", clean(&link.text), show_rate(rate as f64)),
         None => format!("link {}", clean(&link.text)),
     });
-    let turns = device.rotational.map(|turns| if turns { "rotational".to_string() } else { "not rotational".to_string() });
+    let turns = device
+        .rotational
+        .map(|turns| if turns { "rotational".to_string() } else { "not rotational".to_string() });
     let blocks = match (device.logical_block, device.physical_block) {
         (Some(logical), Some(physical)) => Some(format!("blocks {logical}/{physical} B")),
         _ => None,
@@ -124,8 +142,13 @@ mod tests {
 
     #[test]
     fn a_mirror_of_partitions() {
-        let queued = |device: BlockDevice| BlockDevice { scheduler: Some("mq-deadline".into()), rotational: Some(false), ..device };
-        let raid = BlockDevice { detail: Some("raid1".into()), ..queued(device("md0", 1, Kind::Raid)) };
+        let queued = |device: BlockDevice| BlockDevice {
+            scheduler: Some("mq-deadline".into()),
+            rotational: Some(false),
+            ..device
+        };
+        let raid =
+            BlockDevice { detail: Some("raid1".into()), ..queued(device("md0", 1, Kind::Raid)) };
         let stack = [
             queued(device("dm-0", 0, Kind::Mapper)),
             raid,
@@ -156,8 +179,12 @@ mod tests {
     #[test]
     fn odd_depths_never_panic() {
         assert_eq!(shown(&[]), "");
-        let odd =
-            [device("a", 5, Kind::Disk), device("b", 0, Kind::Loop), device("c", 9, Kind::Disk), device("\u{1b}[2J", 1, Kind::Network)];
+        let odd = [
+            device("a", 5, Kind::Disk),
+            device("b", 0, Kind::Loop),
+            device("c", 9, Kind::Disk),
+            device("\u{1b}[2J", 1, Kind::Network),
+        ];
         assert!(!shown(&odd).contains('\u{1b}'));
     }
 }

@@ -42,7 +42,12 @@ impl Items {
         }
     }
 
-    pub(super) fn table(&mut self, titles: &[&str], align: &'static [Align], rows: impl Iterator<Item = Vec<String>>) {
+    pub(super) fn table(
+        &mut self,
+        titles: &[&str],
+        align: &'static [Align],
+        rows: impl Iterator<Item = Vec<String>>,
+    ) {
         let titles = titles.iter().map(ToString::to_string).collect();
         self.0.push(Item::Table { align, rows: std::iter::once(titles).chain(rows).collect() });
     }
@@ -92,10 +97,11 @@ impl Page {
     fn table(&mut self, align: &[Align], rows: &[Vec<String>]) {
         let widths = widths(rows);
         for row in rows {
-            let cells = row.iter().zip(&widths).zip(align).map(|((cell, width), align)| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
-            });
+            let cells =
+                row.iter().zip(&widths).zip(align).map(|((cell, width), align)| match align {
+                    Align::Left => format!("{cell:<width$}"),
+                    Align::Right => format!("{cell:>width$}"),
+                });
             let line = cells.collect::<Vec<_>>().join("  ");
             self.line(&format!("  {line}"));
         }
@@ -113,11 +119,18 @@ impl Page {
 
 /// How wide the columns of a table are.
 pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     (0..rows.first().map_or(0, Vec::len)).map(width).collect()
 }
 
-/// Breaks between words; a longer word keeps its line. Spaces inside the first line stay: they align.
+/// Breaks between words; a longer word keeps its line. Spaces inside the first line stay: they
+/// align.
 fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut left = text.trim_end();
@@ -152,13 +165,24 @@ mod tests {
         let mut page = Page::default();
         page.items(&items.list());
         let text = page.text();
-        assert_eq!(text, format!("  words         {}\n                {}\n", "word ".repeat(13).trim_end(), "word ".repeat(7).trim_end()));
+        assert_eq!(
+            text,
+            format!(
+                "  words         {}\n                {}\n",
+                "word ".repeat(13).trim_end(),
+                "word ".repeat(7).trim_end()
+            )
+        );
     }
 
     #[test]
     fn tables_align() {
         let mut items = Items::default();
-        items.table(&["a", "size"], &[Align::Left, Align::Right], [vec!["long".into(), "1".into()], vec!["x".into()]].into_iter());
+        items.table(
+            &["a", "size"],
+            &[Align::Left, Align::Right],
+            [vec!["long".into(), "1".into()], vec!["x".into()]].into_iter(),
+        );
         let mut page = Page::default();
         page.items(&items.list());
         assert_eq!(page.text(), "  a     size\n  long     1\n  x\n");

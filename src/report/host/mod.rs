@@ -8,7 +8,10 @@ use serde::Serialize;
 pub use crate::report::host::devices::{Words, words};
 pub use crate::report::host::layout::{Align, Item, widths};
 
-use crate::host::{CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind, method_name};
+use crate::host::{
+    CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind,
+    method_name,
+};
 use crate::record::Warning;
 use crate::report::host::layout::{Items, Page};
 use crate::sys::direct::DirectSupport;
@@ -60,7 +63,10 @@ fn machine(items: &mut Items, host: &Host) {
     items.row("system", &host.os);
     items.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
     items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none seen"));
-    items.row("container", &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default());
+    items.row(
+        "container",
+        &host.container.as_ref().map(|name| format!("{name}, by its traces")).unwrap_or_default(),
+    );
     let now = &host.conditions;
     let parts = [
         now.load.map(|load| format!("load {load:.2}")),
@@ -75,21 +81,40 @@ fn cpu(items: &mut Items, host: &Host) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
-    items.row("model", &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }));
+    items.row(
+        "model",
+        &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }),
+    );
     let by = if host.virtualisation.is_some() { " (as the hypervisor says)" } else { "" };
     items.row("CPUs", &format!("{}{by}", cpus(cpu)));
     items.row(
         "one cycle",
         &match cpu.cycle_nanos {
-            Some(nanos) => format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source),
+            Some(nanos) => {
+                format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source)
+            }
             None => "not known".into(),
         },
     );
-    items.row("governor", cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"));
+    items.row(
+        "governor",
+        cpu.governor.as_deref().unwrap_or("none: the frequency is not this system's to steer"),
+    );
     items.row("instructions", &cpu.simd.join(" "));
-    items.row("clock", &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "));
-    let slow: Vec<_> = host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
-    items.row("mitigations", &if slow.is_empty() { String::new() } else { format!("at system calls: {}", slow.join(", ")) });
+    items.row(
+        "clock",
+        &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "),
+    );
+    let slow: Vec<_> =
+        host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
+    items.row(
+        "mitigations",
+        &if slow.is_empty() {
+            String::new()
+        } else {
+            format!("at system calls: {}", slow.join(", "))
+        },
+    );
     items.row(
         "io_uring",
         match host.io_uring_disabled {
@@ -102,7 +127,12 @@ fn cpu(items: &mut Items, host: &Host) {
 
 fn cpus(cpu: &Cpu) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let mut text = format!("{} online, {}, {}", cpu.online, plural(cpu.cores, "core"), plural(cpu.sockets, "socket"));
+    let mut text = format!(
+        "{} online, {}, {}",
+        cpu.online,
+        plural(cpu.cores, "core"),
+        plural(cpu.sockets, "socket")
+    );
     if let Some(smt) = cpu.smt {
         text += if smt { ", SMT on" } else { ", SMT off" };
     }
@@ -130,13 +160,26 @@ fn caches(items: &mut Items, caches: &[CacheLevel]) {
         vec![cache.name(), size, number(cache.ways), number(cache.sets), number(cache.line), shared]
     });
     use Align::{Left, Right};
-    items.table(&["cache", "size", "ways", "sets", "line B", "shared"], &[Left, Right, Right, Right, Right, Left], rows);
+    items.table(
+        &["cache", "size", "ways", "sets", "line B", "shared"],
+        &[Left, Right, Right, Right, Right, Left],
+        rows,
+    );
 }
 
 fn memory(items: &mut Items, memory: &Memory) {
     items.section("Memory");
-    items.row("size", &format!("{}, {} available", show_bytes(memory.total), show_bytes(memory.available)));
-    items.row("limit", &memory.limit.map(|limit| format!("{} (control group)", show_bytes(limit))).unwrap_or_default());
+    items.row(
+        "size",
+        &format!("{}, {} available", show_bytes(memory.total), show_bytes(memory.available)),
+    );
+    items.row(
+        "limit",
+        &memory
+            .limit
+            .map(|limit| format!("{} (control group)", show_bytes(limit)))
+            .unwrap_or_default(),
+    );
     let huge = match (&memory.huge_pages, memory.huge_page) {
         (Some(setting), Some(size)) => format!("huge {} ({setting})", show_bytes(size)),
         (Some(setting), None) => format!("huge ({setting})"),
@@ -148,10 +191,21 @@ fn memory(items: &mut Items, memory: &Memory) {
         "swap",
         &match memory.swap_total {
             0 => "none".into(),
-            total => format!("{} used of {}", show_bytes(total.saturating_sub(memory.swap_free)), show_bytes(total)),
+            total => format!(
+                "{} used of {}",
+                show_bytes(total.saturating_sub(memory.swap_free)),
+                show_bytes(total)
+            ),
         },
     );
-    items.row("evictor", &memory.kdamond.as_ref().map(|name| format!("{name} may evict idle cached files")).unwrap_or_default());
+    items.row(
+        "evictor",
+        &memory
+            .kdamond
+            .as_ref()
+            .map(|name| format!("{name} may evict idle cached files"))
+            .unwrap_or_default(),
+    );
 }
 
 fn network(items: &mut Items, cards: &[NetworkCard]) {
@@ -161,12 +215,26 @@ fn network(items: &mut Items, cards: &[NetworkCard]) {
     items.section("Network cards");
     let rows = cards.iter().map(|card| {
         let speed = card.speed.map_or("-".into(), |speed| speed.to_string());
-        let driver = card.driver.clone().unwrap_or_else(|| if card.is_virtual { "virtual".into() } else { "-".into() });
+        let driver = card
+            .driver
+            .clone()
+            .unwrap_or_else(|| if card.is_virtual { "virtual".into() } else { "-".into() });
         let mtu = card.mtu.map_or("-".into(), |mtu| mtu.to_string());
-        vec![card.name.clone(), card.state.clone(), speed, card.duplex.clone().unwrap_or("-".into()), mtu, driver]
+        vec![
+            card.name.clone(),
+            card.state.clone(),
+            speed,
+            card.duplex.clone().unwrap_or("-".into()),
+            mtu,
+            driver,
+        ]
     });
     use Align::{Left, Right};
-    items.table(&["card", "state", "Mbit/s", "duplex", "MTU B", "driver"], &[Left, Left, Right, Left, Right, Left], rows);
+    items.table(
+        &["card", "state", "Mbit/s", "duplex", "MTU B", "driver"],
+        &[Left, Left, Right, Left, Right, Left],
+        rows,
+    );
 }
 
 fn target(items: &mut Items, target: &TargetFacts) {
@@ -180,30 +248,62 @@ fn target(items: &mut Items, target: &TargetFacts) {
     // A scratch file that is not made yet has no size.
     items.row(
         "size",
-        &if target.size == 0 && target.kind == TargetKind::Scratch { kind.into() } else { format!("{}, {kind}", show_bytes(target.size)) },
+        &if target.size == 0 && target.kind == TargetKind::Scratch {
+            kind.into()
+        } else {
+            format!("{}, {kind}", show_bytes(target.size))
+        },
     );
     if !target.fs.is_empty() {
         let on = target.source.as_ref().map(|source| format!(" on {source}")).unwrap_or_default();
-        let at = target.mount_point.as_ref().map(|at| format!(", mounted at {at}")).unwrap_or_default();
+        let at =
+            target.mount_point.as_ref().map(|at| format!(", mounted at {at}")).unwrap_or_default();
         items.row("file system", &format!("{}{on}{at}", target.fs));
         items.row("options", &target.options.join(", "));
     }
     if let (Some(space), Some(used)) = (target.space, target.used()) {
-        items.row("space", &format!("{} free of {}, {} used", show_bytes(space.available), show_bytes(space.total), show_share(used)));
+        items.row(
+            "space",
+            &format!(
+                "{} free of {}, {} used",
+                show_bytes(space.available),
+                show_bytes(space.total),
+                show_share(used)
+            ),
+        );
     }
     items.row("direct I/O", &direct(target));
-    items.row("access time", target.noatime.map_or("", |noatime| if noatime { "left alone" } else { "updated by reading" }));
-    items.row("cached now", &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default());
+    items.row(
+        "access time",
+        target
+            .noatime
+            .map_or("", |noatime| if noatime { "left alone" } else { "updated by reading" }),
+    );
+    items.row(
+        "cached now",
+        &target.resident.map(resident).or(target.resident_error.clone()).unwrap_or_default(),
+    );
     items.row("stored", &target.stored.map(|found| stored(target, found)).unwrap_or_default());
     items.row("compression", target.compresses.as_deref().unwrap_or(""));
-    items.row("entropy", &target.entropy.map(|bits| format!("{bits:.2} bits per byte (sampled)")).unwrap_or_default());
+    items.row(
+        "entropy",
+        &target
+            .entropy
+            .map(|bits| format!("{bits:.2} bits per byte (sampled)"))
+            .unwrap_or_default(),
+    );
 }
 
 fn direct(target: &TargetFacts) -> String {
     match target.direct {
-        _ if target.direct_is_real() == Some(false) && target.memory => "taken and ignored: memory".into(),
+        _ if target.direct_is_real() == Some(false) && target.memory => {
+            "taken and ignored: memory".into()
+        }
         Some(DirectSupport::Known(align)) => {
-            let read = align.read_offset.map(|read| format!(" ({read} B when reading)")).unwrap_or_default();
+            let read = align
+                .read_offset
+                .map(|read| format!(" ({read} B when reading)"))
+                .unwrap_or_default();
             format!("yes; offsets in steps of {} B{read}, buffers of {} B", align.offset, align.mem)
         }
         Some(DirectSupport::Refused) => "refused on this file".into(),

@@ -6,7 +6,15 @@ use crate::sys::link::{Link, Transport};
 use crate::sys::mounts::Space;
 
 fn cache(level: u8, kind: &str, size: u64, ways: u32, sets: u32, shared_with: &str) -> CacheLevel {
-    CacheLevel { level, kind: kind.into(), size, ways: Some(ways), line: Some(64), sets: Some(sets), shared_with: shared_with.into() }
+    CacheLevel {
+        level,
+        kind: kind.into(),
+        size,
+        ways: Some(ways),
+        line: Some(64),
+        sets: Some(sets),
+        shared_with: shared_with.into(),
+    }
 }
 
 fn cpu() -> Cpu {
@@ -62,9 +70,18 @@ fn host() -> Host {
                 driver: Some("igc".into()),
                 is_virtual: false,
             },
-            NetworkCard { name: "lo".into(), mtu: Some(65536), state: "unknown".into(), is_virtual: true, ..NetworkCard::default() },
+            NetworkCard {
+                name: "lo".into(),
+                mtu: Some(65536),
+                state: "unknown".into(),
+                is_virtual: true,
+                ..NetworkCard::default()
+            },
         ],
-        mitigations: vec![Mitigation { name: "spectre_v2".into(), state: "Mitigation: Enhanced / Automatic IBRS".into() }],
+        mitigations: vec![Mitigation {
+            name: "spectre_v2".into(),
+            state: "Mitigation: Enhanced / Automatic IBRS".into(),
+        }],
         can_drop_caches: true,
         conditions: Conditions {
             io_pressure: Some(0.0),
@@ -78,9 +95,11 @@ fn host() -> Host {
 }
 
 fn target() -> TargetFacts {
-    let device = |name: &str, depth, kind| BlockDevice {
+    let device = |name: &str, depth, kind| {
+        BlockDevice {
         size: Some(1 << 40),
         ..serde_json::from_value(serde_json::json!({ "name": name, "kind": kind, "major": 259, "minor": 0, "depth": depth })).unwrap()
+    }
     };
     let disk = BlockDevice {
         model: Some("Samsung SSD 990 PRO".into()),
@@ -90,17 +109,30 @@ fn target() -> TargetFacts {
         nr_requests: Some(1023),
         logical_block: Some(512),
         physical_block: Some(512),
-        link: Some(Link { transport: Transport::Pcie, text: "PCIe 4.0 x4".into(), bytes_per_second: Some(7_876_923_076) }),
+        link: Some(Link {
+            transport: Transport::Pcie,
+            text: "PCIe 4.0 x4".into(),
+            bytes_per_second: Some(7_876_923_076),
+        }),
         ..device("nvme0n1", 1, Kind::Disk)
     };
     TargetFacts {
-        path: "/home/me/videos/a rather long name of a recording that somebody made on holiday.mkv".into(),
+        path: "/home/me/videos/a rather long name of a recording that somebody made on holiday.mkv"
+            .into(),
         size: 10 << 30,
         fs: "ext4".into(),
         mount_point: Some("/home".into()),
-        options: ["rw", "relatime", "errors=remount-ro", "stripe=32", "data=ordered", "commit=30", "journal_checksum"]
-            .map(String::from)
-            .into(),
+        options: [
+            "rw",
+            "relatime",
+            "errors=remount-ro",
+            "stripe=32",
+            "data=ordered",
+            "commit=30",
+            "journal_checksum",
+        ]
+        .map(String::from)
+        .into(),
         source: Some("/dev/nvme0n1p2".into()),
         space: Some(Space { total: 1000 << 30, free: 250 << 30, available: 200 << 30 }),
         devices: vec![device("nvme0n1p2", 0, Kind::Partition), disk],
@@ -121,7 +153,11 @@ fn the_whole_report() {
 
 #[test]
 fn every_report_fits_and_has_no_trailing_spaces() {
-    for (host, target) in [(host(), Some(target())), (Host::default(), None), (Host::default(), Some(TargetFacts::default()))] {
+    for (host, target) in [
+        (host(), Some(target())),
+        (Host::default(), None),
+        (Host::default(), Some(TargetFacts::default())),
+    ] {
         let text = text(&host, target.as_ref(), &examine(&host, target.as_ref(), None));
         assert!(text.ends_with('\n') && !text.contains("\n\n\n"));
         for line in text.lines() {

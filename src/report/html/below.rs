@@ -1,4 +1,5 @@
-//! Below the table: warnings with evidence and remedy, what failed or was not measured, how the run ended.
+//! Below the table: warnings with evidence and remedy, what failed or was not measured, how the run
+//! ended.
 
 use std::io::{self, Write};
 
@@ -14,11 +15,16 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.findings.0.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<section aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<ol class=\"findings\">")?;
+    writeln!(
+        out,
+        "<section aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<ol class=\"findings\">"
+    )?;
     for (index, Finding { warning, cells: having }) in page.findings.0.iter().enumerate() {
         let (name, about) = match warning.severity {
             Severity::Wrong => ("wrong", "wrong: the number is not what it says it is"),
-            Severity::Misleading => ("misleading", "misleading: the number is right and easily misread"),
+            Severity::Misleading => {
+                ("misleading", "misleading: the number is right and easily misread")
+            }
             Severity::Note => ("note", "note: the number stands"),
         };
         let mark = match warning.severity {
@@ -26,9 +32,17 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
             severity => format!("{}{}", sign(severity, false).0, index + 1),
         };
         let message = xml(&sentence(&warning.message));
-        writeln!(out, "<li class=\"{name}\"><h3><span class=\"mark\" title=\"{about}\">{mark}</span> {message}</h3>")?;
+        writeln!(
+            out,
+            "<li class=\"{name}\"><h3><span class=\"mark\" title=\"{about}\">{mark}</span> {message}</h3>"
+        )?;
         let cells = cells(having.iter().map(|row| &row.cell), page.rows.len());
-        writeln!(out, "<p class=\"quiet\"><code>{}</code> {}</p>\n<dl>", xml(&warning.id), xml(&cells))?;
+        writeln!(
+            out,
+            "<p class=\"quiet\"><code>{}</code> {}</p>\n<dl>",
+            xml(&warning.id),
+            xml(&cells)
+        )?;
         let evidence = if having.len() > 1 { "Evidence, in the first" } else { "Evidence" };
         for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy)] {
             if !body.trim().is_empty() {
@@ -42,13 +56,21 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// What failed and what was not measured, equal reasons together.
 pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let failed = merged(page.rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell))));
-    let skipped = merged(page.skipped.iter().map(|skipped| (skipped.reason.as_str(), &skipped.cell)));
+    let failed = merged(
+        page.rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell))),
+    );
+    let skipped =
+        merged(page.skipped.iter().map(|skipped| (skipped.reason.as_str(), &skipped.cell)));
     if failed.is_empty() && skipped.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<section aria-labelledby=\"gaps\">\n<h2 id=\"gaps\">Not measured</h2>\n<ul class=\"findings\">")?;
-    for (class, mark, all, list) in [("wrong", "✖ failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)] {
+    writeln!(
+        out,
+        "<section aria-labelledby=\"gaps\">\n<h2 id=\"gaps\">Not measured</h2>\n<ul class=\"findings\">"
+    )?;
+    for (class, mark, all, list) in
+        [("wrong", "✖ failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)]
+    {
         for (reason, jobs) in list {
             let which = xml(&cells(jobs.into_iter(), all));
             writeln!(
@@ -73,7 +95,10 @@ pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     below::ending(&mut lines, page.session);
     let lines: Vec<&String> = lines.lines.iter().filter(|line| !line.is_empty()).collect();
     if !lines.is_empty() {
-        writeln!(out, "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul class=\"notes\">")?;
+        writeln!(
+            out,
+            "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul class=\"notes\">"
+        )?;
         for line in lines {
             writeln!(out, "<li>{}</li>", xml(line))?;
         }

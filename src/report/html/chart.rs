@@ -1,4 +1,5 @@
-//! One chart as inline SVG, which a stylesheet stretches: places are percentages, text and marks keep their size.
+//! One chart as inline SVG, which a stylesheet stretches: places are percentages, text and marks
+//! keep their size.
 
 use std::io::{self, Write};
 
@@ -129,14 +130,38 @@ impl Chart<'_> {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let title = xml(&self.title);
         let wide = if self.wide { " wide" } else { "" };
-        let log = self.other.as_ref().map(|other| if other.log { " data-scale=\"linear\"" } else { " data-scale=\"logarithmic\"" });
-        writeln!(out, "<figure class=\"chart{wide}\" id=\"chart-{}\"{}>", self.id, log.unwrap_or_default())?;
-        let about = self.other.as_ref().map_or_else(String::new, |other| format!(" data-other=\"{}\"", xml(&other.about)));
-        writeln!(out, "<figcaption><h3>{title}</h3><p{about}>{}</p></figcaption>", xml(&self.about))?;
-        writeln!(out, "<div class=\"plot\" data-title=\"{title}\">\n<svg class=\"up\" aria-hidden=\"true\">")?;
-        self.each(out, |tick| format!("<text x=\"100%\" y=\"{:.2}%\" dx=\"-8\" dy=\"4\">{}</text>", tick.at, xml(&tick.label)))?;
+        let log = self.other.as_ref().map(|other| {
+            if other.log { " data-scale=\"linear\"" } else { " data-scale=\"logarithmic\"" }
+        });
+        writeln!(
+            out,
+            "<figure class=\"chart{wide}\" id=\"chart-{}\"{}>",
+            self.id,
+            log.unwrap_or_default()
+        )?;
+        let about = self
+            .other
+            .as_ref()
+            .map_or_else(String::new, |other| format!(" data-other=\"{}\"", xml(&other.about)));
+        writeln!(
+            out,
+            "<figcaption><h3>{title}</h3><p{about}>{}</p></figcaption>",
+            xml(&self.about)
+        )?;
+        writeln!(
+            out,
+            "<div class=\"plot\" data-title=\"{title}\">\n<svg class=\"up\" aria-hidden=\"true\">"
+        )?;
+        self.each(out, |tick| {
+            format!(
+                "<text x=\"100%\" y=\"{:.2}%\" dx=\"-8\" dy=\"4\">{}</text>",
+                tick.at,
+                xml(&tick.label)
+            )
+        })?;
         let names: Vec<&str> = self.series.iter().map(|series| series.name).collect();
-        let label = xml(&format!("{}: {}. The table below has the figures.", self.title, names.join(", ")));
+        let label =
+            xml(&format!("{}: {}. The table below has the figures.", self.title, names.join(", ")));
         writeln!(out, "</svg>\n<svg class=\"area\" role=\"img\" aria-label=\"{label}\">")?;
         self.grid(out)?;
         for series in &self.series {
@@ -149,19 +174,29 @@ impl Chart<'_> {
     fn each(&self, out: &mut dyn Write, show: impl Fn(&Tick) -> String) -> io::Result<()> {
         let group = |ticks: &[Tick]| ticks.iter().map(&show).collect::<Vec<_>>().join("\n");
         writeln!(out, "<g class=\"ticks\">{}</g>", group(&self.up))?;
-        self.other.iter().try_for_each(|other| writeln!(out, "<g class=\"ticks other\">{}</g>", group(&other.up)))
+        self.other.iter().try_for_each(|other| {
+            writeln!(out, "<g class=\"ticks other\">{}</g>", group(&other.up))
+        })
     }
 
     fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
         self.each(out, |tick| {
             let strong = if tick.strong { " strong" } else { "" };
-            format!("<line class=\"grid{strong}\" x1=\"0\" x2=\"100%\" y1=\"{0:.2}%\" y2=\"{0:.2}%\"/>", tick.at)
+            format!(
+                "<line class=\"grid{strong}\" x1=\"0\" x2=\"100%\" y1=\"{0:.2}%\" y2=\"{0:.2}%\"/>",
+                tick.at
+            )
         })?;
         let every = |room: usize| self.across.len().div_ceil(room).max(1);
         for (index, tick) in self.across.iter().enumerate() {
             let more = if index % every(NARROW) == 0 { "" } else { " more" };
             let most = if index % every(HALF) == 0 { "" } else { " most" };
-            writeln!(out, "<text class=\"across{more}{most}\" x=\"{:.2}%\" y=\"100%\" dy=\"20\">{}</text>", tick.at, xml(&tick.label))?;
+            writeln!(
+                out,
+                "<text class=\"across{more}{most}\" x=\"{:.2}%\" y=\"100%\" dy=\"20\">{}</text>",
+                tick.at,
+                xml(&tick.label)
+            )?;
         }
         Ok(())
     }
@@ -170,20 +205,31 @@ impl Chart<'_> {
 /// Places joined, on the own scale and on the other.
 fn joined(points: &[(f64, Twice)]) -> String {
     let all = |y: &dyn Fn(&Twice) -> Option<f64>| -> Option<String> {
-        let places: Option<Vec<String>> = points.iter().map(|(x, at)| Some(format!("{x:.2},{:.2}", y(at)?))).collect();
+        let places: Option<Vec<String>> =
+            points.iter().map(|(x, at)| Some(format!("{x:.2},{:.2}", y(at)?))).collect();
         places.map(|places| places.join(" "))
     };
-    let other = all(&|at| at.other).map_or_else(String::new, |other| format!(" data-points=\"{other}\""));
+    let other =
+        all(&|at| at.other).map_or_else(String::new, |other| format!(" data-points=\"{other}\""));
     format!("points=\"{}\"{other}", all(&|at| Some(at.own)).unwrap_or_default())
 }
 
 impl Series<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Series { index, color, .. } = self;
-        writeln!(out, "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">", self.line.class())?;
+        writeln!(
+            out,
+            "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">",
+            self.line.class()
+        )?;
         let stretched = "<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">";
         if let Some(band) = &self.band {
-            writeln!(out, "{stretched}<polygon opacity=\"{:.3}\" {}/></svg>", band.haze, joined(&band.points))?;
+            writeln!(
+                out,
+                "{stretched}<polygon opacity=\"{:.3}\" {}/></svg>",
+                band.haze,
+                joined(&band.points)
+            )?;
         }
         if self.joined && self.dots.len() > 1 {
             let points: Vec<(f64, Twice)> = self.dots.iter().map(|dot| (dot.x, dot.y)).collect();
@@ -222,7 +268,13 @@ mod tests {
 
     #[test]
     fn beside_another_a_chart_has_room_for_half_of_the_labels() {
-        let across = (0..12).map(|n| Tick { at: f64::from(n) * 8.0, label: format!("{} KiB", 1 << n), strong: false }).collect();
+        let across = (0..12)
+            .map(|n| Tick {
+                at: f64::from(n) * 8.0,
+                label: format!("{} KiB", 1 << n),
+                strong: false,
+            })
+            .collect();
         let chart = Chart {
             id: "x".into(),
             title: String::new(),
@@ -236,7 +288,13 @@ mod tests {
         let mut out = Vec::new();
         chart.grid(&mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
-        let kept = |class: &str| out.lines().filter(|line| line.contains("<text") && !line.contains(class)).count();
-        assert_eq!((out.matches("<text").count(), kept(" most"), kept(" more")), (12, HALF, NARROW), "{out}");
+        let kept = |class: &str| {
+            out.lines().filter(|line| line.contains("<text") && !line.contains(class)).count()
+        };
+        assert_eq!(
+            (out.matches("<text").count(), kept(" most"), kept(" more")),
+            (12, HALF, NARROW),
+            "{out}"
+        );
     }
 }

@@ -1,13 +1,17 @@
-//! The charts: every figure of the session with its legend, bars of what has no curve, and every trial over time.
+//! The charts: every figure of the session with its legend, bars of what has no curve, and every
+//! trial over time.
 //!
-//! A press turns a chart from a linear to a logarithmic scale and back: the other scale's places stand beside the own ones.
+//! A press turns a chart from a linear to a logarithmic scale and back: the other scale's places
+//! stand beside the own ones.
 
 use std::io::{self, Write};
 
 use super::chart::{Band, Chart, Dot, Other, Series, Style, Tick, Twice, mark};
 use super::{Page, timeline};
 use crate::analysis::{Estimated, ProbeResult, SummaryOf};
-use crate::report::figure::{Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread};
+use crate::report::figure::{
+    Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread,
+};
 use crate::report::picture;
 use crate::report::table::origin;
 use crate::report::text::xml;
@@ -30,7 +34,9 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         for (nth, figure) in group.figures.iter().enumerate() {
             for panel in &figure.panels {
                 let wide = figure.panels.len() == 1 && (nth == 0 || group.figures.len() == 2);
-                Drawn { page, group, first: page.first[at], figure, panel }.chart(&mut ids, wide).write(out)?;
+                Drawn { page, group, first: page.first[at], figure, panel }
+                    .chart(&mut ids, wide)
+                    .write(out)?;
             }
         }
         writeln!(out, "</div>")?;
@@ -51,7 +57,9 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 /// The estimates of a group, each name once.
 fn expected(group: &Group) -> Vec<&Estimated> {
     let mut lines: Vec<&Estimated> = Vec::new();
-    for line in group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.expected) {
+    for line in
+        group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.expected)
+    {
         if !lines.iter().any(|known| known.name == line.name) {
             lines.push(line);
         }
@@ -133,17 +141,33 @@ fn down(scale: &Scale, value: f64) -> f64 {
 }
 
 fn ticks(scale: &Scale) -> Vec<Tick> {
-    let tick = |(value, label): &(f64, String)| Tick { at: down(scale, *value), label: label.clone(), strong: *value == 0.0 };
+    let tick = |(value, label): &(f64, String)| Tick {
+        at: down(scale, *value),
+        label: label.clone(),
+        strong: *value == 0.0,
+    };
     scale.ticks.iter().map(tick).collect()
 }
 
 impl<'a> Drawn<'a> {
     /// The scale that a press turns to.
     fn other(&self) -> Option<Scale> {
-        let curves = self.figure.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points).map(|point| point.span);
-        let lines = self.figure.panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
+        let curves = self
+            .figure
+            .panels
+            .iter()
+            .flat_map(|panel| &panel.curves)
+            .flat_map(|curve| &curve.points)
+            .map(|point| point.span);
+        let lines = self
+            .figure
+            .panels
+            .iter()
+            .flat_map(|panel| &panel.expected)
+            .flat_map(|line| &line.points);
         let spread = if self.figure.scale.log { Spread::Linear } else { Spread::Log };
-        let values: Vec<Span> = curves.chain(lines.map(|(_, rate)| (*rate, *rate, *rate))).collect();
+        let values: Vec<Span> =
+            curves.chain(lines.map(|(_, rate)| (*rate, *rate, *rate))).collect();
         Scale::of(values, spread, self.figure.units)
     }
 
@@ -160,19 +184,37 @@ impl<'a> Drawn<'a> {
             Metric::Latency => "latency",
             Metric::Value => "probe",
         };
-        let title = if self.panel.title.is_empty() { figure.title.clone() } else { format!("{}, {}", figure.title, self.panel.title) };
+        let title = if self.panel.title.is_empty() {
+            figure.title.clone()
+        } else {
+            format!("{}, {}", figure.title, self.panel.title)
+        };
         let about = |scale: &Scale| format!("{}: {}", scale.about(), figure.about);
-        let up = |value: f64| Twice { own: down(&figure.scale, value), other: other.as_ref().map(|scale| down(scale, value)) };
+        let up = |value: f64| Twice {
+            own: down(&figure.scale, value),
+            other: other.as_ref().map(|scale| down(scale, value)),
+        };
         let labels = figure.across.labels(|label| label.chars().count() as f64 * 0.012 + 0.012);
-        let across = labels.into_iter().map(|(at, label)| Tick { at: self.across(at), label, strong: false }).collect();
+        let across = labels
+            .into_iter()
+            .map(|(at, label)| Tick { at: self.across(at), label, strong: false })
+            .collect();
         Chart {
             id: ids.next(id),
             title,
             about: about(&figure.scale),
             across,
             up: ticks(&figure.scale),
-            other: other.as_ref().map(|scale| Other { about: about(scale), up: ticks(scale), log: scale.log }),
-            series: self.expected(&up).into_iter().chain(self.panel.curves.iter().map(|curve| self.curve(curve, &up))).collect(),
+            other: other.as_ref().map(|scale| Other {
+                about: about(scale),
+                up: ticks(scale),
+                log: scale.log,
+            }),
+            series: self
+                .expected(&up)
+                .into_iter()
+                .chain(self.panel.curves.iter().map(|curve| self.curve(curve, &up)))
+                .collect(),
             wide,
         }
     }
@@ -190,7 +232,16 @@ impl<'a> Drawn<'a> {
                 says: vec![line.name.clone(), show_rate(*rate), format!("from {}", line.reason)],
             });
             let index = self.first + self.group.keys.len() + at;
-            Series { index, mark: 0, name: &line.name, color: NEUTRAL, line: Style::Dotted, joined: true, band: None, dots: dots.collect() }
+            Series {
+                index,
+                mark: 0,
+                name: &line.name,
+                color: NEUTRAL,
+                line: Style::Dotted,
+                joined: true,
+                band: None,
+                dots: dots.collect(),
+            }
         };
         self.panel.expected.iter().map(series).collect()
     }
@@ -200,14 +251,25 @@ impl<'a> Drawn<'a> {
         let dot = |point: &Point| {
             let (low, middle, high) = point.span;
             let whisker = (low < high).then(|| (up(low), up(high)));
-            let says = if key.line == Line::Marks { vec![key.name.clone(), self.value(point)] } else { self.says(point) };
+            let says = if key.line == Line::Marks {
+                vec![key.name.clone(), self.value(point)]
+            } else {
+                self.says(point)
+            };
             Dot { x: self.across(point.at), y: up(middle), whisker, hollow: point.wrong, says }
         };
-        let known: Vec<(f64, f64, f64)> =
-            curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.across(p.at), low, high))).collect();
+        let known: Vec<(f64, f64, f64)> = curve
+            .points
+            .iter()
+            .filter_map(|p| p.expected.map(|(low, high)| (self.across(p.at), low, high)))
+            .collect();
         let band = (known.len() > 1 && key.line != Line::Marks).then(|| Band {
             haze: self.panel.haze(),
-            points: known.iter().map(|(x, low, _)| (*x, up(*low))).chain(known.iter().rev().map(|(x, _, high)| (*x, up(*high)))).collect(),
+            points: known
+                .iter()
+                .map(|(x, low, _)| (*x, up(*low)))
+                .chain(known.iter().rev().map(|(x, _, high)| (*x, up(*high))))
+                .collect(),
         });
         Series {
             index: self.first + curve.key,
@@ -223,7 +285,12 @@ impl<'a> Drawn<'a> {
 
     fn value(&self, point: &Point) -> String {
         let place = (self.figure.across.show)(point.at);
-        let value = self.page.probes.get(point.of).and_then(|probe| probe.unit).map(|unit| unit.show(point.span.1));
+        let value = self
+            .page
+            .probes
+            .get(point.of)
+            .and_then(|probe| probe.unit)
+            .map(|unit| unit.show(point.span.1));
         format!("{place}: {}", value.unwrap_or_default())
     }
 
@@ -241,11 +308,23 @@ fn said(probe: &ProbeResult) -> Vec<String> {
     let Some((unit, value)) = probe.unit.zip(probe.value) else { return lines };
     let summary = value.summary;
     lines.push(match (summary.low, summary.high) {
-        (Some(low), Some(high)) => format!("{} (95 %: {} to {})", unit.show(summary.median), unit.show(low), unit.show(high)),
+        (Some(low), Some(high)) => format!(
+            "{} (95 %: {} to {})",
+            unit.show(summary.median),
+            unit.show(low),
+            unit.show(high)
+        ),
         _ => unit.show(summary.median),
     });
-    lines.extend(probe.estimate.as_ref().map(|of| format!("expected {} to {}: {}", unit.show(of.low), unit.show(of.high), of.reason)));
-    lines.extend(probe.reference.iter().map(|known| format!("{} reported by {}", unit.show(known.value), known.session)));
+    lines.extend(probe.estimate.as_ref().map(|of| {
+        format!("expected {} to {}: {}", unit.show(of.low), unit.show(of.high), of.reason)
+    }));
+    lines.extend(
+        probe
+            .reference
+            .iter()
+            .map(|known| format!("{} reported by {}", unit.show(known.value), known.session)),
+    );
     lines.extend(probe.wrong().map(|warning| format!("✖ {}", warning.message)));
     lines
 }
@@ -260,20 +339,32 @@ fn draw_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     for row in &bars.rows {
         writeln!(out, "<dt>{}</dt><dd><svg aria-hidden=\"true\">", xml(&row.label))?;
         for (value, _) in &bars.scale.ticks {
-            writeln!(out, "<line class=\"grid\" x1=\"{0:.2}%\" x2=\"{0:.2}%\" y2=\"100%\"/>", at(*value))?;
+            writeln!(
+                out,
+                "<line class=\"grid\" x1=\"{0:.2}%\" x2=\"{0:.2}%\" y2=\"100%\"/>",
+                at(*value)
+            )?;
         }
         let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
         // As in pictures: on a logarithmic axis there is no 0 for a bar to begin at.
         match bars.scale.log {
-            true => {
-                writeln!(out, "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>", mark(0))?
-            }
-            false => writeln!(out, "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>")?,
+            true => writeln!(
+                out,
+                "<svg class=\"value{wrong}\" x=\"{to:.2}%\" y=\"50%\" overflow=\"visible\"><path d=\"{}\"/></svg>",
+                mark(0)
+            )?,
+            false => writeln!(
+                out,
+                "<rect class=\"value{wrong}\" y=\"20%\" width=\"{to:.2}%\" height=\"60%\"/>"
+            )?,
         }
         if let Some((low, high)) = row.point.expected {
             let (low, high) = (at(low), at(high));
             let wide = (high - low).max(0.4);
-            writeln!(out, "<rect class=\"expected\" x=\"{low:.2}%\" width=\"{wide:.2}%\" height=\"100%\"/>")?;
+            writeln!(
+                out,
+                "<rect class=\"expected\" x=\"{low:.2}%\" width=\"{wide:.2}%\" height=\"100%\"/>"
+            )?;
         }
         for (name, value) in &row.reported {
             let title = format!("reported by {name}");
@@ -295,18 +386,25 @@ pub fn says(page: &Page, of: usize) -> Vec<String> {
     let Some(result) = page.results.get(of) else { return Vec::new() };
     let mut lines = vec![result.cell.label()];
     let figure = |of: &SummaryOf, show: fn(f64) -> String| match (of.summary.low, of.summary.high) {
-        (Some(low), Some(high)) => format!("{} (95 %: {} to {})", show(of.summary.median), show(low), show(high)),
+        (Some(low), Some(high)) => {
+            format!("{} (95 %: {} to {})", show(of.summary.median), show(low), show(high))
+        }
         _ => show(of.summary.median),
     };
     lines.extend(result.throughput.map(|of| figure(&of, show_rate)));
-    lines.extend(result.operations.map(|of| figure(&of, |value| format!("{}/s", show_count(value)))));
+    lines.extend(
+        result.operations.map(|of| figure(&of, |value| format!("{}/s", show_count(value)))),
+    );
     if let Some(latency) = result.latency {
         let percentiles = [("p50", latency.p50), ("p99", latency.p99), ("max", Some(latency.max))];
-        let known = percentiles.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", show_nanos(value?))));
+        let known = percentiles
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name} {}", show_nanos(value?))));
         lines.push(known.collect::<Vec<_>>().join(", "));
     }
     let from = result.source.as_ref().map(origin::parts).unwrap_or_default();
-    let from: Vec<String> = from.iter().map(|(word, share)| format!("{word} {}", origin::percent(*share))).collect();
+    let from: Vec<String> =
+        from.iter().map(|(word, share)| format!("{word} {}", origin::percent(*share))).collect();
     lines.extend((!from.is_empty()).then(|| format!("from {}", from.join(", "))));
     let trials = result.counted().len();
     lines.push(format!("{trials} trial{}", if trials == 1 { "" } else { "s" }));

@@ -1,7 +1,9 @@
-//! A page: one file that a browser opens, with charts to read out, a table that sorts, and the data themselves inside.
+//! A page: one file that a browser opens, with charts to read out, a table that sorts, and the data
+//! themselves inside.
 //!
-//! It loads nothing and could load nothing: its own policy forbids every request, and of all scripts lets run the one that it
-//! names by its hash, so that no name of a file becomes one. Without scripts it shows the same. It is well-formed as XML too.
+//! It loads nothing and could load nothing: its own policy forbids every request, and of all
+//! scripts lets run the one that it names by its hash, so that no name of a file becomes one.
+//! Without scripts it shows the same. It is well-formed as XML too.
 
 mod below;
 mod chart;
@@ -35,7 +37,8 @@ pub const FORMAT: Format = Format {
 pub(super) const STYLE: &str = include_str!("../../../assets/html/page.css");
 pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
 
-/// SHA-256 of what stands between the tags of the style and of the script, as the policy names them; a test makes them anew.
+/// SHA-256 of what stands between the tags of the style and of the script, as the policy names
+/// them; a test makes them anew.
 const STYLE_HASH: &str = "sha256-2IxebooI1E25CxniPtvT8w8hahnaAuDVKvYPnCOulq4=";
 const SCRIPT_HASH: &str = "sha256-aZ5hhPEwjPi/z32hhB/5o38aNB1uHpJFp7L4AoqIj0Y=";
 
@@ -68,15 +71,31 @@ impl<'a> Page<'a> {
             Some(first)
         });
         let first = counted.collect();
-        let (skipped, answer) = (analysis::skipped(session), analysis::answer_with(session, results, &probes));
+        let (skipped, answer) =
+            (analysis::skipped(session), analysis::answer_with(session, results, &probes));
         // No line of a page is broken by its width.
         let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
-        Page { session, results, probes, rows, breaks, findings, skipped, answer, groups, first, look }
+        Page {
+            session,
+            results,
+            probes,
+            rows,
+            breaks,
+            findings,
+            skipped,
+            answer,
+            groups,
+            first,
+            look,
+        }
     }
 
     /// What the page is called: the session's name, or what it is of.
     fn name(&self) -> &str {
-        [self.session.name.as_str(), self.session.id.as_str(), "a run"].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+        [self.session.name.as_str(), self.session.id.as_str(), "a run"]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or_default()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The table of probes with what is to be said of them, and why the results of jobs are what they are.
+//! The table of probes with what is to be said of them, and why the results of jobs are what they
+//! are.
 
 use std::io::{self, Write};
 
@@ -14,7 +15,14 @@ use crate::report::text::xml;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
-        section("probes", "Probes", &probed::columns(&page.probes, &page.look), page.probes.len(), "", out)?;
+        section(
+            "probes",
+            "Probes",
+            &probed::columns(&page.probes, &page.look),
+            page.probes.len(),
+            "",
+            out,
+        )?;
     }
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probed::below(&mut lines, &page.probes, &analysis::skipped_probes(page.session));
@@ -27,23 +35,51 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 /// Small tables of what only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut extras = extra::extras(page.session, &page.rows, &page.look).into_iter();
-    extras.try_for_each(|extra| section(extra.id, extra.title, &extra.columns, extra.rows, &capital(&below::sentence(&extra.text)), out))
+    extras.try_for_each(|extra| {
+        section(
+            extra.id,
+            extra.title,
+            &extra.columns,
+            extra.rows,
+            &capital(&below::sentence(&extra.text)),
+            out,
+        )
+    })
 }
 
 /// A table with a heading, and a text below it where there is one.
-fn section(id: &str, title: &str, columns: &[Column], rows: usize, text: &str, out: &mut dyn Write) -> io::Result<()> {
+fn section(
+    id: &str,
+    title: &str,
+    columns: &[Column],
+    rows: usize,
+    text: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>")?;
-    writeln!(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}\" tabindex=\"0\">\n<table>\n<thead>\n<tr>")?;
+    writeln!(
+        out,
+        "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}\" tabindex=\"0\">\n<table>\n<thead>\n<tr>"
+    )?;
     columns.iter().try_for_each(|column| head(column, out))?;
     writeln!(out, "</tr>\n</thead>\n<tbody>")?;
     for row in 0..rows {
         writeln!(out, "<tr>")?;
         for column in columns {
-            writeln!(out, "<td{}>{}</td>", class(column), column.cells.get(row).map(shown).unwrap_or_default())?;
+            writeln!(
+                out,
+                "<td{}>{}</td>",
+                class(column),
+                column.cells.get(row).map(shown).unwrap_or_default()
+            )?;
         }
         writeln!(out, "</tr>")?;
     }
-    let text = if text.is_empty() { String::new() } else { format!("\n<p class=\"quiet\">{}</p>", xml(text)) };
+    let text = if text.is_empty() {
+        String::new()
+    } else {
+        format!("\n<p class=\"quiet\">{}</p>", xml(text))
+    };
     writeln!(out, "</tbody>\n</table>\n</div>{text}\n</section>")
 }
 
@@ -74,7 +110,10 @@ fn list(id: &str, title: &str, lines: &Lines, out: &mut dyn Write) -> io::Result
     if lines.peek().is_none() {
         return Ok(());
     }
-    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n<ul class=\"notes\">")?;
+    writeln!(
+        out,
+        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n<ul class=\"notes\">"
+    )?;
     lines.try_for_each(|line| writeln!(out, "<li>{}</li>", xml(line)))?;
     writeln!(out, "</ul>\n</section>")
 }

@@ -1,4 +1,5 @@
-//! The table: the columns of the text table, each with what it sorts by, and the source of the bytes drawn.
+//! The table: the columns of the text table, each with what it sorts by, and the source of the
+//! bytes drawn.
 
 use std::io::{self, Write};
 
@@ -15,9 +16,17 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.rows.is_empty() {
         return Ok(());
     }
-    let columns = columns::columns(&page.rows, &page.findings, &Look { unit: page.look.unit, ..Look::default() }, false);
+    let columns = columns::columns(
+        &page.rows,
+        &page.findings,
+        &Look { unit: page.look.unit, ..Look::default() },
+        false,
+    );
     writeln!(out, "<section aria-labelledby=\"results\">\n<h2 id=\"results\">Results</h2>")?;
-    writeln!(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"results\" tabindex=\"0\">\n<table>\n<thead>\n<tr>")?;
+    writeln!(
+        out,
+        "<div class=\"scroll\" role=\"region\" aria-labelledby=\"results\" tabindex=\"0\">\n<table>\n<thead>\n<tr>"
+    )?;
     for column in &columns {
         head(column, out)?;
     }
@@ -45,18 +54,36 @@ fn title(column: &Column) -> &str {
 
 pub fn head(column: &Column, out: &mut dyn Write) -> io::Result<()> {
     let unit: Vec<&str> = column.unit.split_whitespace().collect();
-    let unit = if unit.is_empty() { String::new() } else { format!(" <small>{}</small>", xml(&unit.join(" "))) };
-    writeln!(out, "<th scope=\"col\"{}><span>{}</span>{unit}</th>", class(column), xml(title(column)))
+    let unit = if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" <small>{}</small>", xml(&unit.join(" ")))
+    };
+    writeln!(
+        out,
+        "<th scope=\"col\"{}><span>{}</span>{unit}</th>",
+        class(column),
+        xml(title(column))
+    )
 }
 
 pub fn class(column: &Column) -> &'static str {
     if column.right { " class=\"n\"" } else { "" }
 }
 
-fn cell(column: &Column, cell: Option<&Cell>, row: &CellResult, out: &mut dyn Write) -> io::Result<()> {
+fn cell(
+    column: &Column,
+    cell: Option<&Cell>,
+    row: &CellResult,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let pieces = cell.map(Vec::as_slice).unwrap_or_default();
     let plain: String = pieces.iter().map(|(_, piece)| piece.as_str()).collect();
-    let key = if column.right { key(&plain).map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default() } else { String::new() };
+    let key = if column.right {
+        key(&plain).map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default()
+    } else {
+        String::new()
+    };
     write!(out, "<td{}{key}>", class(column))?;
     for (style, piece) in pieces {
         let piece = xml(&piece.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -65,7 +92,9 @@ fn cell(column: &Column, cell: Option<&Cell>, row: &CellResult, out: &mut dyn Wr
             Style::Plain => write!(out, "{piece}")?,
             Style::Bold => write!(out, "<b>{piece}</b>")?,
             Style::Dim => write!(out, " <span class=\"dim\">{piece}</span>")?,
-            Style::Red if row.error.is_some() => write!(out, "<a class=\"wrong\" href=\"#gaps\">{piece}</a>")?,
+            Style::Red if row.error.is_some() => {
+                write!(out, "<a class=\"wrong\" href=\"#gaps\">{piece}</a>")?
+            }
             Style::Red => write!(out, "<a class=\"wrong\" href=\"#warnings\">{piece}</a>")?,
             Style::Yellow => write!(out, "<a class=\"misleading\" href=\"#warnings\">{piece}</a>")?,
         }
@@ -82,16 +111,24 @@ fn cell(column: &Column, cell: Option<&Cell>, row: &CellResult, out: &mut dyn Wr
 fn key(text: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let (number, unit) = (words.next()?, words.next().unwrap_or_default());
-    let bytes = || units::parse_bytes(&format!("{number}{unit}")).ok().filter(|_| unit.ends_with('B'));
+    let bytes =
+        || units::parse_bytes(&format!("{number}{unit}")).ok().filter(|_| unit.ends_with('B'));
     bytes().map(|bytes| bytes as f64).or_else(|| number.parse().ok())
 }
 
 type Share = fn(&Source) -> f64;
-const SOURCES: [(&str, Share); 4] =
-    [("device", |s| s.device), ("cache", |s| s.page_cache), ("hole", |s| s.hole), ("unknown", |s| s.unknown)];
+const SOURCES: [(&str, Share); 4] = [
+    ("device", |s| s.device),
+    ("cache", |s| s.page_cache),
+    ("hole", |s| s.hole),
+    ("unknown", |s| s.unknown),
+];
 
 fn bar(source: &Source, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "<svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">")?;
+    write!(
+        out,
+        "<svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+    )?;
     let mut x = 0.0;
     for (name, share) in SOURCES {
         let wide = 100.0 * share(source).clamp(0.0, 1.0);

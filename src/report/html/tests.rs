@@ -21,7 +21,10 @@ fn parse(text: &str) -> Document<'_> {
 }
 
 fn all<'a, 'i>(page: &'a Document<'i>, name: &'a str, class: &'a str) -> Vec<Node<'a, 'i>> {
-    let has = move |node: &Node| node.attribute("class").unwrap_or_default().split(' ').any(|c| c == class) || class.is_empty();
+    let has = move |node: &Node| {
+        node.attribute("class").unwrap_or_default().split(' ').any(|c| c == class)
+            || class.is_empty()
+    };
     page.descendants().filter(|node| node.tag_name().name() == name && has(node)).collect()
 }
 
@@ -35,30 +38,58 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         let text = show(&session);
         let page = parse(&text);
         let results = analysis::results(&session);
-        let rows: Vec<usize> = all(&page, "tbody", "").iter().map(|body| body.children().filter(Node::is_element).count()).collect();
+        let rows: Vec<usize> = all(&page, "tbody", "")
+            .iter()
+            .map(|body| body.children().filter(Node::is_element).count())
+            .collect();
         let written = results.iter().filter(|result| result.written.is_some()).count();
-        let wanted = [results.len(), written, analysis::probes(&session).len()].into_iter().filter(|rows| *rows > 0);
+        let wanted = [results.len(), written, analysis::probes(&session).len()]
+            .into_iter()
+            .filter(|rows| *rows > 0);
         assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
-        let marked = |node: &Node, class: &str| node.attribute("class").unwrap_or("").split(' ').any(|own| own == class);
+        let marked = |node: &Node, class: &str| {
+            node.attribute("class").unwrap_or("").split(' ').any(|own| own == class)
+        };
         let charts = |id: &str| {
-            let own = move |node: &Node| node.attribute("id").is_some_and(|own| own.starts_with(id));
+            let own =
+                move |node: &Node| node.attribute("id").is_some_and(|own| own.starts_with(id));
             page.descendants().filter(own).collect::<Vec<_>>()
         };
-        let dots = |id: &str| charts(id).iter().flat_map(|chart| chart.descendants()).filter(|node| marked(node, "dot")).count();
+        let dots = |id: &str| {
+            charts(id)
+                .iter()
+                .flat_map(|chart| chart.descendants())
+                .filter(|node| marked(node, "dot"))
+                .count()
+        };
         // On a curve or on a bar.
-        let bars = page.descendants().filter(|node| node.tag_name().name() == "rect" && marked(node, "value")).count();
+        let bars = page
+            .descendants()
+            .filter(|node| node.tag_name().name() == "rect" && marked(node, "value"))
+            .count();
         let jobs = results.iter().filter(|r| r.operations.is_some() && r.error.is_none()).count();
-        let probes = analysis::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
-        let drawn = dots("chart-throughput").max(dots("chart-operations")) + dots("chart-probe") + bars;
+        let probes = analysis::probes(&session)
+            .iter()
+            .filter(|probe| probe.value.is_some() && probe.error.is_none())
+            .count();
+        let drawn =
+            dots("chart-throughput").max(dots("chart-operations")) + dots("chart-probe") + bars;
         assert!(drawn >= jobs + probes, "{name}: {drawn} of {jobs} and {probes}");
-        let trials: usize = results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).sum();
+        let trials: usize =
+            results.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).sum();
         assert!([0, trials].contains(&dots("chart-time")), "{name}: {}", dots("chart-time"));
         let shown = text.split("<script").next().unwrap();
         assert!(!shown.contains("NaN") && !shown.contains("inf%"), "{name}");
         let ids: Vec<&str> = page.descendants().filter_map(|node| node.attribute("id")).collect();
-        assert!(ids.iter().all(|id| ids.iter().filter(|other| other == &id).count() == 1), "{name}: an id stands twice in {ids:?}");
+        assert!(
+            ids.iter().all(|id| ids.iter().filter(|other| other == &id).count() == 1),
+            "{name}: an id stands twice in {ids:?}"
+        );
         for link in all(&page, "a", "") {
-            assert!(ids.contains(&link.attribute("href").unwrap().trim_start_matches('#')), "{name}: {link:?}");
+            assert!(
+                ids.contains(&link.attribute("href").unwrap().trim_start_matches('#')),
+                "{name}: {link:?}"
+            );
         }
     }
 }
@@ -68,7 +99,8 @@ fn a_page_holds_the_whole_document() {
     for (name, session) in sessions() {
         let text = show(&session);
         let page = parse(&text);
-        let data = page.descendants().find(|node| node.attribute("id") == Some("iotui-data")).unwrap();
+        let data =
+            page.descendants().find(|node| node.attribute("id") == Some("iotui-data")).unwrap();
         let got: Value = serde_json::from_str(data.text().unwrap()).unwrap();
         assert_eq!(got, serde_json::to_value(analysis::document(&session)).unwrap(), "{name}");
     }
@@ -88,12 +120,22 @@ fn hostile_names_stay_text() {
     let page = parse(&text);
     assert_eq!(all(&page, "script", "").len(), 2);
     assert_eq!(text.matches("<script").count(), 2);
-    assert_eq!((text.matches("</script").count(), text.matches("<!--").count(), text.matches("alert(1)</").count()), (2, 0, 0));
-    assert!(!text.contains(|c: char| c != '\n' && c.is_control() || matches!(c, '\u{202e}' | '\u{2028}' | '\u{ffff}' | '\u{e0001}')));
+    assert_eq!(
+        (
+            text.matches("</script").count(),
+            text.matches("<!--").count(),
+            text.matches("alert(1)</").count()
+        ),
+        (2, 0, 0)
+    );
+    assert!(!text.contains(|c: char| c != '\n' && c.is_control()
+        || matches!(c, '\u{202e}' | '\u{2028}' | '\u{ffff}' | '\u{e0001}')));
     let data = page.descendants().find(|node| node.attribute("id") == Some("iotui-data")).unwrap();
     let got: Value = serde_json::from_str(data.text().unwrap()).unwrap();
     assert_eq!(got["skipped"][0]["reason"], evil);
-    assert!(all(&page, "h1", "")[0].text().unwrap().starts_with("</script></title><script>alert(1)"));
+    assert!(
+        all(&page, "h1", "")[0].text().unwrap().starts_with("</script></title><script>alert(1)")
+    );
 }
 
 #[test]
@@ -101,25 +143,46 @@ fn the_policy_names_the_style_and_the_script_and_nothing_else() {
     let text = show(&sample::every());
     let page = parse(&text);
     let hash = |tag: &str| {
-        let between = text.rsplit_once(&format!("<{tag}>")).unwrap().1.split_once(&format!("</{tag}>")).unwrap().0;
+        let between = text
+            .rsplit_once(&format!("<{tag}>"))
+            .unwrap()
+            .1
+            .split_once(&format!("</{tag}>"))
+            .unwrap()
+            .0;
         format!("sha256-{}", STANDARD.encode(Sha256::digest(between)))
     };
     assert_eq!((STYLE_HASH, SCRIPT_HASH), (hash("style").as_str(), hash("script").as_str()));
-    let policy = all(&page, "meta", "").into_iter().find_map(|m| m.attribute("http-equiv").and(m.attribute("content"))).unwrap();
-    let wanted = format!("default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'");
+    let policy = all(&page, "meta", "")
+        .into_iter()
+        .find_map(|m| m.attribute("http-equiv").and(m.attribute("content")))
+        .unwrap();
+    let wanted = format!(
+        "default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
+    );
     assert_eq!(policy, wanted);
     // Names of XML are no addresses; a style on an element would be refused by the policy.
     let names = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"];
     let rest = names.iter().fold(text.clone(), |text, name| text.replace(name, ""));
-    assert!(!rest.contains("//www") && !rest.contains("http:") && !rest.contains("https:") && !rest.contains("url("));
-    assert!(page.descendants().all(|node| node.attribute("style").is_none() && node.attribute("src").is_none()));
+    assert!(
+        !rest.contains("//www")
+            && !rest.contains("http:")
+            && !rest.contains("https:")
+            && !rest.contains("url(")
+    );
+    assert!(
+        page.descendants()
+            .all(|node| node.attribute("style").is_none() && node.attribute("src").is_none())
+    );
 }
 
 /// The value of a variable in the part of the style that begins with `from`.
 fn color<'a>(from: &str, name: &str) -> &'a str {
     let part = STYLE.split_once(from).unwrap().1.split_once('}').unwrap().0;
     let light = STYLE.split_once('}').unwrap().0;
-    let find = |part: &'a str| part.lines().find_map(|line| line.trim().strip_prefix(&format!("--{name}: ")));
+    let find = |part: &'a str| {
+        part.lines().find_map(|line| line.trim().strip_prefix(&format!("--{name}: ")))
+    };
     find(part).or_else(|| find(light)).unwrap().trim_end_matches(';')
 }
 
@@ -134,7 +197,10 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
             }
         }
         for share in ["device", "cache", "hole", "unknown"] {
-            assert!(contrast(color(scheme, share), color(scheme, "card")) >= 3.0, "{scheme} {share}");
+            assert!(
+                contrast(color(scheme, share), color(scheme, "card")) >= 3.0,
+                "{scheme} {share}"
+            );
         }
         for curve in crate::report::figure::COLORS {
             assert!(contrast(curve, color(scheme, "card")) >= 3.0, "{scheme} {curve}");
@@ -145,17 +211,29 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
 #[test]
 fn many_results_all_have_their_place_and_trials_are_thinned() {
     let stride = |i: u64| crate::plan::Pattern::Stride(i + 2);
-    let cells = (0..60u64).map(|i| crate::plan::Job { pattern: stride(i), ..sample::job("read", 4096, crate::plan::Cache::Cold) });
+    let cells = (0..60u64).map(|i| crate::plan::Job {
+        pattern: stride(i),
+        ..sample::job("read", 4096, crate::plan::Cache::Cold)
+    });
     let mut session = sample::session(cells.collect());
     for cell in 0..60 {
-        sample::measure(&mut session, cell, 80, sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None });
+        sample::measure(
+            &mut session,
+            cell,
+            80,
+            sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None },
+        );
     }
     let text = show(&session);
     let page = parse(&text);
     assert!(text.contains("one of 2 is drawn"));
     // No two are on a curve: each has a bar, and none is left out.
     assert_eq!(all(&page, "rect", "value").len(), 60);
-    assert!(text.contains("<dt>read, 4 KiB, stride:2</dt>") && text.contains("<dt>read, 4 KiB, stride:61</dt>"), "{text}");
+    assert!(
+        text.contains("<dt>read, 4 KiB, stride:2</dt>")
+            && text.contains("<dt>read, 4 KiB, stride:61</dt>"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -164,7 +242,8 @@ fn estimates_are_series_of_their_own() {
     let page = parse(&text);
     let dotted = all(&page, "g", "dotted");
     assert!(dotted.len() >= 2, "call and copy, and reading in place");
-    let curves = all(&page, "li", "").iter().filter(|li| li.attribute("data-series").is_some()).count();
+    let curves =
+        all(&page, "li", "").iter().filter(|li| li.attribute("data-series").is_some()).count();
     let own = dotted[0].attribute("data-series").unwrap().parse::<usize>().unwrap();
     assert!(own < curves, "a press on the legend switches it");
     assert!(text.contains("Dotted: estimates from the cheapest system call, 100 ns"));
@@ -178,7 +257,9 @@ fn estimates_are_series_of_their_own() {
 fn a_preset_says_what_was_done() {
     let text = show(&sample::measured());
     assert!(
-        text.contains("<h2 id=\"done\">What was done</h2>") && text.contains("measure: Part 2") && text.contains("Doubles the count"),
+        text.contains("<h2 id=\"done\">What was done</h2>")
+            && text.contains("measure: Part 2")
+            && text.contains("Doubles the count"),
         "{text}"
     );
     assert!(!show(&sample::quick()).contains("What was done"));
@@ -188,14 +269,21 @@ fn a_preset_says_what_was_done() {
 fn a_result_that_failed_and_has_warnings_is_one() {
     let mut session = sample::every();
     let results = analysis::results(&session);
-    let of = |result: &analysis::CellResult| session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap();
-    let doubtful = |result: &&analysis::CellResult| result.warnings.iter().any(|warning| warning.severity > Severity::Note);
+    let of = |result: &analysis::CellResult| {
+        session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap()
+    };
+    let doubtful = |result: &&analysis::CellResult| {
+        result.warnings.iter().any(|warning| warning.severity > Severity::Note)
+    };
     let figure = |session: &Session| {
         let text = show(session);
         let rest = text.split("Results without a warning</h3><p class=\"figure\">").nth(1).unwrap();
         rest.split('<').next().unwrap().to_string()
     };
-    let (at, before) = (of(results.iter().filter(|result| result.error.is_none()).find(doubtful).unwrap()), figure(&session));
+    let (at, before) = (
+        of(results.iter().filter(|result| result.error.is_none()).find(doubtful).unwrap()),
+        figure(&session),
+    );
     session.errors[at] = Some("killed in its third round".into());
     assert_eq!(figure(&session), before);
 }
@@ -204,15 +292,25 @@ fn a_result_that_failed_and_has_warnings_is_one() {
 fn a_chart_has_the_places_of_the_other_scale() {
     let text = show(&sample::quick());
     let page = parse(&text);
-    let chart = page.descendants().find(|node| node.attribute("id") == Some("chart-throughput")).unwrap();
+    let chart =
+        page.descendants().find(|node| node.attribute("id") == Some("chart-throughput")).unwrap();
     assert!(["linear", "logarithmic"].contains(&chart.attribute("data-scale").unwrap()));
-    let inside = |name: &str| chart.descendants().filter(|node| node.attribute(name).is_some()).count();
+    let inside =
+        |name: &str| chart.descendants().filter(|node| node.attribute(name).is_some()).count();
     let dots = chart.descendants().filter(|node| node.attribute("class") == Some("dot")).count();
-    assert!(dots > 0 && inside("data-y") == dots && inside("data-points") > 0 && inside("data-other") == 1);
+    assert!(
+        dots > 0
+            && inside("data-y") == dots
+            && inside("data-points") > 0
+            && inside("data-other") == 1
+    );
     // Its ticks: of each scale once in the grid, once beside it.
     assert_eq!(
         all(&page, "g", "other").len(),
-        2 * all(&page, "figure", "chart").iter().filter(|c| c.attribute("data-scale").is_some()).count()
+        2 * all(&page, "figure", "chart")
+            .iter()
+            .filter(|c| c.attribute("data-scale").is_some())
+            .count()
     );
 }
 

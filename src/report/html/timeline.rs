@@ -1,4 +1,5 @@
-//! Every trial over the time of the run, against the median of its cell: a machine that drifts or is disturbed shows.
+//! Every trial over the time of the run, against the median of its cell: a machine that drifts or
+//! is disturbed shows.
 
 use super::Page;
 use super::chart::{Chart, Dot, Series, Style, Tick, Twice};
@@ -28,8 +29,10 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     }
     let last = all.iter().map(|at| at.seconds).fold(0.0, f64::max);
     let far = all.iter().map(|at| at.share.log2().abs()).fold(0.1, f64::max).min(6.0) * 1.1;
-    let (across, down) =
-        (|seconds: f64| 2.0 + 96.0 * seconds / last.max(1e-9), |share: f64| 50.0 - 50.0 * (share.log2() / far).clamp(-1.0, 1.0));
+    let (across, down) = (
+        |seconds: f64| 2.0 + 96.0 * seconds / last.max(1e-9),
+        |share: f64| 50.0 - 50.0 * (share.log2() / far).clamp(-1.0, 1.0),
+    );
     let every = all.len().div_ceil(MOST).max(1);
     let mut series: Vec<Series> = Vec::new();
     for (index, name, color, line, mark) in keys(page) {
@@ -46,13 +49,20 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
         }
     }
     let thin = if every > 1 { format!("; one of {every} is drawn") } else { String::new() };
-    let short = if all.iter().any(|at| at.trial.short) { "; a hollow one was cut short" } else { "" };
+    let short =
+        if all.iter().any(|at| at.trial.short) { "; a hollow one was cut short" } else { "" };
     Some(Chart {
         id: "time".into(),
         title: "Trials over time".into(),
         about: format!("each against the median of its cell, logarithmic{short}{thin}"),
-        across: seconds(last).into_iter().map(|(value, label)| Tick { at: across(value), label, strong: false }).collect(),
-        up: shares(far).into_iter().map(|(share, label)| Tick { at: down(share), label, strong: share == 1.0 }).collect(),
+        across: seconds(last)
+            .into_iter()
+            .map(|(value, label)| Tick { at: across(value), label, strong: false })
+            .collect(),
+        up: shares(far)
+            .into_iter()
+            .map(|(share, label)| Tick { at: down(share), label, strong: share == 1.0 })
+            .collect(),
         other: None,
         series,
         wide: true,
@@ -63,9 +73,17 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
 fn keys<'a>(page: &'a Page) -> Vec<(usize, &'a str, &'static str, Style, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
-        let own = group.keys.iter().enumerate().map(|(at, key)| (first + at, key.name.as_str(), key.color(), style(key), key.mark()));
+        let own =
+            group.keys.iter().enumerate().map(|(at, key)| {
+                (first + at, key.name.as_str(), key.color(), style(key), key.mark())
+            });
         all.extend(own);
-        all.extend(group.bars.as_ref().map(|bars| (*first, bars.title.as_str(), COLORS[0], Style::Solid, 0)));
+        all.extend(
+            group
+                .bars
+                .as_ref()
+                .map(|bars| (*first, bars.title.as_str(), COLORS[0], Style::Solid, 0)),
+        );
     }
     all
 }
@@ -76,7 +94,9 @@ fn drawn(page: &Page) -> Vec<(usize, usize)> {
     for (group, first) in page.groups.iter().zip(&page.first) {
         let figures = group.figures.iter().filter(|figure| figure.metric != Metric::Value);
         let curves = figures.flat_map(|figure| &figure.panels).flat_map(|panel| &panel.curves);
-        all.extend(curves.flat_map(|curve| curve.points.iter().map(|point| (point.of, first + curve.key))));
+        all.extend(
+            curves.flat_map(|curve| curve.points.iter().map(|point| (point.of, first + curve.key))),
+        );
         // Bars of probes have no trials of jobs.
         let bars = group.bars.iter().filter(|bars| bars.jobs).flat_map(|bars| &bars.rows);
         all.extend(bars.map(|row| (row.point.of, *first)));
@@ -91,12 +111,23 @@ fn trials<'a>(page: &'a Page) -> Vec<At<'a>> {
     let mut all = Vec::new();
     for (of, series) in drawn(page) {
         let Some(result) = page.results.get(of) else { continue };
-        let rate = |trial: &Trial| if result.throughput.is_some() { trial.throughput() } else { trial.operations() };
-        let Some(median) = result.throughput.or(result.operations).map(|of| of.summary.median) else { continue };
+        let rate = |trial: &Trial| {
+            if result.throughput.is_some() { trial.throughput() } else { trial.operations() }
+        };
+        let Some(median) = result.throughput.or(result.operations).map(|of| of.summary.median)
+        else {
+            continue;
+        };
         for trial in &result.trials {
             let share = rate(trial) / median;
             if share.is_finite() && share > 0.0 {
-                all.push(At { seconds: trial.evidence.started as f64 / 1e9, share, series, result, trial });
+                all.push(At {
+                    seconds: trial.evidence.started as f64 / 1e9,
+                    share,
+                    series,
+                    result,
+                    trial,
+                });
             }
         }
     }
@@ -116,14 +147,22 @@ fn says(at: &At) -> Vec<String> {
         None => format!("{}/s", show_count(at.trial.operations())),
     };
     let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} of the median", at.share)];
-    lines.push(format!("round {}, {:.1} s into the run, took {}", at.trial.round, at.seconds, show_nanos(at.trial.nanos as f64)));
+    lines.push(format!(
+        "round {}, {:.1} s into the run, took {}",
+        at.trial.round,
+        at.seconds,
+        show_nanos(at.trial.nanos as f64)
+    ));
     lines.extend(at.trial.short.then(|| "cut short".into()));
     lines
 }
 
 /// Round times: 0, and a few more up to the last.
 fn seconds(last: f64) -> Vec<(f64, String)> {
-    let steps = [0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21_600.0, 86_400.0];
+    let steps = [
+        0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
+        7200.0, 21_600.0, 86_400.0,
+    ];
     let step = steps.into_iter().find(|step| last / step <= 8.0).unwrap_or(last / 4.0);
     let show = |value: f64| {
         if value < 100.0 {
@@ -132,7 +171,11 @@ fn seconds(last: f64) -> Vec<(f64, String)> {
             units::show_wait(std::time::Duration::from_secs_f64(value))
         }
     };
-    (0..=8).map(|i| f64::from(i) * step).filter(|value| *value <= last).map(|value| (value, show(value))).collect()
+    (0..=8)
+        .map(|i| f64::from(i) * step)
+        .filter(|value| *value <= last)
+        .map(|value| (value, show(value)))
+        .collect()
 }
 
 /// Ratios on both sides of 1, as far as `far` powers of two.
@@ -145,6 +188,7 @@ fn shares(far: f64) -> Vec<(f64, String)> {
         _ => &[2.0, 8.0, 32.0],
     };
     let inside = steps.iter().filter(|step| step.log2() < far);
-    let both = inside.flat_map(|step| [(*step, format!("{step} x")), (1.0 / step, format!("1/{step} x"))]);
+    let both =
+        inside.flat_map(|step| [(*step, format!("{step} x")), (1.0 / step, format!("1/{step} x"))]);
     std::iter::once((1.0, "median".to_string())).chain(both).collect()
 }

@@ -19,7 +19,10 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     for (label, body) in conditions::conditions(session, &page.rows, false).iter().take(2) {
         writeln!(out, "<p class=\"what\"><b>{label}</b> {}</p>", xml(body))?;
     }
-    writeln!(out, "</header>\n<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Answer</h2>")?;
+    writeln!(
+        out,
+        "</header>\n<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Answer</h2>"
+    )?;
     writeln!(out, "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">", xml(&page.answer.text))?;
     for best in page.answer.best.iter().chain(&page.answer.also) {
         fastest(best, out)?;
@@ -32,19 +35,39 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</ul>\n</section>")
 }
 
-fn tile(out: &mut dyn Write, class: &str, title: &str, figure: &str, about: &str) -> io::Result<()> {
-    writeln!(out, "<li class=\"tile {class}\"><h3>{title}</h3><p class=\"figure\">{}</p><p>{}</p></li>", xml(figure), xml(about))
+fn tile(
+    out: &mut dyn Write,
+    class: &str,
+    title: &str,
+    figure: &str,
+    about: &str,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "<li class=\"tile {class}\"><h3>{title}</h3><p class=\"figure\">{}</p><p>{}</p></li>",
+        xml(figure),
+        xml(about)
+    )
 }
 
 fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
-    let shown = |of: Option<SummaryOf>, show: fn(f64) -> String| of.map(|of| show(of.summary.median));
+    let shown =
+        |of: Option<SummaryOf>, show: fn(f64) -> String| of.map(|of| show(of.summary.median));
     let calls = |value| format!("{}/s", show_count(value));
-    let Some(figure) = shown(best.throughput, show_rate).or_else(|| shown(best.operations, calls)) else { return Ok(()) };
-    let title = if best.throughput.is_some() { format!("Fastest {}", best.cell.op) } else { "Fastest call".into() };
+    let Some(figure) = shown(best.throughput, show_rate).or_else(|| shown(best.operations, calls))
+    else {
+        return Ok(());
+    };
+    let title = if best.throughput.is_some() {
+        format!("Fastest {}", best.cell.op)
+    } else {
+        "Fastest call".into()
+    };
     let even = match best.no_difference.len() {
         0 => String::new(),
         n => {
-            let said = if best.alike.len() == n { "no difference to" } else { "cannot be told from" };
+            let said =
+                if best.alike.len() == n { "no difference to" } else { "cannot be told from" };
             format!("; {said} {n} {}", if n == 1 { "other" } else { "others" })
         }
     };
@@ -59,10 +82,17 @@ fn fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
 fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     // What failed after its first trials has warnings too, and is one result all the same.
     let jobs = page.rows.iter().map(|row| (row.error.is_some(), &row.warnings));
-    let all: Vec<(bool, &Vec<Warning>)> = jobs.chain(page.probes.iter().map(|probe| (probe.error.is_some(), &probe.warnings))).collect();
+    let all: Vec<(bool, &Vec<Warning>)> = jobs
+        .chain(page.probes.iter().map(|probe| (probe.error.is_some(), &probe.warnings)))
+        .collect();
     let failed = all.iter().filter(|(failed, _)| *failed).count();
-    let worst =
-        |severity| all.iter().filter(|(failed, warnings)| !failed && warnings.iter().map(|w| w.severity).max() == Some(severity)).count();
+    let worst = |severity| {
+        all.iter()
+            .filter(|(failed, warnings)| {
+                !failed && warnings.iter().map(|w| w.severity).max() == Some(severity)
+            })
+            .count()
+    };
     let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
     let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
@@ -72,10 +102,21 @@ fn trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         (failed, "✖", "failed"),
         (skipped, "–", "not measured"),
     ];
-    let told: Vec<String> =
-        parts.iter().filter(|(count, ..)| *count > 0).map(|(count, mark, what)| format!("{mark} {count} {what}")).collect();
-    let class = if wrong + failed > 0 { "wrong" } else { ["sound", "misleading"][usize::from(misleading > 0)] };
-    let about = if told.is_empty() { "nothing was found that takes from the figures".into() } else { told.join(", ") };
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, mark, what)| format!("{mark} {count} {what}"))
+        .collect();
+    let class = if wrong + failed > 0 {
+        "wrong"
+    } else {
+        ["sound", "misleading"][usize::from(misleading > 0)]
+    };
+    let about = if told.is_empty() {
+        "nothing was found that takes from the figures".into()
+    } else {
+        told.join(", ")
+    };
     tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
 }
 
@@ -88,14 +129,19 @@ pub fn done(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<section aria-labelledby=\"done\">\n<h2 id=\"done\">What was done</h2>")?;
     for (what, paragraphs) in done {
         writeln!(out, "<p><b>{}</b></p>", xml(&what))?;
-        paragraphs.iter().try_for_each(|text| writeln!(out, "<p class=\"quiet\">{}</p>", xml(text)))?;
+        paragraphs
+            .iter()
+            .try_for_each(|text| writeln!(out, "<p class=\"quiet\">{}</p>", xml(text)))?;
     }
     writeln!(out, "</section>")
 }
 
 /// Everything that was held constant, and the machine.
 pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<section aria-labelledby=\"conditions\">\n<h2 id=\"conditions\">Conditions</h2>\n<dl>")?;
+    writeln!(
+        out,
+        "<section aria-labelledby=\"conditions\">\n<h2 id=\"conditions\">Conditions</h2>\n<dl>"
+    )?;
     for (label, body) in conditions::conditions(page.session, &page.rows, false) {
         row(out, label, &body)?;
     }
@@ -103,10 +149,21 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     for item in report::host::of_host(&page.session.host) {
         match item {
             Item::Row { label, value } => row(out, label, &value)?,
-            Item::Section(title) => writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?,
+            Item::Section(title) => {
+                writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?
+            }
             Item::Table { rows, .. } => {
                 for line in rows.iter().skip(1) {
-                    row(out, "", &line.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))?;
+                    row(
+                        out,
+                        "",
+                        &line
+                            .iter()
+                            .map(String::as_str)
+                            .filter(|part| !part.is_empty())
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                    )?;
                 }
             }
         }
@@ -115,5 +172,9 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn row(out: &mut dyn Write, label: &str, body: &str) -> io::Result<()> {
-    if body.trim().is_empty() { Ok(()) } else { writeln!(out, "<dt>{}</dt><dd>{}</dd>", xml(label), xml(body)) }
+    if body.trim().is_empty() {
+        Ok(())
+    } else {
+        writeln!(out, "<dt>{}</dt><dd>{}</dd>", xml(label), xml(body))
+    }
 }

@@ -14,7 +14,10 @@ fn show(session: &Session) -> Value {
 }
 
 fn faults(schema: &jsonschema::Validator, document: &Value) -> Vec<String> {
-    schema.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    schema
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
 }
 
 #[test]
@@ -33,7 +36,8 @@ fn the_schema_is_one_and_describes_every_document() {
 
 /// Removes each key of the object at `path` in turn: none may be missing.
 fn every_key_is_needed(schema: &jsonschema::Validator, document: &Value, path: &str) {
-    let keys: Vec<String> = document.pointer(path).and_then(Value::as_object).unwrap().keys().cloned().collect();
+    let keys: Vec<String> =
+        document.pointer(path).and_then(Value::as_object).unwrap().keys().cloned().collect();
     for key in keys {
         let mut less = document.clone();
         less.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(&key);
@@ -45,8 +49,19 @@ fn every_key_is_needed(schema: &jsonschema::Validator, document: &Value, path: &
 fn no_key_can_be_left_out() {
     let (schema, mut document) = (schema(), show(&sample::troubled()));
     // What a later version adds to evidence and answers is described where it is used.
-    document["results"][0]["trials"][0].as_object_mut().unwrap().retain(|key, _| !["cell", "evidence"].contains(&key.as_str()));
-    for path in ["", "/plan", "/results/0", "/results/0/cell", "/results/0/trials/0", "/results/0/throughput", "/results/0/latency"] {
+    document["results"][0]["trials"][0]
+        .as_object_mut()
+        .unwrap()
+        .retain(|key, _| !["cell", "evidence"].contains(&key.as_str()));
+    for path in [
+        "",
+        "/plan",
+        "/results/0",
+        "/results/0/cell",
+        "/results/0/trials/0",
+        "/results/0/throughput",
+        "/results/0/latency",
+    ] {
         every_key_is_needed(&schema, &document, path);
     }
     for path in ["/results/0/source", "/results/0/warnings/0", "/skipped/0", "/skipped/0/cell"] {
@@ -92,7 +107,8 @@ fn probes_and_peers_have_their_own_cells() {
     document["results"][0]["cell"] = json!({"probe": "syscall", "call": "getppid"});
     let value = json!({"median": 61.2, "low": null, "high": null, "mean": 61.0, "stddev": 0.4, "min": 60.0, "max": 62.0, "unit": "ns"});
     document["results"][0]["value"] = value;
-    document["results"][0]["estimate"] = json!({"low": 50.0, "high": 200.0, "reason": "two mode switches"});
+    document["results"][0]["estimate"] =
+        json!({"low": 50.0, "high": 200.0, "reason": "two mode switches"});
     document["results"][0]["reference"] = json!([{"session": "lab", "value": 80.5}]);
     assert_eq!(faults(&schema, &document), Vec::<String>::new());
     document["results"][0]["cell"] = json!({"probe": "syscall", "backend": "read"});

@@ -37,7 +37,9 @@ struct Column<'a> {
 
 impl<'a> Column<'a> {
     fn new(bars: &'a Bars, (left, top, wide): (f64, f64, f64)) -> Column<'a> {
-        let widest = |text: &mut dyn Iterator<Item = &String>| text.map(|text| width(text, TEXT, false)).fold(0.0, f64::max);
+        let widest = |text: &mut dyn Iterator<Item = &String>| {
+            text.map(|text| width(text, TEXT, false)).fold(0.0, f64::max)
+        };
         let labels = widest(&mut bars.rows.iter().map(|row| &row.label)).min(wide * 0.45);
         let values = widest(&mut bars.rows.iter().map(|row| &row.show));
         let (labels_end, room) = (left + labels, (wide - labels - values - 28.0).max(80.0));
@@ -93,13 +95,23 @@ impl<'a> Column<'a> {
         }
         let (low, high) = (self.x(row.point.span.0), self.x(row.point.span.2));
         if high - low > 2.0 {
-            scene.line(vec![(low, middle), (high, middle)], Stroke::new(Ink::Text, 1.5).opacity(0.7));
+            scene.line(
+                vec![(low, middle), (high, middle)],
+                Stroke::new(Ink::Text, 1.5).opacity(0.7),
+            );
         }
         self.draw_marks(row, middle, scene);
         // What was expected may reach further than the value: the text stands right of both.
         let reported = row.reported.iter().map(|(_, value)| self.x(*value));
-        let beyond = reported.chain(expected.map(|(_, high)| high)).chain([high]).fold(to, f64::max);
-        scene.text((beyond + ROUND + 6.0, middle + 4.5), &row.show, Ink::Text, SMALL, Anchor::Start);
+        let beyond =
+            reported.chain(expected.map(|(_, high)| high)).chain([high]).fold(to, f64::max);
+        scene.text(
+            (beyond + ROUND + 6.0, middle + 4.5),
+            &row.show,
+            Ink::Text,
+            SMALL,
+            Anchor::Start,
+        );
     }
 
     /// The value, and those that others reported.
@@ -117,7 +129,10 @@ impl<'a> Column<'a> {
 fn draw_expected((low, high): (f64, f64), middle: f64, scene: &mut Scene) {
     scene.area(rectangle(low, high, middle, ROW - 4.0), Ink::Color(NEUTRAL), 0.3);
     for end in [low, high] {
-        scene.line(vec![(end, middle - ROW / 2.0 + 2.0), (end, middle + ROW / 2.0 - 2.0)], Stroke::new(Ink::Soft, 1.0));
+        scene.line(
+            vec![(end, middle - ROW / 2.0 + 2.0), (end, middle + ROW / 2.0 - 2.0)],
+            Stroke::new(Ink::Soft, 1.0),
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! The letters of pictures: Inter (SIL Open Font License 1.1, `assets/fonts`), so that they are the same on every machine.
+//! The letters of pictures: Inter (SIL Open Font License 1.1, `assets/fonts`), so that they are the
+//! same on every machine.
 //!
 //! It has Latin, Greek and Cyrillic letters. For others stands the sign of a missing one.
 
@@ -12,7 +13,9 @@ pub struct Font(Face<'static>);
 
 macro_rules! font {
     ($file:literal) => {
-        LazyLock::new(|| Face::parse(include_bytes!(concat!("../../../assets/fonts/", $file)), 0).ok().map(Font))
+        LazyLock::new(|| {
+            Face::parse(include_bytes!(concat!("../../../assets/fonts/", $file)), 0).ok().map(Font)
+        })
     };
 }
 
@@ -46,7 +49,8 @@ impl Font {
 
 /// How wide a text is.
 pub fn width(text: &str, size: f64, bold: bool) -> f64 {
-    font(bold).map_or(0.0, |font| font.letters(text).map(|(_, wide)| wide).sum::<f64>() * font.unit(size))
+    font(bold)
+        .map_or(0.0, |font| font.letters(text).map(|(_, wide)| wide).sum::<f64>() * font.unit(size))
 }
 
 /// The words of a text in lines that are at most `most` wide; a longer word is broken.
@@ -62,7 +66,8 @@ mod tests {
     fn both_weights_have_the_letters_that_pictures_use() {
         for bold in [false, true] {
             let font = font(bold).expect("the file is a font");
-            for c in "The quick brown fox 0123456789 µ ± × · – — … ≤ ≥ → ▲ äß Ω Я".chars() {
+            for c in "The quick brown fox 0123456789 µ ± × · – — … ≤ ≥ → ▲ äß Ω Я".chars()
+            {
                 assert!(font.face().glyph_index(c).is_some(), "{c}");
             }
         }

@@ -1,4 +1,5 @@
-//! A session as one picture, laid out from the top down: what it is, the figures with their legends, the answer below.
+//! A session as one picture, laid out from the top down: what it is, the figures with their
+//! legends, the answer below.
 
 mod bars;
 pub mod font;
@@ -42,7 +43,13 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     let groups = figure::groups(session, &results, &probes, look);
     let answer = text::clean(&analysis::answer_with(session, &results, &probes).text);
-    let mut scene = Scene { width: WIDTH, height: 0.0, title: title(session, &groups), about: answer.clone(), shapes: Vec::new() };
+    let mut scene = Scene {
+        width: WIDTH,
+        height: 0.0,
+        title: title(session, &groups),
+        about: answer.clone(),
+        shapes: Vec::new(),
+    };
     let mut y = head(&mut scene, session);
     let lone = groups.len() == 1;
     // Figures that are small enough stand two beside each other.
@@ -51,10 +58,20 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     while let Some(group) = groups.get(at) {
         let second = groups.get(at + 1).filter(|next| pairs && small(group) && small(next));
         let wide = if pairs && small(group) { (ROOM - 2.0 * GAP) / 2.0 } else { ROOM };
-        let pair: Vec<(f64, &Group)> = [EDGE, EDGE + wide + 2.0 * GAP].into_iter().zip([group].into_iter().chain(second)).collect();
+        let pair: Vec<(f64, &Group)> = [EDGE, EDGE + wide + 2.0 * GAP]
+            .into_iter()
+            .zip([group].into_iter().chain(second))
+            .collect();
         // Panels beside each other have one top, whichever of them has a legend.
-        let top = pair.iter().map(|(left, group)| introduce(&mut scene, group, (*left, y, wide), lone)).fold(y, f64::max);
-        y = pair.iter().map(|(left, group)| draw(&mut scene, group, (*left, top, wide))).fold(top, f64::max) + 22.0;
+        let top = pair
+            .iter()
+            .map(|(left, group)| introduce(&mut scene, group, (*left, y, wide), lone))
+            .fold(y, f64::max);
+        y = pair
+            .iter()
+            .map(|(left, group)| draw(&mut scene, group, (*left, top, wide)))
+            .fold(top, f64::max)
+            + 22.0;
         at += 1 + usize::from(second.is_some());
     }
     if groups.is_empty() {
@@ -72,14 +89,17 @@ fn small(group: &Group) -> bool {
 }
 
 fn title(session: &Session, groups: &[Group]) -> String {
-    let named = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())].into_iter().find(|name| !name.is_empty());
+    let named = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())]
+        .into_iter()
+        .find(|name| !name.is_empty());
     let what = match groups {
         [] => "nothing measured".into(),
         [one] => one.title.clone(),
         // Each has a title of its own.
         _ => session.plan.presets.join(", "),
     };
-    let parts: Vec<&str> = named.into_iter().chain((!what.is_empty()).then_some(what.as_str())).collect();
+    let parts: Vec<&str> =
+        named.into_iter().chain((!what.is_empty()).then_some(what.as_str())).collect();
     text::clean(&if parts.is_empty() { "iotui".into() } else { parts.join(": ") })
 }
 
@@ -104,7 +124,12 @@ fn head(scene: &mut Scene, session: &Session) -> f64 {
 }
 
 /// The title of a group's first figure, and the legend; returns where they end.
-fn introduce(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64), lone: bool) -> f64 {
+fn introduce(
+    scene: &mut Scene,
+    group: &Group,
+    (left, top, wide): (f64, f64, f64),
+    lone: bool,
+) -> f64 {
     let first = group.figures.iter().find(|figure| !figure.again).filter(|_| group.bars.is_none());
     let Some(first) = first else { return top };
     // The title of the picture says what its first figure is.
@@ -152,7 +177,13 @@ fn legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -
             scene.line(vec![(x, y), (x + 32.0, y)], Stroke::new(ink, 2.25).dash(dash));
         }
         let says = String::new();
-        scene.shapes.push(Shape::Mark { at: (x + 16.0, y), mark: key.mark(), ink, hollow: key.line == Line::Marks, says });
+        scene.shapes.push(Shape::Mark {
+            at: (x + 16.0, y),
+            mark: key.mark(),
+            ink,
+            hollow: key.line == Line::Marks,
+            says,
+        });
         scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT, Anchor::Start);
         x += own;
     }
@@ -169,7 +200,13 @@ fn columns(panels: usize) -> usize {
 }
 
 /// The panels of a figure with their axes; returns where they end.
-fn panels(scene: &mut Scene, figure: &Figure, keys: &[Key], (left, top, wide): (f64, f64, f64), main: bool) -> f64 {
+fn panels(
+    scene: &mut Scene,
+    figure: &Figure,
+    keys: &[Key],
+    (left, top, wide): (f64, f64, f64),
+    main: bool,
+) -> f64 {
     let columns = columns(figure.panels.len());
     let rows = figure.panels.len().div_ceil(columns);
     let up = panel::labels(figure) + 16.0;
@@ -182,14 +219,21 @@ fn panels(scene: &mut Scene, figure: &Figure, keys: &[Key], (left, top, wide): (
         _ => 140.0,
     };
     let mut y = top + 14.0;
-    scene.text((left, y + 4.0), &format!("{}: {}", figure.scale.about(), figure.about), Ink::Soft, NOTE, Anchor::Start);
+    scene.text(
+        (left, y + 4.0),
+        &format!("{}: {}", figure.scale.about(), figure.about),
+        Ink::Soft,
+        NOTE,
+        Anchor::Start,
+    );
     y += 20.0;
     for row in 0..rows {
         let own = figure.panels.iter().skip(row * columns).take(columns);
         let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
         y += if titled { 18.0 } else { 0.0 };
         for (at, panel) in own.enumerate() {
-            let place = Place { left: left + up + at as f64 * (each + GAP), top: y, width: each, height };
+            let place =
+                Place { left: left + up + at as f64 * (each + GAP), top: y, width: each, height };
             if titled {
                 scene.bold((place.left, y - 8.0), &panel.title, SMALL);
             }
@@ -197,7 +241,13 @@ fn panels(scene: &mut Scene, figure: &Figure, keys: &[Key], (left, top, wide): (
         }
         y += height + 36.0;
     }
-    scene.text((left + up + (wide - up) / 2.0, y + 4.0), &figure.across.title, Ink::Soft, SMALL, Anchor::Middle);
+    scene.text(
+        (left + up + (wide - up) / 2.0, y + 4.0),
+        &figure.across.title,
+        Ink::Soft,
+        SMALL,
+        Anchor::Middle,
+    );
     y + 14.0
 }
 
@@ -223,7 +273,8 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
     let figures = || groups.iter().flat_map(|group| &group.figures);
     let dashed = groups.iter().flat_map(|group| &group.keys).any(|key| key.line == Line::Dashed);
     let rows = || groups.iter().filter_map(|group| group.bars.as_ref()).flat_map(|bars| &bars.rows);
-    let own = |group: &Group, key: usize| group.keys.get(key).is_some_and(|key| key.line != Line::Marks);
+    let own =
+        |group: &Group, key: usize| group.keys.get(key).is_some_and(|key| key.line != Line::Marks);
     let warned = |group: &Group| {
         group
             .figures
@@ -234,13 +285,28 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
     };
     let mut notes: Vec<String> = Vec::new();
     notes.extend(dashed.then(|| "A dashed line is cold.".into()));
-    notes.extend(figures().any(|figure| figure.means && !figure.again).then(|| "A thin line of dashes is the mean of its curve.".into()));
-    notes.extend((groups.iter().any(warned) || rows().any(|row| row.point.wrong)).then(|| "A hollow mark is warned to be wrong.".into()));
-    notes.extend(rows().any(|row| row.point.expected.is_some()).then(|| "Grey: what was expected.".into()));
-    notes.extend(rows().any(|row| !row.reported.is_empty()).then(|| "A hollow diamond: what a reference reported.".into()));
+    notes.extend(
+        figures()
+            .any(|figure| figure.means && !figure.again)
+            .then(|| "A thin line of dashes is the mean of its curve.".into()),
+    );
+    notes.extend(
+        (groups.iter().any(warned) || rows().any(|row| row.point.wrong))
+            .then(|| "A hollow mark is warned to be wrong.".into()),
+    );
+    notes.extend(
+        rows().any(|row| row.point.expected.is_some()).then(|| "Grey: what was expected.".into()),
+    );
+    notes.extend(
+        rows()
+            .any(|row| !row.reported.is_empty())
+            .then(|| "A hollow diamond: what a reference reported.".into()),
+    );
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
-    let expected: Vec<analysis::Estimated> =
-        figures().flat_map(|figure| &figure.panels).flat_map(|panel| panel.expected.iter().cloned()).collect();
+    let expected: Vec<analysis::Estimated> = figures()
+        .flat_map(|figure| &figure.panels)
+        .flat_map(|panel| panel.expected.iter().cloned())
+        .collect();
     notes.push(analysis::estimate_reasons(&expected));
     notes.retain(|note| !note.is_empty());
     notes.join(" ")

@@ -57,9 +57,14 @@ impl Drawn<'_> {
         }
         scene.line(across(top + height), Stroke::new(Ink::Soft, 1.0));
         let room = wide - 2.0 * INSIDE;
-        for (at, label) in self.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room) {
+        for (at, label) in
+            self.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room)
+        {
             let x = self.x(at);
-            scene.line(vec![(x, top + height), (x, top + height + 5.0)], Stroke::new(Ink::Soft, 1.0));
+            scene.line(
+                vec![(x, top + height), (x, top + height + 5.0)],
+                Stroke::new(Ink::Soft, 1.0),
+            );
             if self.across {
                 // The first and the last label stay within the panel.
                 let half = (width(&label, SMALL, false) / 2.0).min(wide / 2.0);
@@ -72,19 +77,29 @@ impl Drawn<'_> {
     /// Where the values were expected.
     fn band(&self, scene: &mut Scene, curve: &Curve) {
         let haze = self.panel.haze();
-        let known: Vec<(f64, f64, f64)> =
-            curve.points.iter().filter_map(|p| p.expected.map(|(low, high)| (self.x(p.at), self.y(low), self.y(high)))).collect();
+        let known: Vec<(f64, f64, f64)> = curve
+            .points
+            .iter()
+            .filter_map(|p| p.expected.map(|(low, high)| (self.x(p.at), self.y(low), self.y(high))))
+            .collect();
         let ink = Ink::Color(self.keys[curve.key].color());
         match known.as_slice() {
             [] => {}
-            [(x, low, high)] => scene.line(vec![(*x, *low), (*x, *high)], Stroke::new(ink, 8.0).opacity(haze)),
+            [(x, low, high)] => {
+                scene.line(vec![(*x, *low), (*x, *high)], Stroke::new(ink, 8.0).opacity(haze))
+            }
             known => {
                 // An estimate of one value is a line.
-                let thin =
-                    |(x, low, high): &(f64, f64, f64)| if low - high < 1.5 { (*x, low + 0.75, low - 0.75) } else { (*x, *low, *high) };
+                let thin = |(x, low, high): &(f64, f64, f64)| {
+                    if low - high < 1.5 { (*x, low + 0.75, low - 0.75) } else { (*x, *low, *high) }
+                };
                 let known: Vec<(f64, f64, f64)> = known.iter().map(thin).collect();
                 let low = known.iter().map(|(x, low, _)| (*x, *low));
-                scene.area(low.chain(known.iter().rev().map(|(x, _, high)| (*x, *high))).collect(), ink, haze);
+                scene.area(
+                    low.chain(known.iter().rev().map(|(x, _, high)| (*x, *high))).collect(),
+                    ink,
+                    haze,
+                );
             }
         }
     }
@@ -103,7 +118,11 @@ impl Drawn<'_> {
             let stroke = Stroke::new(Ink::Color(NEUTRAL), 2.0).dash(Dash::Dotted);
             // The same for every block size: as wide as the panel.
             let level = near.iter().all(|point| (point.1 - y).abs() < 0.01);
-            let points = if level { vec![(self.place.left, y), (self.place.left + self.place.width, y)] } else { near };
+            let points = if level {
+                vec![(self.place.left, y), (self.place.left + self.place.width, y)]
+            } else {
+                near
+            };
             scene.line(points, stroke);
             let mut below = y - 7.0;
             while taken.iter().any(|other| (other - below).abs() < NOTE + 1.0) {
@@ -118,9 +137,11 @@ impl Drawn<'_> {
     fn curve(&self, scene: &mut Scene, curve: &Curve) {
         let key = &self.keys[curve.key];
         let ink = Ink::Color(key.color());
-        let places: Vec<(f64, f64)> = curve.points.iter().map(|point| (self.x(point.at), self.y(point.span.1))).collect();
+        let places: Vec<(f64, f64)> =
+            curve.points.iter().map(|point| (self.x(point.at), self.y(point.span.1))).collect();
         if self.figure.means && curve.points.len() > 1 {
-            let mean = curve.points.iter().map(|point| point.span.1).sum::<f64>() / curve.points.len() as f64;
+            let mean = curve.points.iter().map(|point| point.span.1).sum::<f64>()
+                / curve.points.len() as f64;
             let y = self.y(mean);
             scene.line(
                 vec![(self.place.left, y), (self.place.left + self.place.width, y)],
@@ -138,7 +159,13 @@ impl Drawn<'_> {
                 scene.line(vec![(*x, low), (*x, high)], Stroke::new(ink, 1.5).opacity(0.55));
             }
             let says = says(self.figure, &key.name, point);
-            scene.shapes.push(super::scene::Shape::Mark { at: (*x, *y), mark: key.mark(), ink, hollow: point.wrong, says });
+            scene.shapes.push(super::scene::Shape::Mark {
+                at: (*x, *y),
+                mark: key.mark(),
+                ink,
+                hollow: point.wrong,
+                says,
+            });
         }
     }
 }
@@ -160,7 +187,11 @@ fn shown(figure: &Figure, (low, middle, high): Span) -> String {
             format!("{} {unit}", digits(value / factor))
         }
     };
-    if low < middle || middle < high { format!("{} ({} to {})", show(middle), show(low), show(high)) } else { show(middle) }
+    if low < middle || middle < high {
+        format!("{} ({} to {})", show(middle), show(low), show(high))
+    } else {
+        show(middle)
+    }
 }
 
 /// How wide the labels up an axis are.

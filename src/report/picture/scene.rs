@@ -1,4 +1,5 @@
-//! A picture as shapes at places, for whatever writes or paints it: light on one background, dark on another.
+//! A picture as shapes at places, for whatever writes or paints it: light on one background, dark
+//! on another.
 
 /// What a shape is painted with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +12,8 @@ pub enum Ink {
     Color(&'static str),
 }
 
-/// Inks that differ between the schemes: their class in a style, and their colours in the light and in the dark.
+/// Inks that differ between the schemes: their class in a style, and their colours in the light and
+/// in the dark.
 pub const SCHEMES: [(Ink, &str, &str, &str); 4] = [
     (Ink::Back, "bg", "#ffffff", "#16191d"),
     (Ink::Text, "t", "#1f2328", "#e6edf3"),
@@ -24,7 +26,9 @@ impl Ink {
     pub fn light(self) -> &'static str {
         match self {
             Ink::Color(color) => color,
-            _ => SCHEMES.iter().find(|scheme| scheme.0 == self).map_or("#000000", |scheme| scheme.2),
+            _ => {
+                SCHEMES.iter().find(|scheme| scheme.0 == self).map_or("#000000", |scheme| scheme.2)
+            }
         }
     }
 
@@ -138,6 +142,13 @@ impl Scene {
     }
 
     pub fn bold(&mut self, at: (f64, f64), text: &str, size: f64) {
-        self.shapes.push(Shape::Text { at, text: text.into(), ink: Ink::Text, size, bold: true, anchor: Anchor::Start });
+        self.shapes.push(Shape::Text {
+            at,
+            text: text.into(),
+            ink: Ink::Text,
+            size,
+            bold: true,
+            anchor: Anchor::Start,
+        });
     }
 }

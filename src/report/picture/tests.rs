@@ -16,25 +16,37 @@ fn texts(scene: &Scene) -> Vec<(f64, f64, f64, f64, &str)> {
         }
         _ => None,
     };
-    let named = scene
-        .shapes
-        .iter()
-        .filter_map(|shape| Some((placed(shape)?, if let Shape::Text { text, .. } = shape { text.as_str() } else { "" })));
+    let named = scene.shapes.iter().filter_map(|shape| {
+        Some((
+            placed(shape)?,
+            if let Shape::Text { text, .. } = shape { text.as_str() } else { "" },
+        ))
+    });
     named.map(|((left, right, y, size), text)| (left, right, y, size, text)).collect()
 }
 
 #[test]
 fn no_text_leaves_the_picture_or_stands_on_another() {
     let samples = sample::all().into_iter().map(|(name, session)| (name.to_string(), session));
-    for (name, session) in samples.chain(references().iter().map(|reference| (reference.id.to_string(), reference.session().clone()))) {
+    for (name, session) in samples.chain(
+        references()
+            .iter()
+            .map(|reference| (reference.id.to_string(), reference.session().clone())),
+    ) {
         let scene = scene(&session, &Look::default());
         let all = texts(&scene);
         for (at, (left, right, y, size, text)) in all.iter().enumerate() {
-            assert!(*left >= 0.0 && *right <= scene.width + 1.0 && *y <= scene.height, "{name}: {text} from {left} to {right} at {y}");
+            assert!(
+                *left >= 0.0 && *right <= scene.width + 1.0 && *y <= scene.height,
+                "{name}: {text} from {left} to {right} at {y}"
+            );
             for (other, to, base, _, beside) in &all[at + 1..] {
                 // On one line.
                 let same = (base - y).abs() < size * 0.6;
-                assert!(!same || *left >= to - 1.0 || *other >= right - 1.0, "{name}: {text} and {beside} at {y}");
+                assert!(
+                    !same || *left >= to - 1.0 || *other >= right - 1.0,
+                    "{name}: {text} and {beside} at {y}"
+                );
             }
         }
     }

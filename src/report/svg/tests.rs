@@ -12,17 +12,28 @@ fn show(session: &Session) -> String {
 
 /// Marks that say what they are.
 fn marks(xml: &roxmltree::Document) -> usize {
-    let marked = |node: &roxmltree::Node| node.attribute("class").is_some_and(|class| class.split(' ').any(|c| c == "m"));
-    xml.descendants().filter(|node| marked(node) && node.children().any(|child| child.has_tag_name("title"))).count()
+    let marked = |node: &roxmltree::Node| {
+        node.attribute("class").is_some_and(|class| class.split(' ').any(|c| c == "m"))
+    };
+    xml.descendants()
+        .filter(|node| marked(node) && node.children().any(|child| child.has_tag_name("title")))
+        .count()
 }
 
 #[test]
 fn every_picture_is_xml_with_a_point_per_measured_cell() {
     for (name, session) in sample::all() {
         let text = show(&session);
-        let xml = roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
-        let jobs = analysis::results(&session).iter().filter(|r| r.error.is_none() && r.operations.is_some()).count();
-        let probes = analysis::probes(&session).iter().filter(|probe| probe.value.is_some() && probe.error.is_none()).count();
+        let xml =
+            roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+        let jobs = analysis::results(&session)
+            .iter()
+            .filter(|r| r.error.is_none() && r.operations.is_some())
+            .count();
+        let probes = analysis::probes(&session)
+            .iter()
+            .filter(|probe| probe.value.is_some() && probe.error.is_none())
+            .count();
         assert!(marks(&xml) >= jobs + probes, "{name}: {} of {jobs} and {probes}", marks(&xml));
         assert!(!text.contains("NaN") && !text.contains("inf"), "{name}");
     }
@@ -31,7 +42,12 @@ fn every_picture_is_xml_with_a_point_per_measured_cell() {
 #[test]
 fn a_picture_loads_nothing() {
     let text = show(&sample::every()).replace("http://www.w3.org/2000/svg", "");
-    assert!(!text.contains("http") && !text.contains("href") && !text.contains("url(") && !text.contains("@import"));
+    assert!(
+        !text.contains("http")
+            && !text.contains("href")
+            && !text.contains("url(")
+            && !text.contains("@import")
+    );
 }
 
 #[test]
@@ -41,7 +57,11 @@ fn hostile_names_stay_text() {
     sample::warn(&mut session, 0, "odd", Severity::Wrong, ["<b>", "", ""]);
     let text = show(&session);
     let xml = roxmltree::Document::parse(&text).unwrap();
-    assert!(xml.descendants().any(|node| node.text().is_some_and(|t| t.starts_with("</text><script>&\\u{1b}\":"))), "{text}");
+    assert!(
+        xml.descendants()
+            .any(|node| node.text().is_some_and(|t| t.starts_with("</text><script>&\\u{1b}\":"))),
+        "{text}"
+    );
     assert!(text.contains("hollow"));
 }
 
@@ -51,7 +71,9 @@ pub fn contrast(a: &str, b: &str) -> f64 {
         let value = f64::from(u8::from_str_radix(hex, 16).unwrap()) / 255.0;
         if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
-    let light = |c: &str| 0.2126 * part(&c[1..3]) + 0.7152 * part(&c[3..5]) + 0.0722 * part(&c[5..7]) + 0.05;
+    let light = |c: &str| {
+        0.2126 * part(&c[1..3]) + 0.7152 * part(&c[3..5]) + 0.0722 * part(&c[5..7]) + 0.05
+    };
     light(a).max(light(b)) / light(a).min(light(b))
 }
 
@@ -60,10 +82,16 @@ fn curves_and_words_are_seen_on_both_backgrounds() {
     let [light, dark] = [SCHEMES[0].2, SCHEMES[0].3];
     for color in COLORS {
         for background in [light, dark] {
-            assert!(contrast(color, background) >= 3.0, "{color} on {background}: {}", contrast(color, background));
+            assert!(
+                contrast(color, background) >= 3.0,
+                "{color} on {background}: {}",
+                contrast(color, background)
+            );
         }
     }
-    for (ink, _, on_light, on_dark) in SCHEMES.iter().filter(|scheme| matches!(scheme.0, Ink::Text | Ink::Soft)) {
+    for (ink, _, on_light, on_dark) in
+        SCHEMES.iter().filter(|scheme| matches!(scheme.0, Ink::Text | Ink::Soft))
+    {
         assert!(contrast(on_light, light) >= 4.5 && contrast(on_dark, dark) >= 4.5, "{ink:?}");
     }
 }
@@ -73,9 +101,14 @@ fn estimates_are_dotted_and_say_what_they_are_made_from() {
     assert!(!show(&sample::quick()).contains("estimate"));
     let text = show(&sample::bounded(sample::quick()));
     let xml = roxmltree::Document::parse(&text).unwrap();
-    let dotted = || xml.descendants().filter(|node| node.attribute("stroke-dasharray") == Some("0.1 5"));
+    let dotted =
+        || xml.descendants().filter(|node| node.attribute("stroke-dasharray") == Some("0.1 5"));
     assert!(dotted().count() >= 2, "{text}");
-    assert!(text.contains("estimate: call and copy") && text.contains("Dotted: estimates from the cheapest system call, 100 ns"), "{text}");
+    assert!(
+        text.contains("estimate: call and copy")
+            && text.contains("Dotted: estimates from the cheapest system call, 100 ns"),
+        "{text}"
+    );
     assert!(text.contains("estimate: rated speed"), "what was asked for by name is drawn");
     // Far above what was measured it has no place.
     let far = Ceilings { copy: Some(1e15), syscall_nanos: Some(1e-3), ..Ceilings::default() };

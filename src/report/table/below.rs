@@ -1,4 +1,5 @@
-//! What stands under the table: warnings, failures, what was left out, how it ended, and the answer in words.
+//! What stands under the table: warnings, failures, what was left out, how it ended, and the answer
+//! in words.
 
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
@@ -24,7 +25,8 @@ impl Page<'_> {
         let indent = text::width(&mark);
         let most = self.look.width.saturating_sub(indent).max(20);
         for (i, line) in text::wrap(&body, most).into_iter().enumerate() {
-            let start = if i == 0 { paint(style, &mark, self.look.color) } else { " ".repeat(indent) };
+            let start =
+                if i == 0 { paint(style, &mark, self.look.color) } else { " ".repeat(indent) };
             self.lines.push(start + &line);
         }
     }
@@ -63,9 +65,17 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
     page.gap();
     for (i, Finding { warning, cells: having }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, page.look.ascii);
-        let mark = if warning.severity == Severity::Note { mark.into() } else { format!("{mark}{} ", i + 1) };
+        let mark = if warning.severity == Severity::Note {
+            mark.into()
+        } else {
+            format!("{mark}{} ", i + 1)
+        };
         let cells = cells(having.iter().map(|r| &r.cell), rows);
-        page.paragraph(&mark, style, &format!("{} ({}): {cells}", warning.message.trim().trim_end_matches('.'), warning.id));
+        page.paragraph(
+            &mark,
+            style,
+            &format!("{} ({}): {cells}", warning.message.trim().trim_end_matches('.'), warning.id),
+        );
         let mut body = String::new();
         if !warning.evidence.is_empty() {
             let whose = if having.len() > 1 { ", in the first" } else { "" };
@@ -81,7 +91,11 @@ pub fn warnings(page: &mut Page, findings: &Findings, rows: usize) {
 /// With its full stop.
 pub fn sentence(body: &str) -> String {
     let body = body.trim();
-    if body.is_empty() || body.ends_with(['.', '!', '?']) { body.into() } else { format!("{body}.") }
+    if body.is_empty() || body.ends_with(['.', '!', '?']) {
+        body.into()
+    } else {
+        format!("{body}.")
+    }
 }
 
 /// Texts with what they apply to, equal texts together.
@@ -102,10 +116,18 @@ pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
     let (mark, red) = sign(Severity::Wrong, page.look.ascii);
     for (error, jobs) in merged(failed) {
-        page.paragraph(&format!("{mark}failed: "), red, &format!("{} — {}", cells(jobs.iter().copied(), rows.len()), sentence(error)));
+        page.paragraph(
+            &format!("{mark}failed: "),
+            red,
+            &format!("{} — {}", cells(jobs.iter().copied(), rows.len()), sentence(error)),
+        );
     }
     for (reason, jobs) in merged(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
-        page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)));
+        page.paragraph(
+            "skipped: ",
+            Style::Dim,
+            &format!("{} — {}", cells(jobs.iter().copied(), usize::MAX), sentence(reason)),
+        );
     }
     cut(page, rows);
 }
@@ -113,18 +135,31 @@ pub fn missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
 /// Cells with a trial that was stopped before its end.
 pub fn cut(page: &mut Page, rows: &[&CellResult]) {
     // The warning of that name says it already.
-    let untold = |row: &&&CellResult| row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut");
+    let untold = |row: &&&CellResult| {
+        row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut")
+    };
     let cut: Vec<&Job> = rows.iter().filter(untold).map(|row| &row.cell).collect();
     if !cut.is_empty() {
-        page.paragraph("cut short: ", Style::Dim, &format!("{} — a trial was stopped before its end.", cells(cut.into_iter(), rows.len())));
+        page.paragraph(
+            "cut short: ",
+            Style::Dim,
+            &format!(
+                "{} — a trial was stopped before its end.",
+                cells(cut.into_iter(), rows.len())
+            ),
+        );
     }
 }
 
 /// How the run ended, where that says something about the figures, and what it noted.
 pub fn ending(page: &mut Page, session: &Session) {
     let said = match session.end {
-        Some(End::Interrupted) | None => Some("The run was stopped before its end: above is what was measured until then."),
-        Some(End::Failed) => Some("The run failed before its end: above is what was measured until then."),
+        Some(End::Interrupted) | None => {
+            Some("The run was stopped before its end: above is what was measured until then.")
+        }
+        Some(End::Failed) => {
+            Some("The run failed before its end: above is what was measured until then.")
+        }
         Some(End::Finished | End::Budget | End::Goal) => None,
     };
     page.gap();
@@ -155,7 +190,11 @@ pub fn why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     for (limit, jobs) in limits {
         let whose = if jobs.len() > 1 { "; the first: " } else { ": " };
         let (name, figures) = limit.text.split_once(": ").unwrap_or((limit.by.name(), ""));
-        page.paragraph("limit: ", Style::Dim, &format!("{name} in {}{whose}{figures}.", cells(jobs.iter().copied(), rows.len())));
+        page.paragraph(
+            "limit: ",
+            Style::Dim,
+            &format!("{name} in {}{whose}{figures}.", cells(jobs.iter().copied(), rows.len())),
+        );
     }
 }
 
@@ -171,9 +210,11 @@ pub fn expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 /// Curves whose costs are told.
 const CURVES: usize = 8;
 
-/// Cells whose trial is the whole file, since it ended before the trial time: how long one pass took.
+/// Cells whose trial is the whole file, since it ended before the trial time: how long one pass
+/// took.
 pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
-    let mut took: Vec<(f64, &Job)> = rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
+    let mut took: Vec<(f64, &Job)> =
+        rows.iter().filter_map(|row| Some((pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
     took.sort_by(|a, b| a.0.total_cmp(&b.0));
     let time = |nanos: f64| units::show_nanos(nanos);
@@ -200,19 +241,28 @@ pub fn whole(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     );
 }
 
-/// Cells that read another part of the same span than others: their XOR differs though the file is the same.
+/// Cells that read another part of the same span than others: their XOR differs though the file is
+/// the same.
 pub fn folded(page: &mut Page, rows: &[&CellResult]) {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
-    let of = |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
-    let mut all: Vec<(u64, Xor, &Job)> = read.filter_map(|row| of(row).map(|(bytes, xor)| (bytes, xor, &row.cell))).collect();
+    let of =
+        |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
+    let mut all: Vec<(u64, Xor, &Job)> =
+        read.filter_map(|row| of(row).map(|(bytes, xor)| (bytes, xor, &row.cell))).collect();
     all.sort_by_key(|(bytes, ..)| *bytes);
-    let part =
-        |(bytes, xor, job): &&(u64, Xor, &Job)| *bytes < job.span && all.iter().any(|(_, other, of)| other != xor && of.span == job.span);
+    let part = |(bytes, xor, job): &&(u64, Xor, &Job)| {
+        *bytes < job.span && all.iter().any(|(_, other, of)| other != xor && of.span == job.span)
+    };
     let Some((least, _, first)) = all.iter().find(part) else { return };
-    let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| job.span == first.span) else { return };
+    let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| job.span == first.span) else {
+        return;
+    };
     let bytes = units::show_bytes;
     let body = match least == most {
-        true => format!("of {}, and which part of the file that is depends on the order, the threads and the block size.", bytes(*least)),
+        true => format!(
+            "of {}, and which part of the file that is depends on the order, the threads and the block size.",
+            bytes(*least)
+        ),
         false => format!(
             "of {} ({}) to {} ({}): a trial that ends before the file covers a part of it.",
             bytes(*least),
@@ -228,18 +278,32 @@ pub fn folded(page: &mut Page, rows: &[&CellResult]) {
 /// Cells whose bytes end within a 32-bit word: what their XOR takes for the rest of it.
 pub fn padded(page: &mut Page, rows: &[&CellResult]) {
     let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
-    let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0) else { return };
+    let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)
+    else {
+        return;
+    };
     page.gap();
     page.paragraph(
         "XOR: ",
         Style::Dim,
-        &format!("{bytes} bytes are no multiple of 4: zeros fill the last word, which has {} of them.", bytes % 4),
+        &format!(
+            "{bytes} bytes are no multiple of 4: zeros fill the last word, which has {} of them.",
+            bytes % 4
+        ),
     );
 }
 
-/// Median time of one pass over the whole file, where calibration ended there and not at the trial time.
+/// Median time of one pass over the whole file, where calibration ended there and not at the trial
+/// time.
 fn pass_nanos(row: &CellResult) -> Option<f64> {
-    let whole = row.cell.count.is_none() && !row.trials.is_empty() && row.trials.iter().all(|t| t.passes > 0 || t.short);
-    let passes: Vec<f64> = row.trials.iter().filter(|t| t.passes > 0).map(|t| t.nanos as f64 / t.passes as f64).collect();
+    let whole = row.cell.count.is_none()
+        && !row.trials.is_empty()
+        && row.trials.iter().all(|t| t.passes > 0 || t.short);
+    let passes: Vec<f64> = row
+        .trials
+        .iter()
+        .filter(|t| t.passes > 0)
+        .map(|t| t.nanos as f64 / t.passes as f64)
+        .collect();
     median(&passes).filter(|_| whole)
 }

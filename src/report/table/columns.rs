@@ -1,4 +1,5 @@
-//! The columns of the table: what varies, what was measured, where it came from, whether it can be trusted.
+//! The columns of the table: what varies, what was measured, where it came from, whether it can be
+//! trusted.
 
 use super::axes;
 use super::below::safe;
@@ -16,12 +17,16 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
     let mut columns: Vec<Column> = axes::shown(rows, tight)
         .into_iter()
-        .map(|axis| Column { right: axis.number, ..Column::words(axis.name, 0, rows.iter().map(|r| (axis.value)(&r.cell)).collect()) })
+        .map(|axis| Column {
+            right: axis.number,
+            ..Column::words(axis.name, 0, rows.iter().map(|r| (axis.value)(&r.cell)).collect())
+        })
         .collect();
     columns.push(throughput(rows, look));
     columns.extend(time(rows));
     // A row that moves no byte has no other figure.
-    let rank = if rows.iter().any(|r| speed(r).is_none() && operations(r).is_some()) { 0 } else { 3 };
+    let rank =
+        if rows.iter().any(|r| speed(r).is_none() && operations(r).is_some()) { 0 } else { 3 };
     columns.push(numbers("ops", rank, &of(operations), PER_SECOND));
     if rows.iter().any(|r| calls_differ(r)) {
         columns.push(numbers("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
@@ -31,9 +36,15 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     columns.extend(checksum(rows));
     columns.push(Column::words("from", 1, rows.iter().map(|r| origin::main(r)).collect()));
     if rows.iter().any(|r| !origin::rest(r).is_empty()) {
-        columns.push(Column { needs: "from", ..Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect()) });
+        columns.push(Column {
+            needs: "from",
+            ..Column::words("and", 6, rows.iter().map(|r| origin::rest(r)).collect())
+        });
     }
-    columns.push(Column { cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) });
+    columns.push(Column {
+        cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(),
+        ..Column::words("", 0, Vec::new())
+    });
     columns.iter_mut().for_each(|column| safe_column(column, look));
     columns
 }
@@ -77,14 +88,20 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     let sign = if look.ascii { "+-" } else { "±" };
     let values: Vec<Option<f64>> = rows.iter().map(|r| speed(r)).collect();
     let (factor, unit) = column::unit(values.iter().flatten().copied(), look.unit.units());
-    let half = |row: &&CellResult| speed(row).and(row.throughput).and_then(|s| s.summary.half_width());
-    let halves: Vec<String> = rows.iter().map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h)))).collect();
+    let half =
+        |row: &&CellResult| speed(row).and(row.throughput).and_then(|s| s.summary.half_width());
+    let halves: Vec<String> = rows
+        .iter()
+        .map(|r| half(r).map_or(String::new(), |h| format!(" {sign}{}", percent(h))))
+        .collect();
     let wide = halves.iter().map(|h| h.chars().count()).max().unwrap_or(0);
     let cell = |((row, number), half): ((&&CellResult, String), String)| -> Cell {
         match (&row.error, &row.level_change) {
             (Some(_), _) => vec![(Style::Red, "failed".into())],
             // The median of two levels is a figure of neither.
-            (None, Some(change)) if change.is_large() && change.unit == "B/s" => vec![(Style::Bold, levels(change, factor, look.ascii))],
+            (None, Some(change)) if change.is_large() && change.unit == "B/s" => {
+                vec![(Style::Bold, levels(change, factor, look.ascii))]
+            }
             (None, _) => vec![(Style::Bold, number), (Style::Dim, format!("{half:>wide$}"))],
         }
     };
@@ -105,7 +122,8 @@ fn percent(share: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// How long a trial took. Who sets the number of operations, or wants the XOR of what was read, asks for the time of just that.
+/// How long a trial took. Who sets the number of operations, or wants the XOR of what was read,
+/// asks for the time of just that.
 fn time(rows: &[&CellResult]) -> Option<Column> {
     rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
         let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, |t| t.nanos as f64)).collect();
@@ -124,9 +142,17 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
     let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|r| r.latency.as_ref().and_then(get)).collect()
     };
-    let all = [("p50", 4, of(|l| l.p50)), ("p99", 5, of(|l| l.p99)), ("p99.9", 9, of(|l| l.p999)), ("max", 10, of(|l| Some(l.max)))];
+    let all = [
+        ("p50", 4, of(|l| l.p50)),
+        ("p99", 5, of(|l| l.p99)),
+        ("p99.9", 9, of(|l| l.p999)),
+        ("max", 10, of(|l| Some(l.max))),
+    ];
     // The extremes do not choose the unit: one slow operation would hide the others' digits.
-    let (factor, unit) = column::unit(all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()), TIME);
+    let (factor, unit) = column::unit(
+        all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()),
+        TIME,
+    );
     let known = all.into_iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
     // A percentile alone would be taken for the usual latency.
     let column = |(title, rank, values): (&'static str, u8, Vec<Option<f64>>)| Column {
@@ -138,10 +164,19 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
 
 /// Share of one processor that the workers used, user and kernel.
 fn processor(rows: &[&CellResult]) -> Option<Column> {
-    let share = |t: &Trial| if t.nanos == 0 { 0.0 } else { 100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64 };
+    let share = |t: &Trial| {
+        if t.nanos == 0 {
+            0.0
+        } else {
+            100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
+        }
+    };
     let values: Vec<Option<f64>> = rows.iter().map(|r| middle(r, share)).collect();
     let text = |v: &Option<f64>| v.map_or("-".into(), |v| format!("{v:.0}"));
-    values.iter().any(|v| v.is_some_and(|v| v > 0.0)).then(|| Column::numbers("CPU", "%", 8, values.iter().map(text).collect()))
+    values
+        .iter()
+        .any(|v| v.is_some_and(|v| v > 0.0))
+        .then(|| Column::numbers("CPU", "%", 8, values.iter().map(text).collect()))
 }
 
 /// The XOR of the data, where it was folded: only where it was asked for.

@@ -9,7 +9,11 @@ use crate::session::Session;
 use crate::units;
 
 /// Labels with their lines, unknown parts left out.
-pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(&'static str, String)> {
+pub fn conditions(
+    session: &Session,
+    rows: &[&CellResult],
+    tight: bool,
+) -> Vec<(&'static str, String)> {
     vec![
         ("target", target(session)),
         ("host", session.host.summary().line()),
@@ -20,11 +24,24 @@ pub fn conditions(session: &Session, rows: &[&CellResult], tight: bool) -> Vec<(
     ]
 }
 
-/// What was done: each preset that comes with iotui, but the default, as its name with what it is, and its paragraphs.
+/// What was done: each preset that comes with iotui, but the default, as its name with what it is,
+/// and its paragraphs.
 pub fn done(session: &Session) -> Vec<(String, Vec<String>)> {
-    let known = session.plan.presets.iter().filter(|id| *id != "quick").filter_map(|id| crate::plan::preset(id).ok());
-    let paragraphs = |doc: &str| doc.trim().split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    known.map(|preset| (format!("{}: {}", preset.id, preset.about), paragraphs(&preset.doc))).collect()
+    let known = session
+        .plan
+        .presets
+        .iter()
+        .filter(|id| *id != "quick")
+        .filter_map(|id| crate::plan::preset(id).ok());
+    let paragraphs = |doc: &str| {
+        doc.trim()
+            .split("\n\n")
+            .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    known
+        .map(|preset| (format!("{}: {}", preset.id, preset.about), paragraphs(&preset.doc)))
+        .collect()
 }
 
 fn target(session: &Session) -> String {
@@ -37,8 +54,15 @@ fn target(session: &Session) -> String {
         TargetSpec::New { path, .. } => format!("{}, {size}, made by this run", path.display()),
         TargetSpec::None => String::new(),
     };
-    let (fs, device) = session.grounds.as_ref().map(|g| (g.target.fs.clone(), g.target.device.clone())).unwrap_or_default();
-    joined([file, [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on ")])
+    let (fs, device) = session
+        .grounds
+        .as_ref()
+        .map(|g| (g.target.fs.clone(), g.target.device.clone()))
+        .unwrap_or_default();
+    joined([
+        file,
+        [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on "),
+    ])
 }
 
 fn joined(parts: impl IntoIterator<Item = String>) -> String {
@@ -47,7 +71,8 @@ fn joined(parts: impl IntoIterator<Item = String>) -> String {
 
 fn run(session: &Session, rows: &[&CellResult]) -> String {
     let plan = &session.plan;
-    let name = if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
+    let name =
+        if plan.presets.is_empty() { plan.experiment.clone() } else { plan.presets.join(", ") };
     let probes = analysis::probes(session);
     let of_probes = probes.iter().filter(|p| p.error.is_none()).map(|p| p.trials.len());
     let counts = rows.iter().filter(|r| r.error.is_none()).map(|r| r.trials.len()).chain(of_probes);
@@ -59,8 +84,19 @@ fn run(session: &Session, rows: &[&CellResult]) -> String {
     };
     let cold = if plan.cold.is_data() { String::new() } else { format!("cold {}", plan.cold) };
     match session.reference {
-        Some(_) => joined(["as reported".into(), trials.replace("trial", "figure"), session.created.clone()]),
-        None => joined([name, trials, cold, ended(session.end, plan).into(), format!("seed {}", plan.seed), session.created.clone()]),
+        Some(_) => joined([
+            "as reported".into(),
+            trials.replace("trial", "figure"),
+            session.created.clone(),
+        ]),
+        None => joined([
+            name,
+            trials,
+            cold,
+            ended(session.end, plan).into(),
+            format!("seed {}", plan.seed),
+            session.created.clone(),
+        ]),
     }
 }
 

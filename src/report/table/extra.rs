@@ -23,7 +23,8 @@ pub struct Extra {
 type Make = fn(&Session, &[&CellResult], Rates) -> Option<Extra>;
 
 /// In the order of reports.
-const ALL: &[Make] = &[measured::measured, runs::runs, runs::runs_of_calls, written::written, levels::levels];
+const ALL: &[Make] =
+    &[measured::measured, runs::runs, runs::runs_of_calls, written::written, levels::levels];
 
 /// Those that this session has.
 pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra> {
@@ -35,7 +36,8 @@ pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra
     made.map(safe).collect()
 }
 
-/// The columns that tell these rows apart, but for the axis `without`; `tight`: only these, else what always helps too.
+/// The columns that tell these rows apart, but for the axis `without`; `tight`: only these, else
+/// what always helps too.
 pub fn told_apart(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Column> {
     let word = |axis: &axes::Axis| Column {
         right: axis.number,

@@ -11,7 +11,8 @@ pub struct Finding<'a> {
     pub cells: Vec<&'a CellResult>,
 }
 
-/// Worst first, then as they appear; the number of a finding is its place, from 1; notes, the last, have none.
+/// Worst first, then as they appear; the number of a finding is its place, from 1; notes, the last,
+/// have none.
 pub struct Findings<'a>(pub Vec<Finding<'a>>);
 
 /// How a severity is marked: in a row, and before its warning.
@@ -31,7 +32,8 @@ impl<'a> Findings<'a> {
         for row in rows {
             for warning in &row.warnings {
                 match findings.iter_mut().find(|f| same(f.warning, warning)) {
-                    Some(finding) if finding.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
+                    Some(finding)
+                        if finding.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
                     Some(finding) => finding.cells.push(row),
                     None => findings.push(Finding { warning, cells: vec![row] }),
                 }
@@ -41,16 +43,19 @@ impl<'a> Findings<'a> {
         Findings(findings)
     }
 
-    /// `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`. A note takes nothing from the figures of a
-    /// row, and many rows may have it: it is told once, below.
+    /// `ok`, or the worst severity with the numbers of its warnings: `▲ 1,3`. A note takes nothing
+    /// from the figures of a row, and many rows may have it: it is told once, below.
     pub fn mark(&self, row: &CellResult, ascii: bool) -> Cell {
         if row.error.is_some() {
             let (failed, red) = sign(Severity::Wrong, ascii);
             return vec![(red, failed.trim_end().into())];
         }
         let grave = || row.warnings.iter().filter(|w| w.severity > Severity::Note);
-        let Some(worst) = grave().map(|w| w.severity).max() else { return vec![(Style::Plain, "ok".into())] };
-        let numbered = self.0.iter().enumerate().filter(|(_, f)| grave().any(|w| same(f.warning, w)));
+        let Some(worst) = grave().map(|w| w.severity).max() else {
+            return vec![(Style::Plain, "ok".into())];
+        };
+        let numbered =
+            self.0.iter().enumerate().filter(|(_, f)| grave().any(|w| same(f.warning, w)));
         let mut numbers: Vec<String> = numbered.map(|(i, _)| (i + 1).to_string()).collect();
         if numbers.len() > MOST {
             numbers.truncate(MOST - 1);

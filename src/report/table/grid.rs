@@ -12,7 +12,8 @@ pub enum Style {
     Yellow,
 }
 
-/// `text` with the ANSI codes of `style`, of the 16 colours that every terminal has in its own shades.
+/// `text` with the ANSI codes of `style`, of the 16 colours that every terminal has in its own
+/// shades.
 pub fn paint(style: Style, text: &str, color: bool) -> String {
     let code = match style {
         Style::Bold => "1",
@@ -21,7 +22,11 @@ pub fn paint(style: Style, text: &str, color: bool) -> String {
         Style::Yellow => "33",
         Style::Plain => "",
     };
-    if color && !code.is_empty() && !text.trim().is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+    if color && !code.is_empty() && !text.trim().is_empty() {
+        format!("\x1b[{code}m{text}\x1b[0m")
+    } else {
+        text.into()
+    }
 }
 
 /// The pieces of one cell, one after the other.
@@ -52,7 +57,8 @@ impl Column {
 
     /// Columns of a terminal that its title, unit and cells need.
     pub fn width(&self) -> usize {
-        let cells = self.cells.iter().map(|cell| cell.iter().map(|(_, text)| text::width(text)).sum());
+        let cells =
+            self.cells.iter().map(|cell| cell.iter().map(|(_, text)| text::width(text)).sum());
         cells.chain([text::width(&self.title), text::width(&self.unit)]).max().unwrap_or(0)
     }
 
@@ -91,8 +97,8 @@ pub fn squeezes(columns: &[Column], width: usize) -> bool {
     total(columns.iter(), 1) <= width
 }
 
-/// The columns that fit `width`: those of rank 0 in any case, then rank by rank what still has room; all of a rank go together. For
-/// rank 1 the space between columns shrinks, if it must.
+/// The columns that fit `width`: those of rank 0 in any case, then rank by rank what still has
+/// room; all of a rank go together. For rank 1 the space between columns shrinks, if it must.
 pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     let gap = if fits(&columns, width) { GAP } else { 1 };
     let mut ranks: Vec<u8> = columns.iter().map(|c| c.rank).filter(|rank| *rank > 0).collect();
@@ -102,7 +108,8 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     for rank in ranks {
         kept.push(rank);
         let there = || columns.iter().filter(|c| kept.contains(&c.rank));
-        let supported = |c: &Column| c.needs.is_empty() || there().any(|other| other.title == c.needs);
+        let supported =
+            |c: &Column| c.needs.is_empty() || there().any(|other| other.title == c.needs);
         if total(there(), gap) > width || !there().all(supported) {
             kept.pop();
         }
@@ -111,16 +118,21 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     columns
 }
 
-/// Two lines of titles and units, then a line per row, with an empty one before each row of `breaks`.
+/// Two lines of titles and units, then a line per row, with an empty one before each row of
+/// `breaks`.
 pub fn lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
     let gap = " ".repeat(if total(columns.iter(), GAP) <= width { GAP } else { 1 });
     let widths: Vec<usize> = columns.iter().map(Column::width).collect();
     let line = |cell: &dyn Fn(&Column) -> Cell| -> String {
         let texts = columns.iter().zip(&widths).enumerate();
-        let placed: Vec<String> = texts.map(|(i, (c, w))| c.place(&cell(c), *w, i + 1 == columns.len(), color)).collect();
+        let placed: Vec<String> =
+            texts.map(|(i, (c, w))| c.place(&cell(c), *w, i + 1 == columns.len(), color)).collect();
         placed.join(&gap).trim_end().to_string()
     };
-    let mut lines = vec![line(&|c| vec![(Style::Plain, c.title.clone())]), line(&|c| vec![(Style::Dim, c.unit.clone())])];
+    let mut lines = vec![
+        line(&|c| vec![(Style::Plain, c.title.clone())]),
+        line(&|c| vec![(Style::Dim, c.unit.clone())]),
+    ];
     for (row, apart) in breaks.iter().enumerate() {
         lines.extend(apart.then(String::new));
         lines.push(line(&|c| c.cells.get(row).cloned().unwrap_or_default()));

@@ -1,4 +1,5 @@
-//! The table of the levels of cold: what dropping more costs the opening, the first read and the whole reading.
+//! The table of the levels of cold: what dropping more costs the opening, the first read and the
+//! whole reading.
 
 use super::extra::{Extra, figures};
 use super::grid::Column;
@@ -11,28 +12,46 @@ use crate::units::{Rates, show_bytes};
 
 /// The table of a session that asked for it; `None` of others.
 pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
-    let known: Vec<&Level> = session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
+    let known: Vec<&Level> =
+        session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
     if session.levels.is_empty() {
         return None;
     }
     let of = |part: fn(&Reading) -> u64| -> Vec<Option<f64>> {
         let middle = |level: &&Level| {
-            let values: Vec<f64> = level.readings.iter().map(|reading| part(reading) as f64).collect();
+            let values: Vec<f64> =
+                level.readings.iter().map(|reading| part(reading) as f64).collect();
             median(&values)
         };
         known.iter().map(middle).collect()
     };
     let whole = of(|reading| reading.whole);
-    let rate = known.iter().zip(&whole).map(|(level, nanos)| Some(level.bytes as f64 * 1e9 / (*nanos)?).filter(|rate| rate.is_finite()));
+    let rate = known.iter().zip(&whole).map(|(level, nanos)| {
+        Some(level.bytes as f64 * 1e9 / (*nanos)?).filter(|rate| rate.is_finite())
+    });
     let columns = vec![
-        Column::words("dropped", 0, known.iter().map(|level| level.dropped.name().into()).collect()),
-        Column::words("which is", 1, known.iter().map(|level| about(level.dropped).into()).collect()),
+        Column::words(
+            "dropped",
+            0,
+            known.iter().map(|level| level.dropped.name().into()).collect(),
+        ),
+        Column::words(
+            "which is",
+            1,
+            known.iter().map(|level| about(level.dropped).into()).collect(),
+        ),
         figures("open", TIME, &of(|reading| reading.open)),
         figures("first read", TIME, &of(|reading| reading.first)),
         figures("whole read", TIME, &whole),
         figures("rate", rates.units(), &rate.collect::<Vec<_>>()),
     ];
-    Some(Extra { id: "levels", title: "What each level of cold buys", rows: known.len(), columns, text: text(session, &known) })
+    Some(Extra {
+        id: "levels",
+        title: "What each level of cold buys",
+        rows: known.len(),
+        columns,
+        text: text(session, &known),
+    })
 }
 
 fn about(dropped: Dropped) -> &'static str {
@@ -57,7 +76,8 @@ fn text(session: &Session, known: &[&Level]) -> String {
     for level in &session.levels {
         if let Some(reason) = &level.reason {
             let what = if level.readings.is_empty() { "Left out" } else { "Not read again" };
-            text += &format!(". {what}: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
+            text +=
+                &format!(". {what}: {}: {}", level.dropped.name(), reason.trim_end_matches('.'));
         }
     }
     text
@@ -70,11 +90,22 @@ mod tests {
 
     #[test]
     fn a_level_with_readings_is_not_left_out() {
-        let level = |dropped, readings| Level { dropped, readings, bytes: 4096, reason: Some("EIO.".into()) };
+        let level = |dropped, readings| Level {
+            dropped,
+            readings,
+            bytes: 4096,
+            reason: Some("EIO.".into()),
+        };
         let reading = Reading { open: 1, first: 1, whole: 4 };
         let mut session = sample::quick();
-        session.levels = vec![level(Dropped::Data, vec![reading]), level(Dropped::Meta, Vec::new())];
+        session.levels =
+            vec![level(Dropped::Data, vec![reading]), level(Dropped::Meta, Vec::new())];
         let extra = levels(&session, &[], Rates::default()).unwrap();
-        assert!(extra.rows == 1 && extra.text.ends_with("Not read again: data: EIO. Left out: meta: EIO"), "{}", extra.text);
+        assert!(
+            extra.rows == 1
+                && extra.text.ends_with("Not read again: data: EIO. Left out: meta: EIO"),
+            "{}",
+            extra.text
+        );
     }
 }

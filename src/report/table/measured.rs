@@ -1,4 +1,5 @@
-//! The table of `measure`: how many operations take the trial time, for every block size, and what to do with them.
+//! The table of `measure`: how many operations take the trial time, for every block size, and what
+//! to do with them.
 
 use super::extra::{Extra, told_apart};
 use super::grid::Column;
@@ -19,11 +20,17 @@ struct Found<'a> {
 
 /// The table of a session of that experiment; `None` of others, and where nothing was measured.
 pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
-    let found: Vec<Found> = rows.iter().filter(|_| session.plan.experiment == MEASURE).filter_map(|row| found(row)).collect();
+    let found: Vec<Found> = rows
+        .iter()
+        .filter(|_| session.plan.experiment == MEASURE)
+        .filter_map(|row| found(row))
+        .collect();
     let last = found.iter().max_by_key(|found| found.count)?;
     let kept: Vec<&CellResult> = found.iter().map(|found| found.row).collect();
     let mut columns = told_apart(&kept, "block", true);
-    let of = |title: &str, text: &dyn Fn(&Found) -> String| Column::numbers(title, "", 0, found.iter().map(text).collect());
+    let of = |title: &str, text: &dyn Fn(&Found) -> String| {
+        Column::numbers(title, "", 0, found.iter().map(text).collect())
+    };
     columns.push(of("block", &|found| show_bytes(found.row.cell.block)));
     columns.push(of("count", &|found| found.count.to_string()));
     columns.push(of("size", &|found| show_bytes(found.bytes)));
@@ -36,13 +43,22 @@ pub fn measured(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
         short_bytes(last.row.cell.block),
         last.count
     );
-    let larger = |found: &Found| (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64;
+    let larger =
+        |found: &Found| (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64;
     // What takes nearly as long is no shorter than chance.
-    let ended: Vec<&Found> =
-        found.iter().filter(|found| found.nanos < 0.9 * low.as_nanos() as f64 && found.bytes >= found.row.cell.span).collect();
+    let ended: Vec<&Found> = found
+        .iter()
+        .filter(|found| {
+            found.nanos < 0.9 * low.as_nanos() as f64 && found.bytes >= found.row.cell.span
+        })
+        .collect();
     if let Some(need) = ended.iter().map(|found| larger(found)).max() {
         let size = show_bytes(session.plan.target.size());
-        let whose = if ended.len() == found.len() { "every row".into() } else { format!("{} of {} rows", ended.len(), found.len()) };
+        let whose = if ended.len() == found.len() {
+            "every row".into()
+        } else {
+            format!("{} of {} rows", ended.len(), found.len())
+        };
         text += &format!(
             ". In {whose} the file ended first: its {size} take less than {}, and a file of {} would last so long",
             short_time(low),

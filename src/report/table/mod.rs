@@ -1,4 +1,5 @@
-//! The table that people read: conditions above, a line per cell, then warnings, gaps and the answer.
+//! The table that people read: conditions above, a line per cell, then warnings, gaps and the
+//! answer.
 
 pub mod axes;
 pub(super) mod below;
@@ -30,8 +31,13 @@ use crate::analysis;
 use crate::analysis::{CellResult, ProbeResult};
 use crate::session::Session;
 
-pub const FORMAT: Format =
-    Format { id: "table", about: "aligned columns for people, with warnings and the answer", extension: "txt", binary: false, write };
+pub const FORMAT: Format = Format {
+    id: "table",
+    about: "aligned columns for people, with warnings and the answer",
+    extension: "txt",
+    binary: false,
+    write,
+};
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
@@ -43,7 +49,13 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// The lines of the whole report.
-fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answer: &str, look: &Look) -> Vec<String> {
+fn page(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    answer: &str,
+    look: &Look,
+) -> Vec<String> {
     let (rows, breaks) = axes::ordered(results);
     let findings = Findings::of(&rows);
     let mut page = Page { look, lines: Vec::new() };
@@ -59,7 +71,12 @@ fn page(session: &Session, results: &[CellResult], probes: &[ProbeResult], answe
     }
     page.gap();
     if !rows.is_empty() {
-        page.lines.extend(grid::lines(&grid::fit(columns, look.width), &breaks, look.width, look.color));
+        page.lines.extend(grid::lines(
+            &grid::fit(columns, look.width),
+            &breaks,
+            look.width,
+            look.color,
+        ));
     }
     if !probes.is_empty() {
         page.gap();

@@ -1,4 +1,5 @@
-//! The table of probes where there is little room: a line names the probe, and its cells stand below it by their parameters alone.
+//! The table of probes where there is little room: a line names the probe, and its cells stand
+//! below it by their parameters alone.
 
 use super::below::safe;
 use super::grid::{self, Column};
@@ -12,7 +13,10 @@ use crate::units::column::{self, PER_SECOND, RATE, TIME};
 pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     let mut columns = columns(probes, look);
     while !grid::squeezes(&columns, look.width) {
-        let Some(last) = columns.iter().map(|column| column.rank).max().filter(|rank| *rank > 0) else { break };
+        let Some(last) = columns.iter().map(|column| column.rank).max().filter(|rank| *rank > 0)
+        else {
+            break;
+        };
         columns.retain(|column| column.rank < last);
     }
     let mut lines = grid::lines(&columns, &vec![false; probes.len()], look.width, look.color);
@@ -30,7 +34,9 @@ pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
 }
 
 fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| Column::words(title, rank, probes.iter().map(of).collect());
+    let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| {
+        Column::words(title, rank, probes.iter().map(of).collect())
+    };
     let mut columns = vec![words("probe", 0, &name)];
     columns.extend(figures(probes, look));
     if probes.iter().any(|p| p.estimate.is_some()) {
@@ -92,10 +98,12 @@ mod tests {
     type Row = (&'static str, &'static [(&'static str, &'static str)], Unit, f64, (f64, f64));
 
     fn measured((probe, params, unit, value, (low, high)): Row) -> ProbeResult {
-        let cell = ProbeCell::new(probe, params.iter().map(|(name, text)| (*name, Param::from(*text))));
+        let cell =
+            ProbeCell::new(probe, params.iter().map(|(name, text)| (*name, Param::from(*text))));
         let summary = Summary::of(&[value, value * 1.4, value * 1.5, value * 1.6, value * 2.0]);
         let value = summary.map(|summary| SummaryOf { summary, unit: unit.name() });
-        let (cycles, estimate) = (Some(2.4 * high), Some(Estimate { low, high, reason: "x".into() }));
+        let (cycles, estimate) =
+            (Some(2.4 * high), Some(Estimate { low, high, reason: "x".into() }));
         let known = (unit == Unit::Nanos).then(|| Known { session: "xeon-os".into(), value: high });
         let (trials, warnings, evidence) = (vec![], vec![], vec![]);
         ProbeResult {
@@ -115,22 +123,56 @@ mod tests {
     #[test]
     fn the_longest_cells_of_the_lab_have_all_columns_at_80() {
         let rows: [Row; 4] = [
-            ("clock", &[("part", "resolution"), ("source", "counter-ordered")], Unit::Nanos, 29.9, (1.0, 1500.0)),
-            ("switch-process", &[("by", "futex"), ("cpus", "across")], Unit::Nanos, 41_200.0, (500.0, 60e3)),
-            ("pipe", &[("kind", "unix"), ("cpus", "across")], Unit::BytesPerSecond, 1.5e9, (5e8, 8e9)),
-            ("rtt", &[("by", "tcp"), ("to", "loopback"), ("cpus", "2"), ("bytes", "56 B")], Unit::Nanos, 41_200.0, (8e3, 150e3)),
+            (
+                "clock",
+                &[("part", "resolution"), ("source", "counter-ordered")],
+                Unit::Nanos,
+                29.9,
+                (1.0, 1500.0),
+            ),
+            (
+                "switch-process",
+                &[("by", "futex"), ("cpus", "across")],
+                Unit::Nanos,
+                41_200.0,
+                (500.0, 60e3),
+            ),
+            (
+                "pipe",
+                &[("kind", "unix"), ("cpus", "across")],
+                Unit::BytesPerSecond,
+                1.5e9,
+                (5e8, 8e9),
+            ),
+            (
+                "rtt",
+                &[("by", "tcp"), ("to", "loopback"), ("cpus", "2"), ("bytes", "56 B")],
+                Unit::Nanos,
+                41_200.0,
+                (8e3, 150e3),
+            ),
         ];
         let probes: Vec<ProbeResult> = rows.into_iter().map(measured).collect();
         let lines = lines(&probes, &Look { width: 80, ..Look::default() });
         for title in ["value", "±%", "cycles", "estimate", "xeon-os"] {
             assert!(lines[0].contains(title), "{title}: {}", lines[0]);
         }
-        for (line, wanted) in [(3, "  resolution, counter-ordered"), (3, "1.00-1500 ns"), (5, "0.50-60.0 µs"), (7, "0.47-7.45 GiB/s")] {
+        for (line, wanted) in [
+            (3, "  resolution, counter-ordered"),
+            (3, "1.00-1500 ns"),
+            (5, "0.50-60.0 µs"),
+            (7, "0.47-7.45 GiB/s"),
+        ] {
             assert!(lines[line].contains(wanted), "{wanted}: {}", lines.join("\n"));
         }
         for width in [60, 70, 80] {
             let lines = super::lines(&probes, &Look { width, ..Look::default() });
-            assert!(lines.iter().all(|line| line.chars().count() <= width) && lines[0].contains("estimate"), "{}", lines.join("\n"));
+            assert!(
+                lines.iter().all(|line| line.chars().count() <= width)
+                    && lines[0].contains("estimate"),
+                "{}",
+                lines.join("\n")
+            );
         }
     }
 }

@@ -6,7 +6,12 @@ use crate::record::Source;
 
 /// The shares with their words, largest first; of equal ones the more suspicious.
 pub fn parts(source: &Source) -> Vec<(&'static str, f64)> {
-    let mut parts = vec![("hole", source.hole), ("unknown", source.unknown), ("cache", source.page_cache), ("device", source.device)];
+    let mut parts = vec![
+        ("hole", source.hole),
+        ("unknown", source.unknown),
+        ("cache", source.page_cache),
+        ("device", source.device),
+    ];
     parts.retain(|(_, share)| *share > 0.0);
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     parts
@@ -23,9 +28,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Whether these bytes were written into the page cache: they came from the program, and no counter tells where they are by now.
+/// Whether these bytes were written into the page cache: they came from the program, and no counter
+/// tells where they are by now.
 fn is_written(result: &CellResult) -> bool {
-    result.cell.op == Op::Write && result.cell.mix.is_none() && result.source.is_some_and(|source| source.unknown > 0.0)
+    result.cell.op == Op::Write
+        && result.cell.mix.is_none()
+        && result.source.is_some_and(|source| source.unknown > 0.0)
 }
 
 /// Where most came from: `device 100 %`.
@@ -39,7 +47,8 @@ pub fn main(result: &CellResult) -> String {
 
 /// Where the rest came from: `hole 25 %, cache 12 %`.
 pub fn rest(result: &CellResult) -> String {
-    let parts = result.source.as_ref().filter(|_| !is_written(result)).map(parts).unwrap_or_default();
+    let parts =
+        result.source.as_ref().filter(|_| !is_written(result)).map(parts).unwrap_or_default();
     let rest = parts.iter().skip(1).filter(|(_, share)| *share >= 0.005);
     rest.map(|(word, share)| format!("{word} {}", percent(*share))).collect::<Vec<_>>().join(", ")
 }
@@ -55,7 +64,11 @@ mod tests {
             ..crate::report::sample::job("pread", 4096, crate::plan::Cache::AsIs)
         }]);
         let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
-        let like = |from| crate::report::sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(from) };
+        let like = |from| crate::report::sample::Like {
+            nanos_per_op: 450.0,
+            calls_per_op: 1.0,
+            from: Some(from),
+        };
         crate::report::sample::measure(&mut session, 0, 5, like(unknown));
         let mut result = crate::analysis::results(&session).remove(0);
         assert_eq!((main(&result), rest(&result)), ("written".into(), String::new()));
@@ -68,7 +81,10 @@ mod tests {
 
     #[test]
     fn shares_are_never_rounded_to_all_or_nothing() {
-        assert_eq!([1.0, 0.9999, 0.994, 0.5, 0.001].map(percent), ["100 %", ">99 %", "99 %", "50 %", "<1 %"]);
+        assert_eq!(
+            [1.0, 0.9999, 0.994, 0.5, 0.001].map(percent),
+            ["100 %", ">99 %", "99 %", "50 %", "<1 %"]
+        );
         let source = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
         assert_eq!(parts(&source)[0].0, "hole");
     }

@@ -1,4 +1,5 @@
-//! Probes in the table: what each measured beside what was expected and what other machines are known for.
+//! Probes in the table: what each measured beside what was expected and what other machines are
+//! known for.
 
 use super::below::{Page, safe, sentence};
 use super::findings::sign;
@@ -20,9 +21,12 @@ pub fn lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     }
 }
 
-/// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they are of many kinds.
+/// The columns of probes, the most useful with the lowest rank. Each value has its own unit: they
+/// are of many kinds.
 pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| Column::words(title, rank, probes.iter().map(of).collect());
+    let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| {
+        Column::words(title, rank, probes.iter().map(of).collect())
+    };
     let mut columns = vec![words("probe", 0, &|p| p.cell.probe.clone())];
     if probes.iter().any(|p| !p.cell.params.is_empty()) {
         columns.push(words("parameters", 0, &|p| p.cell.parameters()));
@@ -40,13 +44,17 @@ pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
 
 /// What was measured: the value, the width of its interval, cycles where there are some.
 pub(super) fn figures(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    let halves = Column::words(if look.ascii { "+-%" } else { "±%" }, 4, probes.iter().map(half).collect());
+    let halves =
+        Column::words(if look.ascii { "+-%" } else { "±%" }, 4, probes.iter().map(half).collect());
     let cycles = probes.iter().any(|p| p.cycles.is_some()).then(|| cycles(probes));
     [values(probes), Column { right: true, ..halves }].into_iter().chain(cycles).collect()
 }
 
 pub(super) fn marks(probes: &[ProbeResult], look: &Look) -> Column {
-    Column { cells: probes.iter().map(|p| mark(p, look.ascii)).collect(), ..Column::words("", 0, Vec::new()) }
+    Column {
+        cells: probes.iter().map(|p| mark(p, look.ascii)).collect(),
+        ..Column::words("", 0, Vec::new())
+    }
 }
 
 /// Names and words of other machines are made harmless.
@@ -59,7 +67,8 @@ pub(super) fn safely(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
 
 /// The digits below each other, with a prefix or without.
 fn cycles(probes: &[ProbeResult]) -> Column {
-    let texts: Vec<String> = probes.iter().map(|probe| probe.cycles.map_or("-".into(), short)).collect();
+    let texts: Vec<String> =
+        probes.iter().map(|probe| probe.cycles.map_or("-".into(), short)).collect();
     let prefixed = |text: &String| text.ends_with(char::is_alphabetic);
     let some = texts.iter().any(prefixed);
     let padded = |text: String| if some && !prefixed(&text) { text + "  " } else { text };
@@ -74,12 +83,17 @@ fn values(probes: &[ProbeResult]) -> Column {
             (None, None) => vec![(Style::Plain, "-".into())],
         }
     };
-    Column { right: true, cells: probes.iter().map(cell).collect(), ..Column::words("value", 0, Vec::new()) }
+    Column {
+        right: true,
+        cells: probes.iter().map(cell).collect(),
+        ..Column::words("value", 0, Vec::new())
+    }
 }
 
 /// Half the width of the interval in percent.
 fn half(probe: &ProbeResult) -> String {
-    let half = probe.value.filter(|_| probe.error.is_none()).and_then(|value| value.summary.half_width());
+    let half =
+        probe.value.filter(|_| probe.error.is_none()).and_then(|value| value.summary.half_width());
     half.map_or("-".into(), |half| figure((half * 1000.0).round() / 10.0))
 }
 
@@ -94,7 +108,11 @@ fn estimate(probe: &ProbeResult) -> String {
 
 pub(super) fn reference(probe: &ProbeResult) -> String {
     let unit = probe.unit.unwrap_or(Unit::Nanos);
-    let known: Vec<String> = probe.reference.iter().map(|known| format!("{} {}", unit.show(known.value), known.session)).collect();
+    let known: Vec<String> = probe
+        .reference
+        .iter()
+        .map(|known| format!("{} {}", unit.show(known.value), known.session))
+        .collect();
     if known.is_empty() { "-".into() } else { known.join(", ") }
 }
 
@@ -120,21 +138,43 @@ pub fn below(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCe
             continue;
         }
         told.push(key);
-        let having: Vec<String> = probes.iter().filter(|p| p.warnings.contains(warning)).map(|p| p.cell.label()).collect();
+        let having: Vec<String> = probes
+            .iter()
+            .filter(|p| p.warnings.contains(warning))
+            .map(|p| p.cell.label())
+            .collect();
         let (mark, style) = sign(warning.severity, ascii);
-        let body = format!("{} ({}): {}.", warning.message.trim().trim_end_matches('.'), warning.id, some(&having));
-        let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy)].into_iter().filter(|(_, text)| !text.is_empty());
-        let more: String = more.map(|(what, text)| format!(" {what}: {}", sentence(text))).collect();
+        let body = format!(
+            "{} ({}): {}.",
+            warning.message.trim().trim_end_matches('.'),
+            warning.id,
+            some(&having)
+        );
+        let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy)]
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty());
+        let more: String =
+            more.map(|(what, text)| format!(" {what}: {}", sentence(text))).collect();
         page.paragraph(mark, style, &(body + &more));
     }
     let (mark, red) = sign(Severity::Wrong, ascii);
     for probe in probes {
         if let Some(error) = &probe.error {
-            page.paragraph(&format!("{mark}failed: "), red, &format!("{} — {}", probe.cell.label(), sentence(error)));
+            page.paragraph(
+                &format!("{mark}failed: "),
+                red,
+                &format!("{} — {}", probe.cell.label(), sentence(error)),
+            );
         }
     }
-    for (reason, labels) in by_reason(skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()))) {
-        page.paragraph("skipped: ", Style::Dim, &format!("{} — {}", some(&labels), sentence(reason)));
+    for (reason, labels) in
+        by_reason(skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label())))
+    {
+        page.paragraph(
+            "skipped: ",
+            Style::Dim,
+            &format!("{} — {}", some(&labels), sentence(reason)),
+        );
     }
     for line in analysis::network(probes).lines() {
         page.paragraph("network: ", Style::Dim, &sentence(&line));
@@ -155,12 +195,24 @@ fn by_reason<'a>(told: impl Iterator<Item = (&'a str, String)>) -> Vec<(&'a str,
 
 /// Why each figure was expected as it was; where `all` is not wanted, where that stands.
 pub fn estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
-    let told = || probes.iter().filter_map(|probe| Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label())));
+    let told = || {
+        probes.iter().filter_map(|probe| {
+            Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label()))
+        })
+    };
     if !all && told().next().is_some() {
-        page.paragraph("estimates: ", Style::Dim, "their reasons stand on the Lab screen, in markdown, html and json.");
+        page.paragraph(
+            "estimates: ",
+            Style::Dim,
+            "their reasons stand on the Lab screen, in markdown, html and json.",
+        );
     }
     for (reason, labels) in by_reason(told().filter(|_| all)) {
-        page.paragraph("estimate: ", Style::Dim, &format!("{} — {}", some(&labels), sentence(reason)));
+        page.paragraph(
+            "estimate: ",
+            Style::Dim,
+            &format!("{} — {}", some(&labels), sentence(reason)),
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! The trials of each cell one by one, where a few were asked for: as a lab report prints its four executions and their mean.
+//! The trials of each cell one by one, where a few were asked for: as a lab report prints its four
+//! executions and their mean.
 
 use super::extra::{Extra, told_apart};
 use super::grid::Column;
@@ -9,26 +10,35 @@ use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{PER_SECOND, Unit, aligned, unit};
 
-/// More trials than this are a distribution, which the interval describes better than a row of numbers.
+/// More trials than this are a distribution, which the interval describes better than a row of
+/// numbers.
 pub const MOST: u32 = 6;
 
 /// The table of the cells that move bytes.
 pub fn runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
-    let moving: Vec<&CellResult> = rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
+    let moving: Vec<&CellResult> =
+        rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
     table(session, &moving, ("runs", "Runs"), (Trial::throughput, rates.units()))
 }
 
 /// The table of the cells that only make calls.
 pub fn runs_of_calls(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
-    let calling: Vec<&CellResult> = rows.iter().filter(|row| !moves_data(&row.cell)).copied().collect();
+    let calling: Vec<&CellResult> =
+        rows.iter().filter(|row| !moves_data(&row.cell)).copied().collect();
     table(session, &calling, ("runs of calls", "Runs of calls"), (Trial::operations, PER_SECOND))
 }
 
 type Figure = (fn(&Trial) -> f64, &'static [Unit]);
 
-fn table(session: &Session, rows: &[&CellResult], (id, title): (&'static str, &'static str), (of, units): Figure) -> Option<Extra> {
+fn table(
+    session: &Session,
+    rows: &[&CellResult],
+    (id, title): (&'static str, &'static str),
+    (of, units): Figure,
+) -> Option<Extra> {
     let asked = session.plan.trials.filter(|trials| (2..=MOST).contains(trials))?;
-    let rows: Vec<&CellResult> = rows.iter().filter(|row| !row.trials.is_empty()).copied().collect();
+    let rows: Vec<&CellResult> =
+        rows.iter().filter(|row| !row.trials.is_empty()).copied().collect();
     if rows.is_empty() {
         return None;
     }
@@ -36,17 +46,28 @@ fn table(session: &Session, rows: &[&CellResult], (id, title): (&'static str, &'
     // One unit for all of them: they are compared along the row.
     let (factor, name) = unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
     let mut columns = told_apart(&rows, "", rows.len() > 1);
-    columns.extend(all.iter().map(|(title, values)| Column::numbers(title, name, 0, aligned(values, factor))));
-    let text =
-        format!("the {asked} trials of each cell in the order of the rounds, and their mean; - is a trial that was cut short or never ran");
+    columns.extend(
+        all.iter().map(|(title, values)| Column::numbers(title, name, 0, aligned(values, factor))),
+    );
+    let text = format!(
+        "the {asked} trials of each cell in the order of the rounds, and their mean; - is a trial that was cut short or never ran"
+    );
     Some(Extra { id, title, columns, rows: rows.len(), text })
 }
 
-/// Each trial's figure by row under its title, then their mean; `None` is a trial that was cut short or never ran.
-pub fn figures(asked: u32, rows: &[&CellResult], of: impl Fn(&Trial) -> f64) -> Vec<(String, Vec<Option<f64>>)> {
-    let trial = |row: &CellResult, round: u32| row.trials.iter().find(|trial| trial.round == round && !trial.short).map(|trial| of(trial));
-    let mut all: Vec<(String, Vec<Option<f64>>)> =
-        (1..=asked).map(|round| (nth(round), rows.iter().map(|row| trial(row, round)).collect())).collect();
+/// Each trial's figure by row under its title, then their mean; `None` is a trial that was cut
+/// short or never ran.
+pub fn figures(
+    asked: u32,
+    rows: &[&CellResult],
+    of: impl Fn(&Trial) -> f64,
+) -> Vec<(String, Vec<Option<f64>>)> {
+    let trial = |row: &CellResult, round: u32| {
+        row.trials.iter().find(|trial| trial.round == round && !trial.short).map(|trial| of(trial))
+    };
+    let mut all: Vec<(String, Vec<Option<f64>>)> = (1..=asked)
+        .map(|round| (nth(round), rows.iter().map(|row| trial(row, round)).collect()))
+        .collect();
     let mean = |row: usize| {
         let known: Vec<f64> = all.iter().filter_map(|(_, runs)| runs[row]).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
@@ -74,16 +95,29 @@ mod tests {
     #[test]
     fn a_few_trials_that_were_asked_for_stand_side_by_side() {
         let read = sample::job("read", 4096, Cache::Warm);
-        let mut session = sample::session(vec![read.clone(), Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) }]);
-        (0..2)
-            .for_each(|cell| sample::measure(&mut session, cell, 4, sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None }));
+        let mut session = sample::session(vec![
+            read.clone(),
+            Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) },
+        ]);
+        (0..2).for_each(|cell| {
+            sample::measure(
+                &mut session,
+                cell,
+                4,
+                sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None },
+            )
+        });
         let results = crate::analysis::results(&session);
         let rows: Vec<&CellResult> = results.iter().collect();
         let auto = Rates::default();
-        assert!(runs(&session, &rows, auto).is_none() && runs_of_calls(&session, &rows, auto).is_none(), "nobody asked");
+        assert!(
+            runs(&session, &rows, auto).is_none() && runs_of_calls(&session, &rows, auto).is_none(),
+            "nobody asked"
+        );
         session.plan.trials = Some(4);
         let table = runs(&session, &rows, auto).unwrap();
-        let titles: Vec<&str> = table.columns.iter().rev().take(5).map(|column| column.title.as_str()).collect();
+        let titles: Vec<&str> =
+            table.columns.iter().rev().take(5).map(|column| column.title.as_str()).collect();
         assert_eq!((titles, table.rows), (vec!["mean", "4th", "3rd", "2nd", "1st"], 1));
         // The figures are those of the trials, and the mean is theirs.
         let cell = |title: &str| -> f64 {
@@ -91,10 +125,20 @@ mod tests {
             assert_eq!(column.unit, "GiB/s");
             column.cells[0][0].1.trim().parse().unwrap()
         };
-        let rates: Vec<f64> = results[0].trials.iter().map(|trial| trial.throughput() / (1u64 << 30) as f64).collect();
-        ["1st", "2nd", "3rd", "4th"].iter().zip(&rates).for_each(|(title, rate)| assert!((cell(title) - rate).abs() < 0.006, "{title}"));
+        let rates: Vec<f64> = results[0]
+            .trials
+            .iter()
+            .map(|trial| trial.throughput() / (1u64 << 30) as f64)
+            .collect();
+        ["1st", "2nd", "3rd", "4th"]
+            .iter()
+            .zip(&rates)
+            .for_each(|(title, rate)| assert!((cell(title) - rate).abs() < 0.006, "{title}"));
         assert!((cell("mean") - rates.iter().sum::<f64>() / 4.0).abs() < 0.006);
-        assert_eq!(runs_of_calls(&session, &rows, auto).unwrap().columns.last().unwrap().unit, "M/s");
+        assert_eq!(
+            runs_of_calls(&session, &rows, auto).unwrap().columns.last().unwrap().unit,
+            "M/s"
+        );
         let asked = runs(&session, &rows, "MB/s".parse().unwrap()).unwrap();
         assert_eq!(asked.columns.last().unwrap().unit, "MB/s", "the unit that was asked for");
         session.plan.trials = Some(MOST + 1);

@@ -25,7 +25,8 @@ fn tables_at_80_columns() {
 #[test]
 fn measure_has_its_table_and_others_have_none() {
     insta::assert_snapshot!("measured_80", show(&sample::measured(), look(80)).join("\n"));
-    let told = |session: &Session| show(session, look(80)).iter().any(|line| line.starts_with("counts: "));
+    let told =
+        |session: &Session| show(session, look(80)).iter().any(|line| line.starts_with("counts: "));
     assert!(told(&sample::measured()) && sample::all().iter().all(|(_, session)| !told(session)));
 }
 
@@ -40,42 +41,79 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
             let trial = std::sync::Arc::make_mut(trial);
             (trial.evidence.unique_bytes, trial.xor) = (bytes, Some(Xor(xor)));
         });
-        show(&session, look(200)).into_iter().find(|line| line.starts_with("XOR: ")).unwrap_or_default()
+        show(&session, look(200))
+            .into_iter()
+            .find(|line| line.starts_with("XOR: "))
+            .unwrap_or_default()
     };
     set(0, 512 << 20, 1);
     assert_eq!(set(5, 512 << 20, 2), "", "the file changed, or it is an error");
     let said = set(0, 256 << 20, 1);
-    assert!(said.starts_with("XOR: of 256 MiB (read 512 B asis) to 512 MiB (read 512 B warm): a trial that ends"), "{said}");
-    assert!(set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB, and which part of the file that is"));
+    assert!(
+        said.starts_with(
+            "XOR: of 256 MiB (read 512 B asis) to 512 MiB (read 512 B warm): a trial that ends"
+        ),
+        "{said}"
+    );
+    assert!(
+        set(5, 256 << 20, 2).starts_with("XOR: of 256 MiB, and which part of the file that is")
+    );
     assert_eq!(set(5, 256 << 20, 1), "");
 }
 
 #[test]
 fn the_zeros_that_fill_the_last_word_of_an_xor_are_told() {
-    let mut session = sample::session(vec![Job { xor: true, ..sample::job("read", 4096, Cache::Warm) }]);
-    sample::measure(&mut session, 0, 5, sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None });
+    let mut session =
+        sample::session(vec![Job { xor: true, ..sample::job("read", 4096, Cache::Warm) }]);
+    sample::measure(
+        &mut session,
+        0,
+        5,
+        sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None },
+    );
     let mut said = |bytes: u64| {
-        session.trials.iter_mut().for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = bytes);
+        session
+            .trials
+            .iter_mut()
+            .for_each(|trial| std::sync::Arc::make_mut(trial).evidence.unique_bytes = bytes);
         show(&session, look(80)).into_iter().find(|line| line.starts_with("XOR: "))
     };
     assert_eq!(said(1_000_000), None);
-    assert_eq!(said(1_000_003).unwrap(), "XOR: 1000003 bytes are no multiple of 4: zeros fill the last word, which has 3");
+    assert_eq!(
+        said(1_000_003).unwrap(),
+        "XOR: 1000003 bytes are no multiple of 4: zeros fill the last word, which has 3"
+    );
 }
 
 #[test]
 fn what_was_asked_for_is_never_dropped_and_room_is_used() {
-    let threads = |threads| Job { xor: true, count: Some(0), threads, ..sample::job("pread", 2 << 20, Cache::Cold) };
+    let threads = |threads| Job {
+        xor: true,
+        count: Some(0),
+        threads,
+        ..sample::job("pread", 2 << 20, Cache::Cold)
+    };
     let mut session = sample::session(vec![threads(1), Job { cache: Cache::Warm, ..threads(2) }]);
     (0..2).for_each(|cell| {
-        sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 450e3, calls_per_op: 1.0, from: Some(sample::DEVICE) })
+        sample::measure(
+            &mut session,
+            cell,
+            5,
+            sample::Like { nanos_per_op: 450e3, calls_per_op: 1.0, from: Some(sample::DEVICE) },
+        )
     });
     for width in 40..200 {
-        let head = show(&session, look(width)).into_iter().find(|line| line.contains("throughput")).unwrap();
+        let head = show(&session, look(width))
+            .into_iter()
+            .find(|line| line.contains("throughput"))
+            .unwrap();
         assert!(head.contains("time") && head.contains("XOR"), "{width}: {head}");
         assert!(width < 80 || head.contains("from"), "{width}: {head}");
     }
-    let first = show(&session, look(80)).into_iter().find(|line| line.starts_with("pread")).unwrap();
-    let figures: Vec<&str> = first.split_whitespace().filter(|word| word.len() == 6 && word.starts_with("0.")).collect();
+    let first =
+        show(&session, look(80)).into_iter().find(|line| line.starts_with("pread")).unwrap();
+    let figures: Vec<&str> =
+        first.split_whitespace().filter(|word| word.len() == 6 && word.starts_with("0.")).collect();
     assert!(figures.len() == 1 && first.contains("5eed0001"), "a time of four digits: {first}");
 }
 
@@ -95,7 +133,10 @@ fn no_line_is_wider_than_the_terminal_and_none_ends_in_space() {
             for ascii in [false, true] {
                 let lines = show(&session, Look { ascii, ..look(width) });
                 for line in &lines {
-                    assert!(text::width(line) <= width && !line.ends_with(' '), "{name} {width}: {line:?}");
+                    assert!(
+                        text::width(line) <= width && !line.ends_with(' '),
+                        "{name} {width}: {line:?}"
+                    );
                     assert!(!ascii || line.is_ascii(), "{name} {width}: {line:?}");
                 }
             }
@@ -113,16 +154,26 @@ fn colour_adds_nothing_but_codes() {
         }
         assert_eq!(coloured, plain, "{name}");
     }
-    assert!(show(&sample::troubled(), Look { color: true, ..look(80) }).iter().any(|line| line.contains("\x1b[31m✖ 1")));
+    assert!(
+        show(&sample::troubled(), Look { color: true, ..look(80) })
+            .iter()
+            .any(|line| line.contains("\x1b[31m✖ 1"))
+    );
 }
 
 #[test]
 fn narrow_terminals_drop_what_matters_least() {
     let lines = show(&sample::quick(), look(48));
     assert!(lines.iter().all(|line| text::width(line) <= 48), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.starts_with("mmap") && line.contains("27.8  ±2.0") && line.ends_with("ok")));
+    assert!(lines.iter().any(|line| line.starts_with("mmap")
+        && line.contains("27.8  ±2.0")
+        && line.ends_with("ok")));
     // Nothing that tells cells apart is dropped, however narrow.
-    assert!(show(&sample::axes(), look(1)).iter().any(|line| line.contains("stride:16") && line.contains("100 MiB")));
+    assert!(
+        show(&sample::axes(), look(1))
+            .iter()
+            .any(|line| line.contains("stride:16") && line.contains("100 MiB"))
+    );
 }
 
 #[test]
@@ -135,21 +186,45 @@ fn a_curve_reads_downwards_whatever_the_order_of_the_plan() {
     }
     let mut session = sample::session(cells);
     for cell in 0..12 {
-        sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None });
+        sample::measure(
+            &mut session,
+            cell,
+            5,
+            sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None },
+        );
     }
     let lines = show(&session, look(80));
     let start = lines.iter().position(|line| line.starts_with("backend")).unwrap() + 2;
-    let heads: Vec<String> = lines[start..start + 7].iter().map(|l| l.split_whitespace().take(4).collect::<Vec<_>>().join(" ")).collect();
+    let heads: Vec<String> = lines[start..start + 7]
+        .iter()
+        .map(|l| l.split_whitespace().take(4).collect::<Vec<_>>().join(" "))
+        .collect();
     assert_eq!(
         heads,
-        ["read 4 KiB warm", "read 64 KiB warm", "read 1 MiB warm", "", "mmap 4 KiB warm", "mmap 64 KiB warm", "mmap 1 MiB warm"]
+        [
+            "read 4 KiB warm",
+            "read 64 KiB warm",
+            "read 1 MiB warm",
+            "",
+            "mmap 4 KiB warm",
+            "mmap 64 KiB warm",
+            "mmap 1 MiB warm"
+        ]
     );
 }
 
 #[test]
 fn a_note_of_many_rows_is_told_once_and_leaves_them_ok() {
     let mut session = sample::quick();
-    (0..12).for_each(|cell| sample::warn(&mut session, cell, "read-ahead", Severity::Note, ["the disk was read ahead", "8 MiB", "wait"]));
+    (0..12).for_each(|cell| {
+        sample::warn(
+            &mut session,
+            cell,
+            "read-ahead",
+            Severity::Note,
+            ["the disk was read ahead", "8 MiB", "wait"],
+        )
+    });
     let lines = show(&session, look(80));
     assert_eq!(lines.iter().filter(|l| l.ends_with("  ok")).count(), 24, "{lines:#?}");
     assert_eq!(
@@ -162,9 +237,16 @@ fn a_note_of_many_rows_is_told_once_and_leaves_them_ok() {
 #[test]
 fn a_cut_trial_is_told_once() {
     let mut session = sample::troubled();
-    let told = |session: &Session| show(session, look(80)).iter().filter(|l| l.contains("cut")).count();
+    let told =
+        |session: &Session| show(session, look(80)).iter().filter(|l| l.contains("cut")).count();
     assert_eq!(told(&session), 1);
-    sample::warn(&mut session, 19, "cut", Severity::Note, ["the budget cut trials short", "rates of 4 trials", "be patient"]);
+    sample::warn(
+        &mut session,
+        19,
+        "cut",
+        Severity::Note,
+        ["the budget cut trials short", "rates of 4 trials", "be patient"],
+    );
     assert_eq!(told(&session), 1);
 }
 
@@ -175,7 +257,9 @@ fn the_answer_of_the_session_ends_the_report() {
     write(&session, &look(80), &mut out).unwrap();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let answer = analysis::answer(&analysis::results(&session)).text;
-    assert!(!answer.is_empty() && words(&String::from_utf8(out).unwrap()).ends_with(&words(&answer)));
+    assert!(
+        !answer.is_empty() && words(&String::from_utf8(out).unwrap()).ends_with(&words(&answer))
+    );
 }
 
 proptest! {

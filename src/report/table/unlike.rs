@@ -1,4 +1,5 @@
-//! Cells that are compared though one maps the file for each pass and the other for many: page faults make a part of their difference.
+//! Cells that are compared though one maps the file for each pass and the other for many: page
+//! faults make a part of their difference.
 
 use super::below::Page;
 use super::grid::Style;
@@ -19,8 +20,15 @@ struct Passes {
 impl Passes {
     /// `None` where trials end within the file: then no page is visited twice.
     fn of(row: &CellResult) -> Option<Self> {
-        let whole: Vec<&Trial> = row.trials.iter().map(|trial| &**trial).filter(|trial| !trial.short && trial.passes > 0).collect();
-        let middle = |of: fn(&Trial) -> f64| median(&whole.iter().map(|trial| of(trial)).collect::<Vec<f64>>());
+        let whole: Vec<&Trial> = row
+            .trials
+            .iter()
+            .map(|trial| &**trial)
+            .filter(|trial| !trial.short && trial.passes > 0)
+            .collect();
+        let middle = |of: fn(&Trial) -> f64| {
+            median(&whole.iter().map(|trial| of(trial)).collect::<Vec<f64>>())
+        };
         Some(Self {
             per_mapping: middle(|t| t.passes as f64 / t.evidence.parts.max(1) as f64)?,
             faults: middle(|t| t.minor_faults as f64 / t.passes as f64)?,
@@ -28,8 +36,16 @@ impl Passes {
     }
 
     fn say(&self, job: &Job) -> String {
-        let times = if self.per_mapping > 1.0 { format!("{:.0} passes", self.per_mapping) } else { "one pass".into() };
-        format!("{}: {times} after each mapping, {} faults a pass", job.label(), show_count(self.faults).trim())
+        let times = if self.per_mapping > 1.0 {
+            format!("{:.0} passes", self.per_mapping)
+        } else {
+            "one pass".into()
+        };
+        format!(
+            "{}: {times} after each mapping, {} faults a pass",
+            job.label(),
+            show_count(self.faults).trim()
+        )
     }
 }
 
@@ -45,7 +61,8 @@ fn differ(one: &Passes, other: &Passes) -> bool {
 /// What a job is compared with: itself with the caches empty.
 fn twins(job: &Job) -> Vec<Job> {
     let cold = (job.cache == Cache::Warm).then(|| Job { cache: Cache::Cold, ..job.clone() });
-    let flushed = (job.cpu_cache == CpuCache::Keep).then(|| Job { cpu_cache: CpuCache::Flush, ..job.clone() });
+    let flushed = (job.cpu_cache == CpuCache::Keep)
+        .then(|| Job { cpu_cache: CpuCache::Flush, ..job.clone() });
     cold.into_iter().chain(flushed).collect()
 }
 
@@ -61,9 +78,14 @@ pub fn unlike(page: &mut Page, rows: &[&CellResult]) {
         })
         .collect();
     let Some(first) = told.first() else { return };
-    let more = if told.len() > 1 { format!(" So are {} pairs.", told.len()) } else { String::new() };
+    let more =
+        if told.len() > 1 { format!(" So are {} pairs.", told.len()) } else { String::new() };
     page.gap();
-    page.paragraph("page faults: ", Style::Dim, &format!("{first}. A part of the difference between the two is these faults.{more}"));
+    page.paragraph(
+        "page faults: ",
+        Style::Dim,
+        &format!("{first}. A part of the difference between the two is these faults.{more}"),
+    );
 }
 
 #[cfg(test)]
@@ -75,13 +97,22 @@ mod tests {
 
     /// What is told of cold and warm cells with so many passes, parts and faults in each trial.
     fn told(cold: [u64; 3], warm: [u64; 3]) -> String {
-        let mut session = sample::session(vec![sample::job("mmap", 4096, Cache::Cold), sample::job("mmap", 4096, Cache::Warm)]);
+        let mut session = sample::session(vec![
+            sample::job("mmap", 4096, Cache::Cold),
+            sample::job("mmap", 4096, Cache::Warm),
+        ]);
         (0..2).for_each(|cell| {
-            sample::measure(&mut session, cell, 5, sample::Like { nanos_per_op: 450.0, calls_per_op: 0.0, from: None });
+            sample::measure(
+                &mut session,
+                cell,
+                5,
+                sample::Like { nanos_per_op: 450.0, calls_per_op: 0.0, from: None },
+            );
         });
         for trial in session.trials.iter_mut().map(Arc::make_mut) {
             let [passes, parts, faults] = if trial.cell == 0 { cold } else { warm };
-            (trial.passes, trial.evidence.parts, trial.minor_faults) = (passes, parts, faults * passes);
+            (trial.passes, trial.evidence.parts, trial.minor_faults) =
+                (passes, parts, faults * passes);
         }
         let results = crate::analysis::results(&session);
         let look = Look { width: 400, ..Look::default() };
@@ -101,6 +132,10 @@ mod tests {
         assert_eq!(told([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
         assert_eq!(told([3, 3, 40], [40, 1, 1]), "", "few faults");
         assert_eq!(told([0, 1, 1600], [40, 1, 160]), "", "ends within the file");
-        assert_eq!(told([1, 0, 1600], [40, 0, 160]).len(), told([1, 1, 1600], [40, 1, 160]).len(), "an older session");
+        assert_eq!(
+            told([1, 0, 1600], [40, 0, 160]).len(),
+            told([1, 1, 1600], [40, 1, 160]).len(),
+            "an older session"
+        );
     }
 }

@@ -8,7 +8,8 @@ use crate::units::{Rates, show_bytes};
 
 /// The table of a session that writes; `None` of others.
 pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
-    let (kept, times): (Vec<&CellResult>, Vec<Written>) = rows.iter().filter_map(|row| Some((*row, row.written?))).unzip();
+    let (kept, times): (Vec<&CellResult>, Vec<Written>) =
+        rows.iter().filter_map(|row| Some((*row, row.written?))).unzip();
     if kept.is_empty() {
         return None;
     }
@@ -18,10 +19,16 @@ pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra>
     let (cached, device) = (nanos(|w| w.page_cache), nanos(|w| w.device));
     let rate = |nanos: &[Option<f64>]| -> Vec<Option<f64>> {
         let bytes = kept.iter().map(|row| middle(row));
-        bytes.zip(nanos).map(|(bytes, nanos)| Some(bytes? * 1e9 / (*nanos)?).filter(|rate| rate.is_finite())).collect()
+        bytes
+            .zip(nanos)
+            .map(|(bytes, nanos)| Some(bytes? * 1e9 / (*nanos)?).filter(|rate| rate.is_finite()))
+            .collect()
     };
     let (cached_rate, device_rate) = (rate(&cached), rate(&device));
-    let left = times.iter().map(|written| written.left.map_or("-".into(), |left| show_bytes(left as u64))).collect();
+    let left = times
+        .iter()
+        .map(|written| written.left.map_or("-".into(), |left| show_bytes(left as u64)))
+        .collect();
     let mut columns = told_apart(&kept, "cache", false);
     columns.extend([
         figures("page cache", TIME, &cached),
@@ -38,6 +45,7 @@ pub fn written(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra>
 
 /// Bytes of the trial in the middle.
 fn middle(row: &CellResult) -> Option<f64> {
-    let bytes: Vec<f64> = row.counted().into_iter().map(|index| row.trials[index].bytes as f64).collect();
+    let bytes: Vec<f64> =
+        row.counted().into_iter().map(|index| row.trials[index].bytes as f64).collect();
     crate::stats::median(&bytes)
 }

@@ -7,10 +7,17 @@ use crate::session::testing;
 fn session(file: &tempfile::NamedTempFile) -> Session {
     file.as_file().set_len(65536).unwrap();
     let mut session = testing::session(2);
-    let mut plan = Plan { target: TargetSpec::File { path: file.path().into(), size: 65536 }, ..session.plan.clone() };
+    let mut plan = Plan {
+        target: TargetSpec::File { path: file.path().into(), size: 65536 },
+        ..session.plan.clone()
+    };
     plan.cells.iter_mut().for_each(|cell| cell.span = 65536);
     session.replace_plan(plan);
-    session.trials.extend((0..2).flat_map(|cell| (1..=5).map(move |round| testing::trial(cell, round, 1 << 20).into())));
+    session
+        .trials
+        .extend((0..2).flat_map(|cell| {
+            (1..=5).map(move |round| testing::trial(cell, round, 1 << 20).into())
+        }));
     session
 }
 
@@ -43,7 +50,10 @@ fn what_cannot_be_compared_is_named() {
     missing.replace_plan(plan);
     missing.trials = base.trials.clone();
     let error = run(&missing, false).unwrap_err().to_string();
-    assert!(error.contains("not comparable: nosuch 8 KiB warm of the baseline cannot be had here"), "{error}");
+    assert!(
+        error.contains("not comparable: nosuch 8 KiB warm of the baseline cannot be had here"),
+        "{error}"
+    );
     // It could not be had then either.
     missing.errors[1] = Some("no such backend".into());
     assert!(run(&missing, false).is_ok());
@@ -62,12 +72,16 @@ fn without_what_can_be_judged_there_is_no_gate() {
     assert!(matches!(run(&few, false), Err(BaselineError::Empty(_))));
     let mut wrong = base.clone();
     let [message, evidence, remedy] = ["holes", "", ""].map(String::from);
-    let warning = Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
+    let warning =
+        Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
     wrong.verdicts[0] = Some(Verdict { warnings: vec![warning], ..Verdict::default() });
     assert_eq!(judgeable(&wrong), [base.plan.cells[1].clone()]);
     wrong.errors[1] = Some("EIO".into());
     assert!(matches!(run(&wrong, true), Err(BaselineError::Unsound(_))));
     let free = Settings { trials: Some(4), ..Settings::default() };
-    assert!(matches!(baseline(&base, None, None, false, &free, true), Err(BaselineError::Trials(4))));
+    assert!(matches!(
+        baseline(&base, None, None, false, &free, true),
+        Err(BaselineError::Trials(4))
+    ));
     assert!(baseline(&base, None, None, false, &free, false).is_ok());
 }

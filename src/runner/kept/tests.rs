@@ -8,9 +8,14 @@ use crate::session::{Recorder, load, testing};
 /// A kept run of two cells whose trials hardly scatter, at so many MiB/s.
 fn run(dir: &Path, at: u64, speed: u64) -> Session {
     let created = UNIX_EPOCH + testing::CREATED + std::time::Duration::from_secs(60 * at);
-    let mut recorder = Recorder::create(dir, None, "a", &Default::default(), &testing::plan(2), created).unwrap();
+    let mut recorder =
+        Recorder::create(dir, None, "a", &Default::default(), &testing::plan(2), created).unwrap();
     for (cell, round) in (1..=6).flat_map(|round| [(0, round), (1, round)]) {
-        recorder.event(&testing::trial_event(cell, round, (speed << 20) + u64::from(round % 3) * 4096));
+        recorder.event(&testing::trial_event(
+            cell,
+            round,
+            (speed << 20) + u64::from(round % 3) * 4096,
+        ));
     }
     recorder.finish(End::Finished);
     load(&dir.join(recorder.id()).with_extension("jsonl")).unwrap()
@@ -21,26 +26,49 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let speeds = [1000, 1300, 900, 1250, 1100, 1400];
-    let runs: Vec<Session> = speeds.iter().zip(0..).map(|(speed, at)| run(dir, at, *speed)).collect();
+    let runs: Vec<Session> =
+        speeds.iter().zip(0..).map(|(speed, at)| run(dir, at, *speed)).collect();
     let [a, b] = [&runs[0], &runs[1]];
-    let outcome = |kept: &Kept| compare_with(&[a, b], kept).unwrap().others[0].cells.iter().map(|pair| pair.outcome).collect::<Vec<_>>();
+    let outcome = |kept: &Kept| {
+        compare_with(&[a, b], kept).unwrap().others[0]
+            .cells
+            .iter()
+            .map(|pair| pair.outcome)
+            .collect::<Vec<_>>()
+    };
     // By their own trials the two differ beyond doubt.
     assert_eq!(compare(&[a, b]).unwrap().others[0].cells[0].outcome, Outcome::Faster);
     let found = kept(dir, &[a, b]);
     assert_eq!((found.runs(), outcome(&found)), (4, vec![Outcome::Unclear; 2]));
     let versus = compare_with(&[a, b], &found).unwrap().others.remove(0);
-    assert!(versus.said().contains("as 4 other kept runs of these cells show"), "{}", versus.said());
-    assert!(versus.text.contains("B and A: 2 cells cannot be told apart: they may differ by up to"), "{}", versus.text);
+    assert!(
+        versus.said().contains("as 4 other kept runs of these cells show"),
+        "{}",
+        versus.said()
+    );
+    assert!(
+        versus.text.contains("B and A: 2 cells cannot be told apart: they may differ by up to"),
+        "{}",
+        versus.text
+    );
     // Three times as fast is more than the machine differs by itself.
     let fast = run(dir, 9, 3900);
     let versus = compare_with(&[a, &fast], &kept(dir, &[a, &fast])).unwrap().others.remove(0);
     assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.said());
     // The gate judges by the same intervals: 10 % slower here is no finding.
     let slow = &runs[2];
-    let ruled = |kept: &Kept| crate::analysis::rule(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05);
+    let ruled = |kept: &Kept| {
+        crate::analysis::rule(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
+    };
     assert_eq!(ruled(&Kept::default()).slower.len(), 2);
     let ruling = ruled(&kept(dir, &[a, slow]));
-    assert!(ruling.slower.is_empty() && ruling.judged == 2 && ruling.text().contains("kept runs of these cells"), "{}", ruling.text());
+    assert!(
+        ruling.slower.is_empty()
+            && ruling.judged == 2
+            && ruling.text().contains("kept runs of these cells"),
+        "{}",
+        ruling.text()
+    );
 }
 
 #[test]

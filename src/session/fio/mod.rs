@@ -1,8 +1,10 @@
-//! What fio wrote with `--output-format=json` or `json+` as a session: a cell for each job and direction.
+//! What fio wrote with `--output-format=json` or `json+` as a session: a cell for each job and
+//! direction.
 //!
-//! fio tells how much in which time, and how long operations took; it does not tell where the bytes came from, and that stays
-//! unknown. Jobs with equal options that ran one after the other are trials of one cell; those that ran at once and are
-//! reported one by one (`numjobs` without `group_reporting`) are the threads of one trial.
+//! fio tells how much in which time, and how long operations took; it does not tell where the bytes
+//! came from, and that stays unknown. Jobs with equal options that ran one after the other are
+//! trials of one cell; those that ran at once and are reported one by one (`numjobs` without
+//! `group_reporting`) are the threads of one trial.
 
 mod options;
 mod output;
@@ -32,14 +34,17 @@ const MOST_JOBS: usize = 4096;
 /// fio counts whole milliseconds: below so many they are rough.
 const COARSE: u64 = 25;
 
-/// The session in fio's output, which may have lines of text around its JSON; `None` where the file holds none.
+/// The session in fio's output, which may have lines of text around its JSON; `None` where the file
+/// holds none.
 ///
 /// # Errors
 /// The file cannot be read, is too large, or says to be fio's and is not as fio writes it.
 pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     let (file, bytes) = reader::open(path)?;
     let mut text = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| SessionError::io("read", path, error))?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| SessionError::io("read", path, error))?;
     let Some(json) = json(&text) else { return Ok(None) };
     if text.len() as u64 > LARGEST {
         return Err(SessionError::TooLarge { path: path.into(), bytes, most: LARGEST });
@@ -48,14 +53,18 @@ pub fn session(path: &Path) -> Result<Option<Session>, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
     match output {
         Some(Ok(output)) => of(output).map(Some).map_err(no),
-        Some(Err(error)) => Err(no(format!("it is not as fio writes it: {}", clean::brief(&error.to_string(), 160)))),
+        Some(Err(error)) => Err(no(format!(
+            "it is not as fio writes it: {}",
+            clean::brief(&error.to_string(), 160)
+        ))),
         None => Ok(None),
     }
 }
 
 /// Where fio's object begins: at the start of a line, after what fio said before.
 fn json(text: &[u8]) -> Option<&[u8]> {
-    let at = if text.starts_with(b"{") { 0 } else { text.windows(2).position(|two| two == b"\n{")? + 1 };
+    let at =
+        if text.starts_with(b"{") { 0 } else { text.windows(2).position(|two| two == b"\n{")? + 1 };
     let head = &text[at..text.len().min(at + 4096)];
     head.windows(13).any(|word| word == b"\"fio version\"").then(|| &text[at..])
 }
@@ -80,7 +89,10 @@ fn of(output: Output) -> Result<Session, String> {
         return Err("fio ran no job".into());
     }
     if jobs.len() > MOST_JOBS {
-        return Err(format!("it has {} jobs, more than the {MOST_JOBS} that are taken", jobs.len()));
+        return Err(format!(
+            "it has {} jobs, more than the {MOST_JOBS} that are taken",
+            jobs.len()
+        ));
     }
     let mut made = Made::default();
     made.notes.push(format!("measured by {}, and taken from its JSON", clean::brief(&version, 40)));
@@ -92,12 +104,20 @@ fn of(output: Output) -> Result<Session, String> {
     if made.cells.is_empty() {
         return Err("none of its jobs reads or writes".into());
     }
-    let named =
-        |disk: &output::Disk| format!("disk {}: {} reads, {} writes, busy {:.1} %", disk.name, disk.read_ios, disk.write_ios, disk.util);
+    let named = |disk: &output::Disk| {
+        format!(
+            "disk {}: {} reads, {} writes, busy {:.1} %",
+            disk.name, disk.read_ios, disk.write_ios, disk.util
+        )
+    };
     made.notes.extend(disk_util.iter().take(16).map(|disk| clean::brief(&named(disk), 160)));
     let name = jobs[0].hostname.clone();
     let host = Host {
-        name: if jobs.iter().all(|job| job.hostname == name) { clean::brief(&name, 200) } else { String::new() },
+        name: if jobs.iter().all(|job| job.hostname == name) {
+            clean::brief(&name, 200)
+        } else {
+            String::new()
+        },
         ..Host::default()
     };
     let (target, more) = target(&jobs, &global, &made.cells);
@@ -107,25 +127,32 @@ fn of(output: Output) -> Result<Session, String> {
 
 /// Jobs of one `numjobs` that are reported one by one.
 fn is_one_job(a: &FioJob, b: &FioJob) -> bool {
-    a.jobname == b.jobname && a.groupid == b.groupid && a.options == b.options && a.hostname == b.hostname
+    a.jobname == b.jobname
+        && a.groupid == b.groupid
+        && a.options == b.options
+        && a.hostname == b.hostname
 }
 
 fn target(jobs: &[FioJob], global: &Options, cells: &[Job]) -> (TargetSpec, Option<String>) {
     let of = |job: &FioJob| {
         let asked = Asked { own: &job.options, global };
         let named = asked.get("filename").map(String::from);
-        named.or_else(|| asked.get("directory").map(|dir| format!("{dir}/{}", job.jobname))).unwrap_or_else(|| job.jobname.clone())
+        named
+            .or_else(|| asked.get("directory").map(|dir| format!("{dir}/{}", job.jobname)))
+            .unwrap_or_else(|| job.jobname.clone())
     };
     let mut paths: Vec<String> = jobs.iter().map(|job| clean::brief(&of(job), 4096)).collect();
     paths.dedup();
-    let more = (paths.len() > 1).then(|| format!("fio used {} files; the first is named above", paths.len()));
+    let more = (paths.len() > 1)
+        .then(|| format!("fio used {} files; the first is named above", paths.len()));
     let size = cells.iter().map(|cell| cell.span).max().unwrap_or(0);
     (TargetSpec::File { path: paths.swap_remove(0).into(), size }, more)
 }
 
 fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Session {
     let longest = made.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
-    let (time, budget) = (TrialTime::of(Duration::from_nanos(longest)), Duration::from_nanos(made.nanos));
+    let (time, budget) =
+        (TrialTime::of(Duration::from_nanos(longest)), Duration::from_nanos(made.nanos));
     let plan = Plan { cells: made.cells, trial_time: time, budget, ..Plan::plain("fio", target) };
     // Beyond the year 9999 there is no such text.
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
@@ -143,7 +170,8 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
     let job = &together[0];
     let name = clean::brief(&job.jobname, 80);
     let error = together.iter().map(|job| job.error).find(|error| *error != 0);
-    let error = error.map(|error| format!("fio: {}", Errno::from_raw(error.saturating_abs()).desc()));
+    let error =
+        error.map(|error| format!("fio: {}", Errno::from_raw(error.saturating_abs()).desc()));
     if together.iter().any(|job| job.trim.total_ios > 0) || asked.only_trims() {
         made.notes.push(format!("{name}: what it trimmed is left out"));
     }
@@ -172,22 +200,27 @@ fn one(made: &mut Made, together: &[FioJob], asked: &Asked) {
         if let Some(error) = &error {
             made.errors[cell] = Some(error.clone());
         }
-        let round = made.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
+        let round =
+            made.trials.iter().filter(|trial| trial.cell as usize == cell).count() as u32 + 1;
         let syscalls = calls.then_some(trial.ops).into();
         made.trials.push(Trial { cell: cell as u32, round, syscalls, ..trial });
         made.judge(cell, &all, calls, round);
     }
 }
 
-/// One direction of jobs that ran as one. `alone`: those jobs, where they went in no other direction and what the CPU did was
-/// for this one.
+/// One direction of jobs that ran as one. `alone`: those jobs, where they went in no other
+/// direction and what the CPU did was for this one.
 fn make_trial(all: &[&Direction], alone: &[FioJob]) -> Trial {
-    let sum = |of: fn(&Direction) -> u64| all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)));
+    let sum = |of: fn(&Direction) -> u64| {
+        all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)))
+    };
     let cpu = |percent: fn(&FioJob) -> f64| {
-        let nanos: f64 = alone.iter().map(|job| percent(job) / 100.0 * job.job_runtime as f64 * 1e6).sum();
+        let nanos: f64 =
+            alone.iter().map(|job| percent(job) / 100.0 * job.job_runtime as f64 * 1e6).sum();
         if nanos.is_finite() { nanos.max(0.0) as u64 } else { 0 }
     };
-    let faults = |of: fn(&FioJob) -> u64| alone.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
+    let faults =
+        |of: fn(&FioJob) -> u64| alone.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
     Trial {
         bytes: sum(|of| of.io_bytes),
         ops: sum(|of| of.total_ios),
@@ -220,11 +253,21 @@ impl Made {
             return at;
         }
         let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
-        let rough = said
-            .iter()
-            .map(|said| warning("fio-options", Severity::Misleading, "an option of fio has no place here", format!("{name}: {said}")));
+        let rough = said.iter().map(|said| {
+            warning(
+                "fio-options",
+                Severity::Misleading,
+                "an option of fio has no place here",
+                format!("{name}: {said}"),
+            )
+        });
         let warnings = rough.collect();
-        self.verdicts.push(Verdict { source: Some(unknown), source_reason: "fio does not tell".into(), warnings, ..Verdict::default() });
+        self.verdicts.push(Verdict {
+            source: Some(unknown),
+            source_reason: "fio does not tell".into(),
+            warnings,
+            ..Verdict::default()
+        });
         self.cells.push(job);
         self.errors.push(None);
         self.bins.push(Default::default());
@@ -240,13 +283,27 @@ impl Made {
             }
         };
         if millis < COARSE {
-            add(warning("coarse-clock", Severity::Misleading, "fio counts whole milliseconds, and there were few", format!("{millis} ms")));
+            add(warning(
+                "coarse-clock",
+                Severity::Misleading,
+                "fio counts whole milliseconds, and there were few",
+                format!("{millis} ms"),
+            ));
         }
         if !calls && self.cells[cell].backend.id != "mmap-copy" {
-            add(warning(CALLS_UNKNOWN, Severity::Note, "fio does not tell how many system calls it made", String::new()));
+            add(warning(
+                CALLS_UNKNOWN,
+                Severity::Note,
+                "fio does not tell how many system calls it made",
+                String::new(),
+            ));
         }
         if let Some(of) = all.iter().find(|of| of.lacks_submission()) {
-            let evidence = format!("mean submission {}, mean completion {}", show_nanos(of.slat_ns.mean), show_nanos(of.clat_ns.mean));
+            let evidence = format!(
+                "mean submission {}, mean completion {}",
+                show_nanos(of.slat_ns.mean),
+                show_nanos(of.clat_ns.mean)
+            );
             let remedy = "run fio with --lat_percentiles=1 --clat_percentiles=0.".into();
             let message = "fio's latencies here begin when the submission has returned";
             // A percent of the latency is within what a percentile of fio's is known to.
@@ -255,7 +312,10 @@ impl Made {
             add(Warning { remedy, ..warning("fio-completion", severity, message, evidence) });
         }
         let bins = &mut self.bins[cell];
-        for (at, count) in all.iter().flat_map(|of| &of.latencies().bins).filter_map(|(at, count)| Some((at.parse::<u64>().ok()?, *count)))
+        for (at, count) in all
+            .iter()
+            .flat_map(|of| &of.latencies().bins)
+            .filter_map(|(at, count)| Some((at.parse::<u64>().ok()?, *count)))
         {
             let sum = bins.entry(at).or_default();
             *sum = sum.saturating_add(count);
@@ -273,12 +333,27 @@ impl Made {
 fn latency(of: &Times, bins: &std::collections::BTreeMap<u64, u64>) -> Option<Latency> {
     let sound = of.count > 0 && of.mean.is_finite() && of.max.is_finite() && of.mean >= 0.0;
     let at = |percent: f64| {
-        let found = of.percentile.iter().find(|(name, _)| name.parse::<f64>().is_ok_and(|own| (own - percent).abs() < 1e-6));
-        found.map(|(_, value)| *value).filter(|value| value.is_finite() && carries(of.count, percent))
+        let found = of
+            .percentile
+            .iter()
+            .find(|(name, _)| name.parse::<f64>().is_ok_and(|own| (own - percent).abs() < 1e-6));
+        found
+            .map(|(_, value)| *value)
+            .filter(|value| value.is_finite() && carries(of.count, percent))
     };
     let buckets = bins.iter().map(|(at, count)| (*at, *count)).collect();
     let [p50, p90, p99, p999] = [50.0, 90.0, 99.0, 99.9].map(at);
-    sound.then_some(Latency { count: of.count, every: 1, mean: of.mean, p50, p90, p99, p999, max: of.max, buckets })
+    sound.then_some(Latency {
+        count: of.count,
+        every: 1,
+        mean: of.mean,
+        p50,
+        p90,
+        p99,
+        p999,
+        max: of.max,
+        buckets,
+    })
 }
 
 /// Ten operations must lie above a percentile; the median needs one.
@@ -299,7 +374,8 @@ fn merged(bins: &std::collections::BTreeMap<u64, u64>) -> Option<Latency> {
         found.map(|(at, _)| *at as f64).filter(|_| carries(count, percent))
     };
     let max = *bins.keys().next_back()? as f64;
-    let mean = bins.iter().map(|(at, some)| *at as f64 * *some as f64).sum::<f64>() / count.max(1) as f64;
+    let mean =
+        bins.iter().map(|(at, some)| *at as f64 * *some as f64).sum::<f64>() / count.max(1) as f64;
     let [p50, p90, p99, p999] = [50.0, 90.0, 99.0, 99.9].map(at);
     let buckets = bins.iter().map(|(at, count)| (*at, *count)).collect();
     (count > 0).then_some(Latency { count, every: 1, mean, p50, p90, p99, p999, max, buckets })

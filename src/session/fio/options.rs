@@ -43,7 +43,8 @@ impl Asked<'_> {
             "p" => 5,
             _ => return None,
         };
-        // In fio's own way 4k is 4096 and 4ki is 4000; in that of the standards it is the other way round.
+        // In fio's own way 4k is 4096 and 4ki is 4000; in that of the standards it is the other way
+        // round.
         let standard = self.get("kb_base") == Some("1000");
         let base: u64 = if unit.contains('i') == standard { 1024 } else { 1000 };
         number.checked_mul(base.checked_pow(power)?)
@@ -54,8 +55,14 @@ impl Asked<'_> {
         let asked = self.get("bs").or(self.get("blocksize")).unwrap_or("4k");
         // Read, write, trim; one that is missing is as the one before.
         let parts: Vec<&str> = asked.split(',').collect();
-        let part = if op == Op::Write { parts.get(1).filter(|part| !part.is_empty()).or(parts.first()) } else { parts.first() };
-        let several = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned"].iter().find_map(|name| self.get(name));
+        let part = if op == Op::Write {
+            parts.get(1).filter(|part| !part.is_empty()).or(parts.first())
+        } else {
+            parts.first()
+        };
+        let several = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned"]
+            .iter()
+            .find_map(|name| self.get(name));
         match (several, part.and_then(|part| self.size(part.trim()))) {
             (None, Some(block)) => Ok(block),
             (Some(several), _) => Err(several.into()),
@@ -87,10 +94,13 @@ impl Asked<'_> {
     /// The order of the blocks and the share of reads; `None` for a job that only trims.
     fn order(&self, block: u64, said: &mut Vec<String>) -> Option<(Pattern, Option<u8>)> {
         let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
-        let (kind, more) = asked.split_once(':').map_or((asked, None), |(kind, more)| (kind, Some(more)));
+        let (kind, more) =
+            asked.split_once(':').map_or((asked, None), |(kind, more)| (kind, Some(more)));
         let random = kind.starts_with("rand");
         let mix = match kind.trim_start_matches("rand") {
-            "rw" | "readwrite" => Some(u8::try_from(self.number("rwmixread", 50)).unwrap_or(50).min(100)),
+            "rw" | "readwrite" => {
+                Some(u8::try_from(self.number("rwmixread", 50)).unwrap_or(50).min(100))
+            }
             "read" | "write" => None,
             "trim" => return None,
             _ => {
@@ -119,7 +129,10 @@ impl Asked<'_> {
     }
 
     fn sync(&self, said: &mut Vec<String>) -> Sync {
-        if ["sync", "dsync"].iter().any(|name| self.get(name).is_some_and(|value| !matches!(value, "0" | "none"))) {
+        if ["sync", "dsync"]
+            .iter()
+            .any(|name| self.get(name).is_some_and(|value| !matches!(value, "0" | "none")))
+        {
             return Sync::Each;
         }
         for name in ["fsync", "fdatasync"] {
@@ -158,17 +171,23 @@ impl Asked<'_> {
     }
 
     pub fn only_trims(&self) -> bool {
-        self.get("rw").or(self.get("readwrite")).is_some_and(|kind| matches!(kind, "trim" | "randtrim"))
+        self.get("rw")
+            .or(self.get("readwrite"))
+            .is_some_and(|kind| matches!(kind, "trim" | "randtrim"))
     }
 
     /// The direction of a job that did nothing.
     pub fn direction(&self) -> Op {
         let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
-        if asked.starts_with("write") || asked.starts_with("randwrite") { Op::Write } else { Op::Read }
+        if asked.starts_with("write") || asked.starts_with("randwrite") {
+            Op::Write
+        } else {
+            Op::Read
+        }
     }
 
-    /// Threads of a job that has one entry: all of `numjobs`, which are reported together then. fio does not print
-    /// `group_reporting` among the options.
+    /// Threads of a job that has one entry: all of `numjobs`, which are reported together then. fio
+    /// does not print `group_reporting` among the options.
     pub fn threads(&self) -> u32 {
         u32::try_from(self.number("numjobs", 1)).unwrap_or(1).max(1)
     }

@@ -1,4 +1,5 @@
-//! The parts of fio's JSON that say something about a run. Everything else is skipped as it is read.
+//! The parts of fio's JSON that say something about a run. Everything else is skipped as it is
+//! read.
 
 use std::collections::BTreeMap;
 
@@ -71,9 +72,14 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// What iotui calls latency, from submission to completion, where fio printed its distribution; else fio's completion latencies.
+    /// What iotui calls latency, from submission to completion, where fio printed its distribution;
+    /// else fio's completion latencies.
     pub fn latencies(&self) -> &Times {
-        if self.slat_ns.count > 0 && !self.lat_ns.percentile.is_empty() { &self.lat_ns } else { &self.clat_ns }
+        if self.slat_ns.count > 0 && !self.lat_ns.percentile.is_empty() {
+            &self.lat_ns
+        } else {
+            &self.clat_ns
+        }
     }
 
     /// Whether [`latencies`](Direction::latencies) leave out the submission.

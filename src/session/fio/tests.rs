@@ -34,10 +34,19 @@ fn rate(result: &CellResult) -> f64 {
 fn one_job_is_one_cell_with_its_latencies() {
     let session = imported("seq.json");
     let found = results(&session);
-    assert_eq!((found.len(), found[0].trials.len(), session.created.as_str()), (1, 1, "2026-11-21T16:51:30Z"));
+    assert_eq!(
+        (found.len(), found[0].trials.len(), session.created.as_str()),
+        (1, 1, "2026-11-21T16:51:30Z")
+    );
     let job = &found[0].cell;
-    assert_eq!((job.backend.to_string().as_str(), job.block, job.span, job.pattern), ("pread", 65_536, 64 << 20, Pattern::Seq));
-    assert_eq!((found[0].trials[0].bytes, found[0].trials[0].ops, found[0].trials[0].nanos), (64 << 20, 1024, 32_000_000));
+    assert_eq!(
+        (job.backend.to_string().as_str(), job.block, job.span, job.pattern),
+        ("pread", 65_536, 64 << 20, Pattern::Seq)
+    );
+    assert_eq!(
+        (found[0].trials[0].bytes, found[0].trials[0].ops, found[0].trials[0].nanos),
+        (64 << 20, 1024, 32_000_000)
+    );
     assert_eq!(rate(&found[0]), 2_097_152_000.0);
     let latency = found[0].latency.unwrap();
     // 1024 operations carry p99 and not p99.9.
@@ -47,7 +56,10 @@ fn one_job_is_one_cell_with_its_latencies() {
     );
     let source = found[0].source.unwrap();
     assert_eq!((source.unknown, found[0].source_reason.as_str()), (1.0, "fio does not tell"));
-    assert!(session.notes.iter().any(|note| note.contains("fio-3.33")) && session.notes.iter().any(|note| note.starts_with("disk ")));
+    assert!(
+        session.notes.iter().any(|note| note.contains("fio-3.33"))
+            && session.notes.iter().any(|note| note.starts_with("disk "))
+    );
     assert_eq!((session.host.name.as_str(), session.end), ("", Some(End::Finished)));
 }
 
@@ -55,10 +67,20 @@ fn one_job_is_one_cell_with_its_latencies() {
 fn reads_and_writes_of_a_mix_are_cells_with_their_bins() {
     let session = imported("mixed.json");
     let found = results(&session);
-    let said: Vec<_> =
-        found.iter().map(|r| (r.cell.op, r.cell.mix, r.cell.threads, r.cell.depth, r.cell.direct, r.trials[0].ops)).collect();
-    assert_eq!(said, [(Op::Read, Some(70), 2, 8, true, 5661), (Op::Write, Some(70), 2, 8, true, 2531)]);
-    assert_eq!((found[0].cell.backend.id.as_str(), found[0].cell.pattern), ("uring", Pattern::Random));
+    let said: Vec<_> = found
+        .iter()
+        .map(|r| {
+            (r.cell.op, r.cell.mix, r.cell.threads, r.cell.depth, r.cell.direct, r.trials[0].ops)
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [(Op::Read, Some(70), 2, 8, true, 5661), (Op::Write, Some(70), 2, 8, true, 2531)]
+    );
+    assert_eq!(
+        (found[0].cell.backend.id.as_str(), found[0].cell.pattern),
+        ("uring", Pattern::Random)
+    );
     // fio tells no calls of io_uring, and CPU time of both directions together.
     assert!(found.iter().all(|r| r.syscalls.is_none() && r.trials[0].user_nanos == 0));
     let buckets = &session.verdicts[0].as_ref().unwrap().latency.as_ref().unwrap().buckets;
@@ -71,10 +93,21 @@ fn latencies_without_the_submission_are_named_and_whole_ones_preferred() {
     let completion = imported("mixed.json");
     let warnings = &results(&completion)[0].warnings;
     let said = warnings.iter().find(|warning| warning.id == "fio-completion").unwrap();
-    assert_eq!((said.severity, said.evidence.as_str()), (Severity::Misleading, "mean submission 10.2 µs, mean completion 847 µs"));
-    assert!(imported("seq.json").verdicts[0].as_ref().unwrap().warnings.iter().all(|warning| warning.id != "fio-completion"));
+    assert_eq!(
+        (said.severity, said.evidence.as_str()),
+        (Severity::Misleading, "mean submission 10.2 µs, mean completion 847 µs")
+    );
+    assert!(
+        imported("seq.json").verdicts[0]
+            .as_ref()
+            .unwrap()
+            .warnings
+            .iter()
+            .all(|warning| warning.id != "fio-completion")
+    );
 
-    let mut output: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(golden("mixed.json")).unwrap()).unwrap();
+    let mut output: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(golden("mixed.json")).unwrap()).unwrap();
     let read = &mut output["jobs"][0]["read"];
     let mut whole = read["clat_ns"].take();
     whole["percentile"]["50.000000"] = 777_216.into();
@@ -94,18 +127,27 @@ fn jobs_at_once_are_threads_and_one_after_the_other_are_trials() {
     let together = results(&both);
     assert_eq!(both.plan.budget, Duration::from_millis(225));
     assert_eq!((together.len(), together[0].cell.threads, together[0].trials.len()), (1, 2, 1));
-    assert_eq!((together[0].trials[0].bytes, together[0].trials[0].nanos, together[0].latency), (8 << 20, 225_000_000, None));
+    assert_eq!(
+        (together[0].trials[0].bytes, together[0].trials[0].nanos, together[0].latency),
+        (8 << 20, 225_000_000, None)
+    );
     let one_by_one = imported("repeat.json");
     let repeated = results(&one_by_one);
     // All of it, or a run of that plan would end after the longest of its trials.
-    assert_eq!(one_by_one.plan.budget, Duration::from_nanos(repeated[0].trials.iter().map(|trial| trial.nanos).sum()));
+    assert_eq!(
+        one_by_one.plan.budget,
+        Duration::from_nanos(repeated[0].trials.iter().map(|trial| trial.nanos).sum())
+    );
     assert_eq!((repeated.len(), repeated[0].trials.len(), repeated[0].trials[2].round), (1, 3, 3));
 }
 
 #[test]
 fn engines_are_named_as_they_are() {
     let found = results(&imported("multi.json"));
-    let names: Vec<_> = found.iter().map(|r| (r.cell.backend.to_string(), r.cell.op, r.cell.depth, r.cell.sync)).collect();
+    let names: Vec<_> = found
+        .iter()
+        .map(|r| (r.cell.backend.to_string(), r.cell.op, r.cell.depth, r.cell.sync))
+        .collect();
     assert_eq!(names[0], ("mmap-copy".into(), Op::Read, 1, Sync::None));
     let aio = crate::backend::BACKENDS.iter().any(|backend| backend.info().id == "aio");
     assert_eq!(names[1], (if aio { "aio" } else { "fio-libaio" }.into(), Op::Write, 4, Sync::End));
@@ -118,13 +160,19 @@ fn text_before_the_json_and_failed_jobs_are_taken() {
     assert_eq!(results(&imported("noted.json"))[0].cell.pattern, Pattern::Reverse);
     let failed = results(&imported("failed.json"));
     assert_eq!((failed.len(), failed[0].cell.op), (1, Op::Write));
-    assert!(failed[0].error.as_ref().unwrap().starts_with("fio: No space left"), "{:?}", failed[0].error);
+    assert!(
+        failed[0].error.as_ref().unwrap().starts_with("fio: No space left"),
+        "{:?}",
+        failed[0].error
+    );
 }
 
 /// A job with these options and 1 MiB read by 256 operations in 100 ms.
 fn output(options: &str, more: &str) -> String {
     let read = r#""read":{"io_bytes":1048576,"total_ios":256,"runtime":100},"write":{}"#;
-    format!(r#"{{"fio version":"fio-3.33","timestamp":1795279890,"jobs":[{{"jobname":"j","job options":{{{options}}},{read}{more}}}]}}"#)
+    format!(
+        r#"{{"fio version":"fio-3.33","timestamp":1795279890,"jobs":[{{"jobname":"j","job options":{{{options}}},{read}{more}}}]}}"#
+    )
 }
 
 fn read(options: &str) -> CellResult {
@@ -139,13 +187,20 @@ fn options_that_have_no_place_are_told() {
     assert!(mean.warnings[0].evidence.contains("1k-64k"), "{:?}", mean.warnings);
     assert_eq!(read(r#""rw":"read:12k""#).cell.pattern, Pattern::Stride(4));
     assert_eq!(
-        (read(r#""bs":"4ki""#).cell.block, read(r#""bs":"4ki","kb_base":"1000""#).cell.block, read(r#""bs":"4K""#).cell.block),
+        (
+            read(r#""bs":"4ki""#).cell.block,
+            read(r#""bs":"4ki","kb_base":"1000""#).cell.block,
+            read(r#""bs":"4K""#).cell.block
+        ),
         (4000, 4096, 4096)
     );
     let odd = read(
         r#""ioengine":"exec+x/../;","direct":null,"numjobs":"999999","group_reporting":null,"iodepth":"0","bs":"99999999999999999999""#,
     );
-    assert_eq!((odd.cell.backend.to_string().as_str(), odd.cell.direct, odd.cell.threads, odd.cell.depth), ("fio-execx", true, 1024, 1));
+    assert_eq!(
+        (odd.cell.backend.to_string().as_str(), odd.cell.direct, odd.cell.threads, odd.cell.depth),
+        ("fio-execx", true, 1024, 1)
+    );
 }
 
 #[test]
@@ -155,22 +210,36 @@ fn what_is_not_fios_is_refused_in_one_line() {
         ("{\"fio version\":\"x\",\"jobs\":[]}", "fio ran no job"),
         ("warning\n{\"fio version\":\"x\",\"jobs\":7}", "not as fio writes it"),
         ("{\"fio version\":\"x\",\"jobs\":[{\"jobname\":\"\u{1b}[31m\"", "not as fio writes it"),
-        (&format!("{{\"fio version\":\"x\",\"jobs\":{}", "[".repeat(100_000)), "not as fio writes it"),
+        (
+            &format!("{{\"fio version\":\"x\",\"jobs\":{}", "[".repeat(100_000)),
+            "not as fio writes it",
+        ),
     ] {
         let error = refused(text);
         assert!(error.contains(says), "{error}");
     }
-    let trim = output(r#""rw":"trim""#, r#","trim":{"total_ios":4}"#).replace("1048576", "0").replace("256", "0");
+    let trim = output(r#""rw":"trim""#, r#","trim":{"total_ios":4}"#)
+        .replace("1048576", "0")
+        .replace("256", "0");
     assert!(refused(&trim).contains("none of its jobs reads or writes"), "{}", refused(&trim));
 }
 
 #[test]
 fn huge_figures_and_hostile_names_do_no_harm() {
-    let text = output(r#""filename":"\u001b[31m\n../x""#, r#","usr_cpu":1e300,"job_runtime":18446744073709551615"#);
-    let text = text.replace("\"runtime\":100", "\"runtime\":18446744073709551615").replace("1795279890", "18446744073709551615");
+    let text = output(
+        r#""filename":"\u001b[31m\n../x""#,
+        r#","usr_cpu":1e300,"job_runtime":18446744073709551615"#,
+    );
+    let text = text
+        .replace("\"runtime\":100", "\"runtime\":18446744073709551615")
+        .replace("1795279890", "18446744073709551615");
     let parsed: Output = serde_json::from_str(&text).unwrap();
     let session = of(parsed).unwrap();
-    assert!(session.created.starts_with("9999-12-31") && results(&session).len() == 1, "{}", session.created);
+    assert!(
+        session.created.starts_with("9999-12-31") && results(&session).len() == 1,
+        "{}",
+        session.created
+    );
     let TargetSpec::File { path, .. } = &session.plan.target else { panic!() };
     assert!(!path.to_string_lossy().contains(char::is_control));
 }

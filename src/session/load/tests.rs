@@ -9,7 +9,8 @@ use crate::record::{End, Severity, Xor};
 const GOLDEN: &str = include_str!("../../../tests/golden/session-v1.jsonl");
 
 fn parse(bytes: &[u8]) -> Result<Session, SessionError> {
-    read(&mut Lines::new(std::io::Cursor::new(bytes)), Path::new("s.jsonl")).map(|(session, _)| session)
+    read(&mut Lines::new(std::io::Cursor::new(bytes)), Path::new("s.jsonl"))
+        .map(|(session, _)| session)
 }
 
 /// What is wrong with a file, as its user reads it.
@@ -25,16 +26,26 @@ fn first_line() -> &'static str {
 
 /// The golden file with `line` in the place of its line `number` (from 1).
 fn with_line(number: usize, line: &str) -> String {
-    let lines = GOLDEN.lines().enumerate().map(|(at, old)| if at + 1 == number { line } else { old });
+    let lines =
+        GOLDEN.lines().enumerate().map(|(at, old)| if at + 1 == number { line } else { old });
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[test]
 fn the_golden_file_keeps_loading() {
     let session = parse(GOLDEN.as_bytes()).unwrap();
-    assert_eq!((session.id.as_str(), session.name.as_str()), ("20261121-093011-scratch", "golden – ünïcode"));
-    assert_eq!((session.created.as_str(), session.host.kernel.as_str()), ("2026-11-21T09:30:11Z", "6.12.3"));
-    assert_eq!((session.plan.cells.len(), session.plan.seed, session.plan.skipped.len()), (5, 8_123_456_789_012_345, 1));
+    assert_eq!(
+        (session.id.as_str(), session.name.as_str()),
+        ("20261121-093011-scratch", "golden – ünïcode")
+    );
+    assert_eq!(
+        (session.created.as_str(), session.host.kernel.as_str()),
+        ("2026-11-21T09:30:11Z", "6.12.3")
+    );
+    assert_eq!(
+        (session.plan.cells.len(), session.plan.seed, session.plan.skipped.len()),
+        (5, 8_123_456_789_012_345, 1)
+    );
     assert_eq!((session.trials.len(), session.end), (24, Some(End::Goal)));
     assert_eq!(session.trials.iter().filter(|t| t.short).count(), 1);
     assert!(session.trials.iter().all(|t| t.xor.is_none_or(|xor| xor == Xor(0x0bad_cafe)) && t.evidence.notes.len() == 2));
@@ -45,20 +56,34 @@ fn the_golden_file_keeps_loading() {
     assert!(session.verdicts[4].is_none() && session.errors[4].as_ref().unwrap().contains("EPERM"));
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/session-v1.jsonl");
     assert_eq!(load(&golden).unwrap(), session);
-    assert_eq!(samples(&golden, 2).unwrap().iter().map(|(_, _, samples)| samples.len()).sum::<usize>(), 24);
+    assert_eq!(
+        samples(&golden, 2).unwrap().iter().map(|(_, _, samples)| samples.len()).sum::<usize>(),
+        24
+    );
 }
 
 #[test]
 fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
-    let level =
-        |reason: &str| format!(r#"{{"dropped":"meta","readings":[{{"open":9,"first":8,"whole":70}}],"bytes":5,"reason":{reason}}}"#);
-    let line = |levels: &[String]| format!(r#"{{"kind":"levels","levels":[{}]}}"#, levels.join(","));
+    let level = |reason: &str| {
+        format!(
+            r#"{{"dropped":"meta","readings":[{{"open":9,"first":8,"whole":70}}],"bytes":5,"reason":{reason}}}"#
+        )
+    };
+    let line =
+        |levels: &[String]| format!(r#"{{"kind":"levels","levels":[{}]}}"#, levels.join(","));
     let found = |text: String| parse(with_line(3, &text).as_bytes()).unwrap().levels;
     let levels = found(line(&[level("null")]));
-    assert_eq!((levels.len(), levels[0].dropped, levels[0].readings[0].whole, &levels[0].reason), (1, Dropped::Meta, 70, &None));
+    assert_eq!(
+        (levels.len(), levels[0].dropped, levels[0].readings[0].whole, &levels[0].reason),
+        (1, Dropped::Meta, 70, &None)
+    );
     let many = vec![level("\"\\u001b[31mno\""); 99];
     let levels = found(line(&many));
-    assert!(levels.len() == Dropped::ALL.len() && !levels[0].reason.as_ref().unwrap().contains('\u{1b}'), "{levels:?}");
+    assert!(
+        levels.len() == Dropped::ALL.len()
+            && !levels[0].reason.as_ref().unwrap().contains('\u{1b}'),
+        "{levels:?}"
+    );
 }
 
 #[test]
@@ -69,7 +94,9 @@ fn every_cut_of_the_file_loads_up_to_its_last_whole_line() {
     for cut in (header..GOLDEN.len()).step_by(97).chain([GOLDEN.len() - 1]) {
         let session = parse(&GOLDEN.as_bytes()[..cut]).unwrap();
         let trials = GOLDEN.as_bytes()[..cut].split_inclusive(|b| *b == b'\n');
-        let trials = trials.filter(|line| line.starts_with(br#"{"kind":"trial""#) && line.ends_with(b"\n")).count();
+        let trials = trials
+            .filter(|line| line.starts_with(br#"{"kind":"trial""#) && line.ends_with(b"\n"))
+            .count();
         assert_eq!(session.end, None);
         assert_eq!(session.trials[..], whole.trials[..trials]);
     }
@@ -92,10 +119,19 @@ fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
     let old: String = (0..50).map(|n| verdict(n % 5, 9, "old") + "\n").collect();
     let reasons = |tail: &str| {
         let session = parse(format!("{}\n{old}{tail}", first_line()).as_bytes()).unwrap();
-        session.verdicts.iter().flatten().map(|v| v.source_reason.clone()).collect::<Vec<_>>().join(" ")
+        session
+            .verdicts
+            .iter()
+            .flatten()
+            .map(|v| v.source_reason.clone())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(reasons(""), "old old old old old");
-    assert_eq!(reasons(&format!("{}\n{}\n", verdict(3, 9, "new"), verdict(1, 9, "new"))), "old new old new old");
+    assert_eq!(
+        reasons(&format!("{}\n{}\n", verdict(3, 9, "new"), verdict(1, 9, "new"))),
+        "old new old new old"
+    );
     // A last line that is torn, with and without its end.
     let torn = &verdict(3, 9, "torn")[..60];
     assert_eq!(reasons(&format!("{}\n{torn}\n", verdict(3, 9, "new"))), "old old old new old");
@@ -103,7 +139,8 @@ fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
     let damaged = format!("{}\n{old}{torn}\n{}\n\n", first_line(), verdict(1, 9, "new"));
     assert_eq!(parse(damaged.as_bytes()).unwrap().lost, 2);
     // Another plan: its cells have no verdict yet.
-    let plan = format!("{{\"kind\":\"plan\",\"plan\":{}", first_line().split_once("\"plan\":").unwrap().1);
+    let plan =
+        format!("{{\"kind\":\"plan\",\"plan\":{}", first_line().split_once("\"plan\":").unwrap().1);
     assert_eq!(reasons(&format!("{plan}\n{}\n", verdict(2, 9, "new"))), "new");
 }
 
@@ -116,7 +153,10 @@ fn a_trial_is_the_same_wherever_its_samples_stand() {
     for line in [
         format!("{before},\"samples\":[{samples}]}}"),
         format!("{},\"samples\":[]}}", before),
-        format!("{{\"kind\":\"trial\",\"samples\":[{samples}]{}{after}", before.strip_prefix("{\"kind\":\"trial\"").unwrap()),
+        format!(
+            "{{\"kind\":\"trial\",\"samples\":[{samples}]{}{after}",
+            before.strip_prefix("{\"kind\":\"trial\"").unwrap()
+        ),
         before.replace("\"later\":", "\"deep\":{\"x\":1,\"samples\":[1]},\"later\":") + after,
     ] {
         assert_eq!(parse(with_line(4, &line).as_bytes()).unwrap().trials, whole.trials, "{line}");
@@ -143,7 +183,11 @@ fn rubbish_costs_its_line_and_is_counted() {
     for rubbish in ["\0\0\0\0", "{\"kind\":\"tri", "x", "", "{\"no\":\"kind\"}"] {
         let behind = parse(format!("{GOLDEN}{rubbish}\n").as_bytes()).unwrap();
         assert_eq!((behind.trials.len(), behind.lost), (24, 1), "{rubbish:?}");
-        assert!(behind.notes.last().unwrap().contains("1 line of it could not be read"), "{:?}", behind.notes);
+        assert!(
+            behind.notes.last().unwrap().contains("1 line of it could not be read"),
+            "{:?}",
+            behind.notes
+        );
         let session = parse(with_line(7, rubbish).as_bytes()).unwrap();
         assert_eq!((session.trials.len(), session.lost), (23, 1), "{rubbish:?}");
         assert!(session.trials.iter().all(|trial| whole.trials.contains(trial)));
@@ -165,7 +209,10 @@ fn what_is_no_session_says_so() {
         ("{\"iotui\":1}\n".into(), "has no \"iotui\":1"),
         ("{\"iotui\":-1,\"kind\":\"session\"}\n".into(), "line 1"),
         ("{\"iotui\":1,\"kind\":\"session\"}\n".into(), "missing field"),
-        (header("\"iotui\":1", "\"iotui\":2"), "newer iotui (schema 2, this one reads 1): update iotui"),
+        (
+            header("\"iotui\":1", "\"iotui\":2"),
+            "newer iotui (schema 2, this one reads 1): update iotui",
+        ),
         ("{\"iotui\":99,\"kind\":\"session\",\"all\":\"else is new\"}\n".into(), "schema 99"),
         (header("2026-11-21T", "2026-31-21T"), "is no UTC time"),
         // What no list could show.
@@ -201,7 +248,12 @@ fn what_contradicts_the_plan_is_left_out() {
         with_line(9, r#"{"kind":"end","reason":"tired"}"#),
         with_line(9, r#"{"kind":"plan","plan":{}}"#),
     ] {
-        assert_eq!(parse(bytes.as_bytes()).unwrap().lost, 1, "{}", String::from_utf8_lossy(bytes.as_bytes()));
+        assert_eq!(
+            parse(bytes.as_bytes()).unwrap().lost,
+            1,
+            "{}",
+            String::from_utf8_lossy(bytes.as_bytes())
+        );
     }
     let plan = first_line().split_once("\"plan\":").unwrap().1;
     let plan = format!("{{\"kind\":\"plan\",\"plan\":{plan}");
@@ -211,7 +263,9 @@ fn what_contradicts_the_plan_is_left_out() {
     let session = parse(with_line(9, &other).as_bytes()).unwrap();
     assert_eq!((session.plan.seed, session.lost), (5, 0));
     // A damaged line that may have been the plan: nobody knows what the trials are of.
-    assert!(refused(with_line(2, &plan[..plan.len() - 9])).contains("line 2: the plan stood there"));
+    assert!(
+        refused(with_line(2, &plan[..plan.len() - 9])).contains("line 2: the plan stood there")
+    );
 }
 
 fn of_cell(trial: &str, cell: &str) -> String {
@@ -221,7 +275,9 @@ fn of_cell(trial: &str, cell: &str) -> String {
 
 #[test]
 fn hostile_lines_are_refused_in_bounded_memory() {
-    let deep = |open: &str| format!("{}\n{{\"kind\":\"note\",\"text\":{}\n\n", first_line(), open.repeat(1 << 20));
+    let deep = |open: &str| {
+        format!("{}\n{{\"kind\":\"note\",\"text\":{}\n\n", first_line(), open.repeat(1 << 20))
+    };
     assert_eq!(parse(deep("[").as_bytes()).unwrap().lost, 2);
     assert_eq!(parse(deep("{\"a\":").as_bytes()).unwrap().lost, 2);
     let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
@@ -229,7 +285,11 @@ fn hostile_lines_are_refused_in_bounded_memory() {
     assert!(parse(with_line(3, &format!("{{\"kind\":\"x\",\"y\":{nested}}}")).as_bytes()).is_ok());
     assert!(refused("x".repeat(17 << 20)).contains("line 1: it is longer than 16 MiB"));
     for quoted in ["\u{1b}", "y"] {
-        let quoted = format!("{}\n{{\"kind\":\"trial\",\"cell\":\"{}\"}}\n\n", first_line(), quoted.repeat(1 << 20));
+        let quoted = format!(
+            "{}\n{{\"kind\":\"trial\",\"cell\":\"{}\"}}\n\n",
+            first_line(),
+            quoted.repeat(1 << 20)
+        );
         assert_eq!(parse(quoted.as_bytes()).unwrap().lost, 2);
     }
 }
@@ -237,7 +297,9 @@ fn hostile_lines_are_refused_in_bounded_memory() {
 #[test]
 fn text_that_steers_a_terminal_is_cleaned() {
     let file = with_line(3, r#"{"kind":"note","text":"a\u001b[2Jb\nc"}"#);
-    let file = file.replace("2 MiB of the page cache", "\\u001b]0;x\\u0007").replace("golden", "\\u009bgold\\u202e");
+    let file = file
+        .replace("2 MiB of the page cache", "\\u001b]0;x\\u0007")
+        .replace("golden", "\\u009bgold\\u202e");
     let session = parse(file.as_bytes()).unwrap();
     assert_eq!(session.notes, ["a[2Jb c"]);
     assert_eq!(session.name, "gold – ünïcode");
@@ -289,7 +351,8 @@ proptest! {
     }
 }
 
-const NUMBERS: &[&str] = &["0", "1", "4096", "4294967295", "9007199254740993", "18446744073709551615", "null"];
+const NUMBERS: &[&str] =
+    &["0", "1", "4096", "4294967295", "9007199254740993", "18446744073709551615", "null"];
 
 /// Whatever loads can also be summarised and written as JSON.
 fn check_all(bytes: &[u8]) {

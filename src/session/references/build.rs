@@ -6,7 +6,9 @@ use super::Reference;
 use super::file::{Column, File, Jobs, Machine, Probes, Unit};
 use crate::host::Host;
 use crate::plan::{Choice, Job, Param, Plan, ProbeCell, TargetSpec, TrialTime};
-use crate::record::{self, End, Estimate, ProbeFindings, ProbeTrial, Severity, Source, Trial, Verdict, Warning};
+use crate::record::{
+    self, End, Estimate, ProbeFindings, ProbeTrial, Severity, Source, Trial, Verdict, Warning,
+};
 use crate::session::Session;
 use crate::units;
 
@@ -25,8 +27,13 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
         None if file.jobs.is_empty() => TargetSpec::None,
         None => TargetSpec::File { path: "a file of the report's".into(), size: 0 },
     };
-    let mut plan = Plan { trial_time: TrialTime::of(Duration::ZERO), budget: Duration::ZERO, ..Plan::plain("reported", target) };
-    let (mut verdicts, mut trials, mut findings, mut figures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut plan = Plan {
+        trial_time: TrialTime::of(Duration::ZERO),
+        budget: Duration::ZERO,
+        ..Plan::plain("reported", target)
+    };
+    let (mut verdicts, mut trials, mut findings, mut figures) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for table in &file.jobs {
         for row in &table.rows {
             let (job, some) = cell(table, row, plan.cells.len() as u32)?;
@@ -37,7 +44,8 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
     }
     for table in &file.probes {
         for row in &table.rows {
-            let (cell, some) = probe(table, row, plan.probes.len() as u32, file.host.nanos_per_cycle)?;
+            let (cell, some) =
+                probe(table, row, plan.probes.len() as u32, file.host.nanos_per_cycle)?;
             findings.push(known(table, &file)?);
             figures.extend(some);
             plan.probes.push(cell);
@@ -46,7 +54,8 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
     let mut session = Session::new(id.into(), String::new(), file.created, host(&file.host)?, plan);
     (session.verdicts, session.trials) = (verdicts, trials);
     (session.probe_findings, session.probe_trials) = (findings, figures);
-    session.notes = [format!("as reported in: {}", file.source)].into_iter().chain(file.notes).collect();
+    session.notes =
+        [format!("as reported in: {}", file.source)].into_iter().chain(file.notes).collect();
     session.end = Some(End::Finished);
     let (about, machine, source) = (file.about, file.machine, file.source);
     session.reference = Some(Box::leak(machine.clone().into_boxed_str()));
@@ -54,8 +63,14 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
 }
 
 fn host(machine: &Machine) -> Result<Host, String> {
-    let mut host = Host { os: machine.os.clone(), kernel: machine.kernel.clone(), container: machine.container.clone(), ..Host::default() };
-    (host.cpu.model, host.cpu.cores, host.cpu.allowed) = (machine.cpu.clone(), machine.cores, machine.cpus);
+    let mut host = Host {
+        os: machine.os.clone(),
+        kernel: machine.kernel.clone(),
+        container: machine.container.clone(),
+        ..Host::default()
+    };
+    (host.cpu.model, host.cpu.cores, host.cpu.allowed) =
+        (machine.cpu.clone(), machine.cores, machine.cpus);
     host.cpu.cycle_nanos = machine.nanos_per_cycle;
     host.memory.total = units::parse_bytes(&machine.memory).map_err(|error| error.to_string())?;
     Ok(host)
@@ -63,23 +78,43 @@ fn host(machine: &Machine) -> Result<Host, String> {
 
 /// A whole number that stands in a table.
 fn whole(value: f64) -> Result<u64, String> {
-    if value >= 0.0 && value.fract() == 0.0 && value < 9e15 { Ok(value as u64) } else { Err(format!("{value} is no whole number")) }
+    if value >= 0.0 && value.fract() == 0.0 && value < 9e15 {
+        Ok(value as u64)
+    } else {
+        Err(format!("{value} is no whole number"))
+    }
 }
 
-/// The cell of a row and a trial for each of its figures. A figure without a size is shown as one second of it.
+/// The cell of a row and a trial for each of its figures. A figure without a size is shown as one
+/// second of it.
 fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), String> {
     if row.len() != table.columns.len() {
         return Err(format!("a row of {} has {} values", table.backend, row.len()));
     }
-    let of = |column: Column| table.columns.iter().position(|own| *own == column).map(|at| whole(row[at])).transpose();
+    let of = |column: Column| {
+        table.columns.iter().position(|own| *own == column).map(|at| whole(row[at])).transpose()
+    };
     let block = of(Column::Block)?.or(table.block).ok_or("a table without a block")?;
     let count = of(Column::Count)?;
     let bytes = of(Column::Bytes)?.or(table.bytes).or(count.map(|count| count * block));
     let choice = Choice::parse(&table.backend).map_err(|error| error.to_string())?;
     let threads = of(Column::Threads)?.unwrap_or(1) as u32;
     let span = bytes.unwrap_or(0);
-    let job = Job { block, count, span, threads, cache: table.cache, xor: table.xor, ..Job::plain(choice, table.op) };
-    let figures = table.columns.iter().zip(row).filter(|(column, _)| is_figure(**column)).map(|(column, value)| (*column, *value));
+    let job = Job {
+        block,
+        count,
+        span,
+        threads,
+        cache: table.cache,
+        xor: table.xor,
+        ..Job::plain(choice, table.op)
+    };
+    let figures = table
+        .columns
+        .iter()
+        .zip(row)
+        .filter(|(column, _)| is_figure(**column))
+        .map(|(column, value)| (*column, *value));
     let said = table.seconds.map(|seconds| (Column::Seconds, seconds));
     let trials = (1..).zip(figures.chain(said)).map(|(round, (column, value))| {
         let (bytes, nanos) = match (column, bytes) {
@@ -92,7 +127,15 @@ fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), Strin
         };
         let ops = (bytes / block as f64).ceil() as u64;
         let bytes = if crate::engine::moves_data(&job) { bytes.round() as u64 } else { 0 };
-        Ok(Trial { cell, round, bytes, ops, syscalls: ops.into(), nanos: nanos.round() as u64, ..Trial::default() })
+        Ok(Trial {
+            cell,
+            round,
+            bytes,
+            ops,
+            syscalls: ops.into(),
+            nanos: nanos.round() as u64,
+            ..Trial::default()
+        })
     });
     let trials = trials.collect::<Result<_, String>>()?;
     Ok((job, trials))
@@ -103,30 +146,61 @@ fn is_figure(column: Column) -> bool {
 }
 
 fn warning(id: &'static str, severity: Severity, message: &str, evidence: &str) -> Warning {
-    Warning { id: id.into(), severity, message: message.into(), evidence: evidence.into(), remedy: String::new() }
+    Warning {
+        id: id.into(),
+        severity,
+        message: message.into(),
+        evidence: evidence.into(),
+        remedy: String::new(),
+    }
 }
 
 fn reported(source: &str, approximate: Option<&String>) -> Vec<Warning> {
-    let approximate = approximate.map(|why| warning("approximate", Severity::Misleading, "the report gives this figure roughly", why));
-    let all = warning("reported", Severity::Note, "a figure of a report, not measured by iotui", source);
+    let approximate = approximate.map(|why| {
+        warning("approximate", Severity::Misleading, "the report gives this figure roughly", why)
+    });
+    let all =
+        warning("reported", Severity::Note, "a figure of a report, not measured by iotui", source);
     approximate.into_iter().chain([all]).collect()
 }
 
 fn verdict(table: &Jobs, row: &[f64], source: &str) -> Verdict {
-    let rates = table.columns.iter().zip(row).filter(|(column, value)| **column == Column::Rate && value.fract() == 0.0);
+    let rates = table
+        .columns
+        .iter()
+        .zip(row)
+        .filter(|(column, value)| **column == Column::Rate && value.fract() == 0.0);
     let least = rates.map(|(_, value)| *value).fold(f64::MAX, f64::min);
     let mut warnings = reported(source, table.approximate.as_ref());
     if 0.5 / least > ROUNDED {
         let evidence = format!("{least} MiB/s may be {} to {}", least - 0.5, least + 0.5);
-        warnings.insert(0, warning("rounded", Severity::Misleading, "the report gives whole MiB/s, which is little here", &evidence));
+        warnings.insert(
+            0,
+            warning(
+                "rounded",
+                Severity::Misleading,
+                "the report gives whole MiB/s, which is little here",
+                &evidence,
+            ),
+        );
     }
     let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
     let moves = table.op != crate::plan::Op::Seek;
-    Verdict { source: moves.then_some(unknown), source_reason: "a reported figure".into(), warnings, ..Verdict::default() }
+    Verdict {
+        source: moves.then_some(unknown),
+        source_reason: "a reported figure".into(),
+        warnings,
+        ..Verdict::default()
+    }
 }
 
 /// The cell of a row of a probe, and its figures.
-fn probe(table: &Probes, row: &[f64], cell: u32, nanos_per_cycle: Option<f64>) -> Result<(ProbeCell, Vec<ProbeTrial>), String> {
+fn probe(
+    table: &Probes,
+    row: &[f64],
+    cell: u32,
+    nanos_per_cycle: Option<f64>,
+) -> Result<(ProbeCell, Vec<ProbeTrial>), String> {
     let mut params = table.params.clone();
     let figures = match (&table.axis, row) {
         (None, figures) => figures,
@@ -148,9 +222,14 @@ fn probe(table: &Probes, row: &[f64], cell: u32, nanos_per_cycle: Option<f64>) -
 
 fn known(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
     let estimate = table.estimate.as_ref().map(|of| {
-        let value = |figure| table.unit.value(figure, file.host.nanos_per_cycle).map(|(value, _)| value);
+        let value =
+            |figure| table.unit.value(figure, file.host.nanos_per_cycle).map(|(value, _)| value);
         let (one, two) = (value(of.low)?, value(of.high)?);
-        Ok::<_, String>(Estimate { low: one.min(two), high: one.max(two), reason: of.reason.clone() })
+        Ok::<_, String>(Estimate {
+            low: one.min(two),
+            high: one.max(two),
+            reason: of.reason.clone(),
+        })
     });
     Ok(ProbeFindings {
         estimate: estimate.transpose()?,
@@ -161,9 +240,15 @@ fn known(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
 
 impl Unit {
     /// A figure in iotui's units.
-    fn value(self, figure: f64, nanos_per_cycle: Option<f64>) -> Result<(f64, record::Unit), String> {
+    fn value(
+        self,
+        figure: f64,
+        nanos_per_cycle: Option<f64>,
+    ) -> Result<(f64, record::Unit), String> {
         Ok(match self {
-            Unit::Cycles => (figure * nanos_per_cycle.ok_or("cycles of unknown length")?, record::Unit::Nanos),
+            Unit::Cycles => {
+                (figure * nanos_per_cycle.ok_or("cycles of unknown length")?, record::Unit::Nanos)
+            }
             Unit::Micros => (figure * 1e3, record::Unit::Nanos),
             Unit::Millis => (figure * 1e6, record::Unit::Nanos),
             Unit::Megabytes => (figure * 1e6, record::Unit::BytesPerSecond),

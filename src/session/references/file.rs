@@ -52,8 +52,8 @@ pub struct Target {
     pub size: u64,
 }
 
-/// A table of reads, writes or seeks: a row per cell. Keys say what all rows have, columns what differs; every column of a
-/// figure is one trial.
+/// A table of reads, writes or seeks: a row per cell. Keys say what all rows have, columns what
+/// differs; every column of a figure is one trial.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jobs {
@@ -93,7 +93,8 @@ pub enum Column {
     Seconds,
 }
 
-/// A table of one probe: a row per cell, the parameter of the axis first, then one figure per trial.
+/// A table of one probe: a row per cell, the parameter of the axis first, then one figure per
+/// trial.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probes {

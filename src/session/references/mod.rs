@@ -1,7 +1,9 @@
-//! Machines of five lab reports as sessions that come with iotui: shown, compared and exported like any other, never changed.
+//! Machines of five lab reports as sessions that come with iotui: shown, compared and exported like
+//! any other, never changed.
 //!
-//! A reference is one file in `assets/references/`: the tables of a report, as they stand there. Its figures are "as
-//! reported": one trial each, without samples, latencies or device bytes, and where the bytes came from is unknown.
+//! A reference is one file in `assets/references/`: the tables of a report, as they stand there.
+//! Its figures are "as reported": one trial each, without samples, latencies or device bytes, and
+//! where the bytes came from is unknown.
 
 mod build;
 mod file;
@@ -29,12 +31,14 @@ macro_rules! files {
 }
 
 /// Id and text of each; the id is the name of its file.
-const FILES: &[(&str, &str)] = files!["macbook-2017", "m1-container", "m5d-metal", "ryzen-5900hs", "i7-8750h", "xeon-os"];
+const FILES: &[(&str, &str)] =
+    files!["macbook-2017", "m1-container", "m5d-metal", "ryzen-5900hs", "i7-8750h", "xeon-os"];
 
 /// All of them, in the order of lists.
 pub fn references() -> &'static [Reference] {
-    static ALL: LazyLock<Vec<Reference>> =
-        LazyLock::new(|| FILES.iter().filter_map(|(id, text)| build::reference(id, text).ok()).collect());
+    static ALL: LazyLock<Vec<Reference>> = LazyLock::new(|| {
+        FILES.iter().filter_map(|(id, text)| build::reference(id, text).ok()).collect()
+    });
     &ALL
 }
 
@@ -48,7 +52,9 @@ const LEAST: usize = 4;
 
 /// The one reference that an id, or the start of one, means.
 pub(super) fn meant(text: &str) -> Option<&'static Reference> {
-    let mut meant = references().iter().filter(|reference| text.len() >= LEAST && reference.id.starts_with(text));
+    let mut meant = references()
+        .iter()
+        .filter(|reference| text.len() >= LEAST && reference.id.starts_with(text));
     reference(text).or_else(|| meant.next().filter(|_| meant.next().is_none()))
 }
 
@@ -82,5 +88,10 @@ impl Reference {
 
 /// The highest throughput of a session, bytes per second; a report gives one trial of each cell.
 fn best(session: &Session) -> Option<f64> {
-    session.trials.iter().map(|trial| trial.throughput()).filter(|rate| *rate > 0.0).reduce(f64::max)
+    session
+        .trials
+        .iter()
+        .map(|trial| trial.throughput())
+        .filter(|rate| *rate > 0.0)
+        .reduce(f64::max)
 }

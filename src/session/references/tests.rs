@@ -23,18 +23,39 @@ fn every_file_is_a_reference_that_says_what_it_is() {
     for (id, text) in FILES {
         let reference = build::reference(id, text).unwrap_or_else(|why| panic!("{id}: {why}"));
         let session = reference.session();
-        assert!(session.plan.cells.len() + session.plan.probes.len() > 0 && !reference.about.is_empty(), "{id}");
-        assert!(reference.source.starts_with("course CS") && reference.machine.starts_with("the "), "{id}");
+        assert!(
+            session.plan.cells.len() + session.plan.probes.len() > 0 && !reference.about.is_empty(),
+            "{id}"
+        );
+        assert!(
+            reference.source.starts_with("course CS") && reference.machine.starts_with("the "),
+            "{id}"
+        );
         let reached = results(session).len() + probes(session).len();
         assert_eq!(reached, session.plan.cells.len() + session.plan.probes.len(), "{id}");
         let cells: HashSet<&Job> = session.plan.cells.iter().collect();
         assert_eq!(cells.len(), session.plan.cells.len(), "{id}: two cells are equal");
         let probes: HashSet<_> = session.plan.probes.iter().collect();
         assert_eq!(probes.len(), session.plan.probes.len(), "{id}: two probes are equal");
-        assert!(session.created.is_empty() || crate::text::parse_utc(&session.created).is_some(), "{id}");
-        assert!(session.trials.iter().all(|trial| trial.device_bytes.is_none() && trial.nanos > 0 && trial.ops > 0), "{id}");
-        assert!(session.probe_trials.iter().all(|trial| trial.is_sound() && trial.value > 0.0), "{id}");
-        let unknown = session.verdicts.iter().flatten().all(|v| v.source.is_none_or(|source| source.unknown == 1.0) && v.latency.is_none());
+        assert!(
+            session.created.is_empty() || crate::text::parse_utc(&session.created).is_some(),
+            "{id}"
+        );
+        assert!(
+            session
+                .trials
+                .iter()
+                .all(|trial| trial.device_bytes.is_none() && trial.nanos > 0 && trial.ops > 0),
+            "{id}"
+        );
+        assert!(
+            session.probe_trials.iter().all(|trial| trial.is_sound() && trial.value > 0.0),
+            "{id}"
+        );
+        let unknown =
+            session.verdicts.iter().flatten().all(|v| {
+                v.source.is_none_or(|source| source.unknown == 1.0) && v.latency.is_none()
+            });
         assert!(unknown, "{id}");
     }
     assert_eq!(references().len(), FILES.len());
@@ -44,7 +65,11 @@ fn every_file_is_a_reference_that_says_what_it_is() {
 fn figures_are_those_of_the_reports() {
     let mib = 1_048_576.0;
     let macbook = results(&of("macbook-2017"));
-    let cold = |block| cell(&macbook, move |job| job.block == block && job.cache == Cache::Cold && job.count.is_none());
+    let cold = |block| {
+        cell(&macbook, move |job| {
+            job.block == block && job.cache == Cache::Cold && job.count.is_none()
+        })
+    };
     assert_eq!((rate(cold(512)) / mib, cold(512).trials.len()), (327.0, 4));
     assert_eq!(rate(cold(262_144)) / mib, 618.5);
     let calls = cell(&macbook, |job| job.op == Op::Seek && job.count == Some(134_217_728));
@@ -57,7 +82,9 @@ fn figures_are_those_of_the_reports() {
     assert!((rate(cell(&cloud, |job| job.cache == Cache::Cold)) / mib - 3025.406293).abs() < 0.01);
     let ryzen = of("ryzen-5900hs");
     let table: Vec<&Job> = ryzen.plan.cells.iter().filter(|job| job.count.is_some()).collect();
-    assert!(table.len() == 28 && table.iter().all(|job| job.count.unwrap() * job.block == job.span));
+    assert!(
+        table.len() == 28 && table.iter().all(|job| job.count.unwrap() * job.block == job.span)
+    );
     let seek = results(&ryzen);
     let seek = cell(&seek, |job| job.op == Op::Seek && job.block == 1);
     assert!((seek.operations.unwrap().summary.median - 15_015_713.94).abs() < 1.0);
@@ -66,7 +93,9 @@ fn figures_are_those_of_the_reports() {
 #[test]
 fn the_lab_has_cycles_and_times_and_estimates() {
     let lab = probes(&of("xeon-os"));
-    let find = |name: &str| lab.iter().find(|probe| probe.cell.label() == name).unwrap_or_else(|| panic!("{name}"));
+    let find = |name: &str| {
+        lab.iter().find(|probe| probe.cell.label() == name).unwrap_or_else(|| panic!("{name}"))
+    };
     let clock = find("clock, source counter-ordered");
     assert_eq!((clock.cycles, clock.trials.len()), (Some(64.708), 5));
     assert!((clock.value.unwrap().summary.mean - 64.5622 * 0.4).abs() < 1e-9);

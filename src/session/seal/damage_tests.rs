@@ -1,5 +1,5 @@
-//! Sessions with flipped bits, rubbish, zeros, cuts and exchanged lines: what is whole loads, what is not is counted, and no
-//! figure that was never measured is shown.
+//! Sessions with flipped bits, rubbish, zeros, cuts and exchanged lines: what is whole loads, what
+//! is not is counted, and no figure that was never measured is shown.
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,10 +21,13 @@ impl Random {
     }
 }
 
-/// A session of 20 trials; with `replanned` the plan that was run is another than the one of its first line.
+/// A session of 20 trials; with `replanned` the plan that was run is another than the one of its
+/// first line.
 fn recorded(dir: &Path, replanned: bool) -> std::path::PathBuf {
     let created = std::time::UNIX_EPOCH + testing::CREATED;
-    let mut recorder = Recorder::create(dir, Some("n"), "a", &Default::default(), &testing::plan(3), created).unwrap();
+    let mut recorder =
+        Recorder::create(dir, Some("n"), "a", &Default::default(), &testing::plan(3), created)
+            .unwrap();
     let plan = Arc::new(testing::plan(if replanned { 2 } else { 3 }));
     recorder.event(&Event::Started { plan, grounds: Arc::default() });
     for round in 1..=10 {
@@ -40,7 +43,8 @@ fn known(session: &Session) -> HashMap<(u32, u32), Arc<Trial>> {
     session.trials.iter().map(|trial| ((trial.cell, trial.round), trial.clone())).collect()
 }
 
-/// What loads of `bytes`: only trials as they were measured, of the same plan. How many, and how many lines are said to be lost.
+/// What loads of `bytes`: only trials as they were measured, of the same plan. How many, and how
+/// many lines are said to be lost.
 fn shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> {
     fs::write(path, bytes).unwrap();
     let session = match load(path) {
@@ -57,7 +61,10 @@ fn shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> {
         assert_eq!(measured.get(&(trial.cell, trial.round)), Some(trial), "it was never measured");
     }
     assert_eq!((&session.plan, &session.created), (&of.plan, &of.created));
-    assert!(session.trials.is_sorted_by_key(|trial| (trial.round, trial.cell)), "not in their order");
+    assert!(
+        session.trials.is_sorted_by_key(|trial| (trial.round, trial.cell)),
+        "not in their order"
+    );
     Some((session.trials.len(), session.lost))
 }
 
@@ -72,9 +79,13 @@ fn a_flipped_bit_costs_at_most_the_lines_it_is_in() {
             let (mut flipped, bit) = (bytes.clone(), random.below(bytes.len() * 8));
             flipped[bit / 8] ^= 1 << (bit % 8);
             // A line feed that is none any more takes two lines with it.
-            let (trials, lost) = shown(&path, &flipped, &of).unwrap_or_else(|| panic!("bit {bit}: {:?}", load(&path)));
+            let (trials, lost) = shown(&path, &flipped, &of)
+                .unwrap_or_else(|| panic!("bit {bit}: {:?}", load(&path)));
             assert!(trials >= 18, "bit {bit}: {trials} of 20");
-            assert!(trials == 20 || lost >= 20 - trials as u64, "bit {bit}: {trials} of 20, and {lost} said to be lost");
+            assert!(
+                trials == 20 || lost >= 20 - trials as u64,
+                "bit {bit}: {trials} of 20, and {lost} said to be lost"
+            );
         }
     }
 }
@@ -85,7 +96,8 @@ fn rubbish_zeros_and_cuts_cost_what_they_cover() {
     let path = recorded(dir.path(), true);
     let (bytes, of, mut random) = (fs::read(&path).unwrap(), load(&path).unwrap(), Random(11));
     let whole_before = |cut: usize| {
-        let lines = bytes[..cut].split_inclusive(|b| *b == b'\n').filter(|line| line.ends_with(b"\n"));
+        let lines =
+            bytes[..cut].split_inclusive(|b| *b == b'\n').filter(|line| line.ends_with(b"\n"));
         lines.filter(|line| line.starts_with(b"{\"kind\":\"trial\"")).count()
     };
     let header = bytes.split_inclusive(|b| *b == b'\n').take(4).map(<[u8]>::len).sum::<usize>();
@@ -94,14 +106,19 @@ fn rubbish_zeros_and_cuts_cost_what_they_cover() {
         let rubbish: Vec<u8> = (0..random.below(300)).map(|_| random.below(256) as u8).collect();
         let tail = [&bytes[..cut], &rubbish].concat();
         assert_eq!(shown(&path, &tail, &of).unwrap().0, whole_before(cut), "tail {round}");
-        assert_eq!(shown(&path, &bytes[..cut], &of).unwrap(), (whole_before(cut), 0), "cut {round}");
+        assert_eq!(
+            shown(&path, &bytes[..cut], &of).unwrap(),
+            (whole_before(cut), 0),
+            "cut {round}"
+        );
         let mut zeros = bytes.clone();
         let end = (cut + random.below(600)).min(bytes.len());
         zeros[cut..end].fill(0);
         let covered = whole_before(bytes.len()) - whole_before(cut);
         let (trials, lost) = shown(&path, &zeros, &of).unwrap();
         assert!(
-            trials >= 20 - covered && (trials == 20 || end == bytes.len() || lost >= 20 - trials as u64),
+            trials >= 20 - covered
+                && (trials == 20 || end == bytes.len() || lost >= 20 - trials as u64),
             "zeros {round}: {trials}, {lost}"
         );
     }
@@ -121,10 +138,18 @@ fn lines_that_are_exchanged_doubled_or_removed() {
             assert_eq!(shown(&path, &changed.concat(), &of), Some((20, 0)), "{one} and {other}");
             let mut changed = lines.clone();
             changed.insert(other, lines[one]);
-            assert_eq!(shown(&path, &changed.concat(), &of).unwrap().0, 20, "{one} again before {other}");
+            assert_eq!(
+                shown(&path, &changed.concat(), &of).unwrap().0,
+                20,
+                "{one} again before {other}"
+            );
             let mut changed = lines.clone();
             let gone = changed.remove(one).starts_with(b"{\"kind\":\"trial\"");
-            assert_eq!(shown(&path, &changed.concat(), &of).unwrap().0, 20 - usize::from(gone), "without {one}");
+            assert_eq!(
+                shown(&path, &changed.concat(), &of).unwrap().0,
+                20 - usize::from(gone),
+                "without {one}"
+            );
         }
         delete(dir.path(), &path).unwrap();
     }
@@ -135,7 +160,8 @@ fn a_plan_that_is_lost_in_both_its_lines_is_said_and_no_trial_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let path = recorded(dir.path(), true);
     let text = fs::read_to_string(&path).unwrap();
-    let rest: Vec<&str> = text.lines().filter(|line| !line.starts_with("{\"kind\":\"plan\"")).collect();
+    let rest: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with("{\"kind\":\"plan\"")).collect();
     fs::write(&path, rest.join("\n") + "\n").unwrap();
     let error = load(&path).unwrap_err().to_string();
     assert!(error.contains("line 3: the plan stood there"), "{error}");
@@ -163,8 +189,19 @@ fn what_is_saved_again_is_clean() {
         let after = load(&path).unwrap();
         assert_eq!(after, Session { name: "other".into(), ..before });
         let clean = fs::read_to_string(&path).unwrap();
-        assert!(clean.ends_with("}\n") && clean.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
-        assert_eq!(clean.lines().filter(|line| !matches!(super::check(line.as_bytes()), super::Seal::Whole(..))).count(), 0);
+        assert!(
+            clean.ends_with("}\n")
+                && clean
+                    .lines()
+                    .all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok())
+        );
+        assert_eq!(
+            clean
+                .lines()
+                .filter(|line| !matches!(super::check(line.as_bytes()), super::Seal::Whole(..)))
+                .count(),
+            0
+        );
         fs::remove_dir_all(&store).unwrap();
     }
 }
@@ -181,8 +218,15 @@ fn a_first_line_without_a_copy_is_made_good_from_what_is_whole() {
     ] {
         fs::write(&path, golden.replacen(from, to, 1)).unwrap();
         let session = load(&path).unwrap();
-        assert_eq!((session.id.as_str(), session.created.as_str()), ("20261121-093011-scratch", "2026-11-21T09:30:11Z"));
-        assert_eq!((session.trials.len(), session.lost, session.host.kernel.as_str()), (24, 1, kernel), "{from}");
+        assert_eq!(
+            (session.id.as_str(), session.created.as_str()),
+            ("20261121-093011-scratch", "2026-11-21T09:30:11Z")
+        );
+        assert_eq!(
+            (session.trials.len(), session.lost, session.host.kernel.as_str()),
+            (24, 1, kernel),
+            "{from}"
+        );
         assert_eq!(session.name, name);
         let all = list(dir.path()).unwrap();
         assert_eq!((all[0].cells, all[0].created.as_str()), (5, "2026-11-21T09:30:11Z"));

@@ -5,19 +5,44 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
 fn recorder(dir: &Path, name: Option<&str>) -> Recorder {
-    Recorder::create(dir, name, "My File", &Host::default(), &testing::plan(2), UNIX_EPOCH + testing::CREATED).unwrap()
+    Recorder::create(
+        dir,
+        name,
+        "My File",
+        &Host::default(),
+        &testing::plan(2),
+        UNIX_EPOCH + testing::CREATED,
+    )
+    .unwrap()
 }
 
 fn kinds(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
-    let kind = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].as_str().unwrap().to_string();
+    let kind = |line: &str| {
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"]
+            .as_str()
+            .unwrap()
+            .to_string()
+    };
     text.lines().map(kind).collect()
 }
 
 fn verdict(reason: &str) -> Event {
-    let latency = Latency { count: 3, every: 1, mean: 5.25, max: 9.0, buckets: vec![(3, 1), (9, 2)], ..Latency::default() };
+    let latency = Latency {
+        count: 3,
+        every: 1,
+        mean: 5.25,
+        max: 9.0,
+        buckets: vec![(3, 1), (9, 2)],
+        ..Latency::default()
+    };
     let source = Source { device: 0.1, page_cache: 0.7, hole: 0.2, unknown: 0.0 };
-    let verdict = Verdict { source: Some(source), source_reason: reason.into(), latency: Some(latency), ..Verdict::default() };
+    let verdict = Verdict {
+        source: Some(source),
+        source_reason: reason.into(),
+        latency: Some(latency),
+        ..Verdict::default()
+    };
     Event::Verdict { cell: 0, verdict: Arc::new(verdict) }
 }
 
@@ -26,9 +51,15 @@ fn ids_names_and_modes() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("a/b");
     let first = recorder(&store, Some(" nightly\n"));
-    assert_eq!((first.id(), first.name(), first.renamed()), ("20261121-093011-my-file", "nightly", false));
+    assert_eq!(
+        (first.id(), first.name(), first.renamed()),
+        ("20261121-093011-my-file", "nightly", false)
+    );
     let second = recorder(&store, Some("nightly"));
-    assert_eq!((second.id(), second.name(), second.renamed()), ("20261121-093011-my-file-2", "nightly-2", true));
+    assert_eq!(
+        (second.id(), second.name(), second.renamed()),
+        ("20261121-093011-my-file-2", "nightly-2", true)
+    );
     assert_eq!(recorder(&store, None).name(), "");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&store), mode(first.path())), (0o700, 0o600));
@@ -42,7 +73,13 @@ fn ids_names_and_modes() {
 fn what_was_told_comes_back() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), Some("n"));
-    let mut session = Session::new(recorder.id().into(), "n".into(), recorder.created().into(), Host::default(), testing::plan(2));
+    let mut session = Session::new(
+        recorder.id().into(),
+        "n".into(),
+        recorder.created().into(),
+        Host::default(),
+        testing::plan(2),
+    );
     let plan = Arc::new(testing::plan(3));
     let events = [
         Event::Started { plan, grounds: Arc::default() },
@@ -93,13 +130,21 @@ fn a_verdict_is_rewritten_when_it_is_time() {
 fn samples_are_merged_and_can_be_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
-    let samples: Vec<Sample> = (1..=1000).map(|at| Sample { at, nanos: 1, bytes: 2, ops: 3, syscalls: 4 }).collect();
-    recorder.event(&Event::Trial { trial: Arc::new(testing::trial(1, 4, 5)), samples, latency: None });
+    let samples: Vec<Sample> =
+        (1..=1000).map(|at| Sample { at, nanos: 1, bytes: 2, ops: 3, syscalls: 4 }).collect();
+    recorder.event(&Event::Trial {
+        trial: Arc::new(testing::trial(1, 4, 5)),
+        samples,
+        latency: None,
+    });
     let found = crate::session::samples(recorder.path(), 1).unwrap();
     let (cell, round, samples) = &found[0];
     assert_eq!((found.len(), *cell, *round), (1, 1, 4));
     assert!(samples.len() <= Sample::MOST && samples.len() > Sample::MOST / 3);
-    assert_eq!((samples.iter().map(|s| s.bytes).sum::<u64>(), samples.last().unwrap().at), (2000, 1000));
+    assert_eq!(
+        (samples.iter().map(|s| s.bytes).sum::<u64>(), samples.last().unwrap().at),
+        (2000, 1000)
+    );
     assert_eq!(crate::session::samples(recorder.path(), 0).unwrap(), []);
 }
 
@@ -115,7 +160,10 @@ fn what_json_cannot_hold_does_not_make_the_file_unreadable() {
     recorder.event(&Event::Verdict { cell: 1, verdict: verdict.into() });
     recorder.event(&testing::trial_event(7, 1, 1));
     let loaded = load(recorder.path()).unwrap();
-    assert_eq!(loaded.verdicts[1], Some(Verdict { source_reason: "odd".into(), ..Verdict::default() }));
+    assert_eq!(
+        loaded.verdicts[1],
+        Some(Verdict { source_reason: "odd".into(), ..Verdict::default() })
+    );
     assert_eq!(loaded.trials, []);
 }
 
@@ -141,8 +189,15 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
     let dir = tempfile::tempdir().unwrap();
     let (store, way) = (dir.path().join("a/b"), dir.path().join("a"));
     fs::write(&way, "in the way").unwrap();
-    let mut recorder =
-        Recorder::create_or_wait(&store, Some("n"), "x", &Host::default(), &testing::plan(2), UNIX_EPOCH + testing::CREATED).unwrap();
+    let mut recorder = Recorder::create_or_wait(
+        &store,
+        Some("n"),
+        "x",
+        &Host::default(),
+        &testing::plan(2),
+        UNIX_EPOCH + testing::CREATED,
+    )
+    .unwrap();
     assert!(recorder.unsaved().unwrap().contains("Not a directory"), "{:?}", recorder.unsaved());
     recorder.event(&testing::trial_event(0, 1, 1));
     recorder.event(&verdict("first"));
@@ -151,10 +206,16 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
     fs::remove_file(&way).unwrap();
     assert_eq!(testing::recorded(&store, Some("n"), "x"), recorder.id());
     recorder.event(&testing::trial_event(1, 1, 2));
-    assert_eq!((recorder.unsaved(), recorder.is_kept(), recorder.renamed(), recorder.name()), (None, true, true, "n-2"));
+    assert_eq!(
+        (recorder.unsaved(), recorder.is_kept(), recorder.renamed(), recorder.name()),
+        (None, true, true, "n-2")
+    );
     recorder.finish(End::Finished);
     let loaded = load(recorder.path()).unwrap();
-    assert_eq!((loaded.id.as_str(), loaded.name.as_str(), loaded.trials.len()), ("20261121-093011-x-2", "n-2", 2));
+    assert_eq!(
+        (loaded.id.as_str(), loaded.name.as_str(), loaded.trials.len()),
+        ("20261121-093011-x-2", "n-2", 2)
+    );
     assert_eq!(kinds(recorder.path()).join(" "), "session copy trial verdict trial end");
     assert_eq!(fs::read_dir(&store).unwrap().count(), 2);
 }
@@ -174,7 +235,11 @@ fn a_file_that_is_removed_is_made_again_with_all_it_had() {
     fs::rename(&store, dir.path().join("away")).unwrap();
     fs::write(&store, "in the way").unwrap();
     recorder.event(&testing::trial_event(1, 2, 2));
-    assert!(recorder.unsaved().unwrap().starts_with("its file was removed: "), "{:?}", recorder.unsaved());
+    assert!(
+        recorder.unsaved().unwrap().starts_with("its file was removed: "),
+        "{:?}",
+        recorder.unsaved()
+    );
     fs::remove_file(&store).unwrap();
     recorder.finish(End::Goal);
     let loaded = load(recorder.path()).unwrap();
@@ -194,7 +259,9 @@ fn lost_lines_are_told_before_the_end_line() {
     recorder.sink.swap(file);
     recorder.finish(End::Budget);
     assert_eq!(kinds(recorder.path()).join(" "), "session copy note note note end");
-    assert!(load(recorder.path()).unwrap().notes[2].starts_with("1 lines of this session were lost"));
+    assert!(
+        load(recorder.path()).unwrap().notes[2].starts_with("1 lines of this session were lost")
+    );
     assert!(recorder.unsaved().unwrap().starts_with("1 lines were lost"));
 }
 
@@ -204,7 +271,8 @@ fn a_path_of_any_bytes_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/tmp/\xff\n".to_vec()));
     let plan = Plan { target: crate::plan::TargetSpec::File { path, size: 1 }, ..testing::plan(1) };
-    let recorder = Recorder::create(dir.path(), None, "", &Host::default(), &plan, UNIX_EPOCH).unwrap();
+    let recorder =
+        Recorder::create(dir.path(), None, "", &Host::default(), &plan, UNIX_EPOCH).unwrap();
     assert_eq!(load(recorder.path()).unwrap().plan, plan);
     assert_eq!(list(dir.path()).unwrap()[0].target, "/tmp/\u{fffd} ");
 }

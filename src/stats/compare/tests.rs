@@ -5,7 +5,8 @@ use crate::stats::testing::Rng;
 
 type Draw = fn(&mut Rng) -> f64;
 
-/// Shapes with the spread that machines show, 2 to 10 %; rates, so skewed ones have their tail below.
+/// Shapes with the spread that machines show, 2 to 10 %; rates, so skewed ones have their tail
+/// below.
 const SHAPES: &[(&str, Draw)] = &[
     ("normal, 2 %", |r| 1.0 + 0.02 * r.normal()),
     ("normal, 10 %", |r| (1.0 + 0.1 * r.normal()).max(0.1)),
@@ -13,8 +14,14 @@ const SHAPES: &[(&str, Draw)] = &[
     ("skewed, 10 %", |r| 1.0 / (1.0 - 0.1 * r.uniform().ln())),
     ("log-normal, 5 %", |r| (0.05 * r.normal()).exp()),
     ("two modes alike, 5 %", |r| if r.uniform() < 0.5 { 1.0 } else { 0.9 } + 0.01 * r.normal()),
-    ("two modes, one in five, 8 %", |r| if r.uniform() < 0.8 { 1.0 } else { 0.8 } + 0.01 * r.normal()),
-    ("two modes, one in ten, 6 %", |r| if r.uniform() < 0.9 { 1.0 } else { 0.8 } + 0.02 * r.normal()),
+    (
+        "two modes, one in five, 8 %",
+        |r| if r.uniform() < 0.8 { 1.0 } else { 0.8 } + 0.01 * r.normal(),
+    ),
+    (
+        "two modes, one in ten, 6 %",
+        |r| if r.uniform() < 0.9 { 1.0 } else { 0.8 } + 0.02 * r.normal(),
+    ),
     ("heavy tails, 5 %", |r| (0.03 * r.student3()).exp()),
 ];
 
@@ -60,7 +67,10 @@ fn a_difference_is_found() {
         });
         let faster = faster.count();
         assert!(faster >= found, "{n} trials: {faster} of {cells}");
-        assert!(cells - held <= most(cells), "{n} trials: the true ratio is in {held} of {cells} intervals");
+        assert!(
+            cells - held <= most(cells),
+            "{n} trials: the true ratio is in {held} of {cells} intervals"
+        );
     }
 }
 
@@ -71,7 +81,8 @@ fn a_side_that_scatters_much_more_is_not_faster() {
     for (n, m) in [(5, 5), (7, 7), (5, 20), (5, 50)] {
         let different = (0..cells).filter(|_| {
             let wide = summary(&mut rng, n, |r| (1.0 + 0.1 * r.normal()).max(0.1));
-            Ratio::of(&wide, &summary(&mut rng, m, |r| 1.0 + 0.01 * r.normal())).unwrap().verdict() != Some(Ordering::Equal)
+            Ratio::of(&wide, &summary(&mut rng, m, |r| 1.0 + 0.01 * r.normal())).unwrap().verdict()
+                != Some(Ordering::Equal)
         });
         // The interval of one median of 5 values alone misses it in 6.25 % of cases.
         assert!(different.count() <= 90, "{n} and {m} trials");
@@ -83,7 +94,10 @@ fn the_mean_of_ratios_is_surer_than_one() {
     let one = Ratio { ratio: 1.1, low: Some(1.0), high: Some(1.21) };
     let mean = Ratio::mean(&[one; 4]).unwrap();
     assert!((mean.ratio - 1.1).abs() < 1e-12);
-    assert!((mean.low.unwrap() - 1.1 / 1.1f64.sqrt()).abs() < 1e-12 && mean.high.unwrap() < 1.16, "{mean:?}");
+    assert!(
+        (mean.low.unwrap() - 1.1 / 1.1f64.sqrt()).abs() < 1e-12 && mean.high.unwrap() < 1.16,
+        "{mean:?}"
+    );
     assert_eq!(Ratio::mean(&[one, Ratio { low: None, ..one }]).unwrap().interval(), None);
     assert_eq!(Ratio::mean(&[]), None);
     assert!((one.inverse().inverse().ratio - 1.1).abs() < 1e-12);
@@ -91,7 +105,8 @@ fn the_mean_of_ratios_is_surer_than_one() {
 
 #[test]
 fn under_five_trials_nothing_is_said() {
-    let (few, many) = (Summary::of(&[1.0, 1.1, 1.2, 1.3]).unwrap(), Summary::of(&[9.0; 9]).unwrap());
+    let (few, many) =
+        (Summary::of(&[1.0, 1.1, 1.2, 1.3]).unwrap(), Summary::of(&[9.0; 9]).unwrap());
     for (of, base) in [(&few, &many), (&many, &few)] {
         let ratio = Ratio::of(of, base).unwrap();
         assert_eq!((ratio.interval(), ratio.verdict()), (None, None));
@@ -102,7 +117,9 @@ fn under_five_trials_nothing_is_said() {
 
 #[test]
 fn chance_gives_some_of_many() {
-    assert!(may_be_chance(0, 0) && may_be_chance(1, 1) && may_be_chance(1, 24) && may_be_chance(3, 24));
+    assert!(
+        may_be_chance(0, 0) && may_be_chance(1, 1) && may_be_chance(1, 24) && may_be_chance(3, 24)
+    );
     assert!(!may_be_chance(2, 2) && !may_be_chance(4, 24) && !may_be_chance(50_000, 50_000));
     assert!(may_be_chance(2500, 50_000) && !may_be_chance(2600, 50_000));
 }

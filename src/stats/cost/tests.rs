@@ -8,7 +8,9 @@ fn sizes() -> impl Iterator<Item = f64> + Clone {
 
 /// A curve with relative normal noise.
 fn curve(fixed: f64, per_byte: f64, noise: f64, rng: &mut Rng) -> Vec<(f64, f64)> {
-    sizes().map(|bytes| (bytes, (fixed + per_byte * bytes) * (1.0 + noise * rng.normal()))).collect()
+    sizes()
+        .map(|bytes| (bytes, (fixed + per_byte * bytes) * (1.0 + noise * rng.normal())))
+        .collect()
 }
 
 fn near(value: f64, want: f64, within: f64) -> bool {
@@ -38,7 +40,8 @@ fn noise_of_five_per_cent_moves_the_parts_by_a_few() {
     }
 }
 
-/// The scale of 3 to 20 points is itself uncertain, so the intervals are near their 95 %, not on it.
+/// The scale of 3 to 20 points is itself uncertain, so the intervals are near their 95 %, not on
+/// it.
 #[test]
 fn the_intervals_hold_the_truth() {
     let mut rng = Rng::new(3);
@@ -68,26 +71,50 @@ fn a_part_is_never_below_nothing() {
     let only_fixed: Vec<(f64, f64)> = sizes().map(|bytes| (bytes, 100.0 - bytes / 1e5)).collect();
     let cost = Cost::fit(&only_fixed, 0.0).unwrap();
     assert_eq!((cost.per_byte, cost.bandwidth(), cost.half()), (0.0, None, None));
-    let only_bytes: Vec<(f64, f64)> = sizes().map(|bytes| (bytes, bytes * (1.0 + bytes.log2() / 100.0) / 10.0)).collect();
+    let only_bytes: Vec<(f64, f64)> =
+        sizes().map(|bytes| (bytes, bytes * (1.0 + bytes.log2() / 100.0) / 10.0)).collect();
     let cost = Cost::fit(&only_bytes, 0.0).unwrap();
-    assert!(cost.fixed >= 0.0 && cost.fixed_low >= 0.0 && near(cost.per_byte, 0.11, 0.1), "{cost:?}");
+    assert!(
+        cost.fixed >= 0.0 && cost.fixed_low >= 0.0 && near(cost.per_byte, 0.11, 0.1),
+        "{cost:?}"
+    );
 }
 
 #[test]
 fn too_few_or_no_points_give_none() {
     assert_eq!(Cost::fit(&[], 0.0), None);
     assert_eq!(Cost::fit(&[(1.0, 1.0), (1.0, 2.0), (2.0, 2.0)], 0.0), None);
-    assert_eq!(Cost::fit(&[(1.0, f64::NAN), (2.0, 2.0), (3.0, f64::INFINITY), (4.0, 0.0), (-1.0, 2.0), (8.0, 3.0)], 0.0), None);
-    for points in [[(1.0, 1e300), (2.0, 1e-300), (3.0, 1.0)], [(1e300, 1.0), (1e-300, 1.0), (1.0, 1e300)]] {
+    assert_eq!(
+        Cost::fit(
+            &[
+                (1.0, f64::NAN),
+                (2.0, 2.0),
+                (3.0, f64::INFINITY),
+                (4.0, 0.0),
+                (-1.0, 2.0),
+                (8.0, 3.0)
+            ],
+            0.0
+        ),
+        None
+    );
+    for points in
+        [[(1.0, 1e300), (2.0, 1e-300), (3.0, 1.0)], [(1e300, 1.0), (1e-300, 1.0), (1.0, 1e300)]]
+    {
         if let Some(cost) = Cost::fit(&points, 0.0) {
-            assert!([cost.fixed, cost.per_byte, cost.misfit].iter().all(|v| v.is_finite()), "{cost:?}");
+            assert!(
+                [cost.fixed, cost.per_byte, cost.misfit].iter().all(|v| v.is_finite()),
+                "{cost:?}"
+            );
         }
     }
 }
 
 #[test]
 fn student_is_the_one_of_tables() {
-    for (freedom, want) in [(1, 12.706), (5, 2.571), (10, 2.228), (15, 2.131), (20, 2.086), (30, 2.042), (120, 1.980)] {
+    for (freedom, want) in
+        [(1, 12.706), (5, 2.571), (10, 2.228), (15, 2.131), (20, 2.086), (30, 2.042), (120, 1.980)]
+    {
         assert!(near(student(freedom), want, 0.005), "{freedom}: {}", student(freedom));
     }
 }

@@ -8,7 +8,10 @@ fn places(course: &Course) -> Vec<(usize, usize)> {
 }
 
 /// A file system behind a token bucket, MB/s by trial.
-const BUCKET: [f64; 15] = [808.0, 633.0, 476.0, 827.0, 463.0, 324.0, 480.0, 437.0, 34.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0];
+const BUCKET: [f64; 15] = [
+    808.0, 633.0, 476.0, 827.0, 463.0, 324.0, 480.0, 437.0, 34.0, 30.0, 30.0, 30.0, 30.0, 30.0,
+    30.0,
+];
 
 #[test]
 fn an_emptied_token_bucket_is_a_step() {
@@ -31,7 +34,8 @@ fn a_step_is_found_from_eight_trials_on_whichever_way_it_goes() {
 #[test]
 fn decays_are_drifts_from_five_trials_on() {
     for n in [5, 8, 15, 30, 60] {
-        let decay: Vec<f64> = (0..n).map(|i| 800.0 * (-2.5 * f64::from(i) / f64::from(n)).exp()).collect();
+        let decay: Vec<f64> =
+            (0..n).map(|i| 800.0 * (-2.5 * f64::from(i) / f64::from(n)).exp()).collect();
         let line: Vec<f64> = (0..n).map(|i| 300.0 + 400.0 * f64::from(i) / f64::from(n)).collect();
         for values in [decay, line] {
             let course = course(&values).unwrap();
@@ -49,24 +53,30 @@ fn a_hundred_thousand_values_take_no_longer_than_a_few_hundred() {
     assert_eq!(course(&values), None);
     values[60_000..].iter_mut().for_each(|value| *value /= 2.0);
     let found = course(&values).unwrap();
-    assert_eq!((found.kind, found.stretches.len(), found.stretches[1].last), (Kind::Step, 2, 100_002));
+    assert_eq!(
+        (found.kind, found.stretches.len(), found.stretches[1].last),
+        (Kind::Step, 2, 100_002)
+    );
     assert!(found.stretches[0].last.abs_diff(60_000) < 600, "{found:?}");
 }
 
 #[test]
 fn a_level_that_falls_twice_has_three_stretches() {
     let mut rng = Rng::new(5);
-    let values: Vec<f64> = (0..36).map(|i| [900.0, 400.0, 150.0][i / 12] * (1.0 + 0.05 * rng.normal())).collect();
+    let values: Vec<f64> =
+        (0..36).map(|i| [900.0, 400.0, 150.0][i / 12] * (1.0 + 0.05 * rng.normal())).collect();
     assert_eq!(places(&course(&values).unwrap()), [(0, 11), (12, 23), (24, 35)]);
 }
 
-/// Independent noise is called a change in under 2 % of sets, whatever its shape; 0.8 % is room for the simulation.
+/// Independent noise is called a change in under 2 % of sets, whatever its shape; 0.8 % is room for
+/// the simulation.
 #[test]
 fn noise_raises_few_alarms() {
     let mut rng = Rng::new(17);
     let rounds = 1_500;
     let rate = |rng: &mut Rng, n: usize, draw: &dyn Fn(&mut Rng) -> f64| {
-        let alarms = (0..rounds).filter(|_| course(&(0..n).map(|_| draw(rng)).collect::<Vec<f64>>()).is_some());
+        let alarms = (0..rounds)
+            .filter(|_| course(&(0..n).map(|_| draw(rng)).collect::<Vec<f64>>()).is_some());
         alarms.count() as f64 / f64::from(rounds)
     };
     for n in [5, 8, 10, 15, 30] {
@@ -88,8 +98,13 @@ fn chances_of_orders_by_hand() {
     assert!((chance_of_order(5, 10) - 2.0 / 120.0).abs() < 1e-12);
     assert!((chance_of_order(5, 8) - 10.0 / 120.0).abs() < 1e-12);
     assert_eq!(chance_of_order(6, 0), 1.0);
-    // Tables of Kendall's tau: 10 values, balance 27 is the first within 1 % on both sides; at 40 the limits meet.
-    assert!(chance_of_order(10, 29) < 0.01 && chance_of_order(10, 27) < 0.02 && chance_of_order(10, 21) > 0.05);
+    // Tables of Kendall's tau: 10 values, balance 27 is the first within 1 % on both sides; at 40
+    // the limits meet.
+    assert!(
+        chance_of_order(10, 29) < 0.01
+            && chance_of_order(10, 27) < 0.02
+            && chance_of_order(10, 21) > 0.05
+    );
     let exact = (0..=780).find(|balance| chance_of_order(40, *balance) <= ALPHA).unwrap() as f64;
     let spread = (40.0f64 * 39.0 * 85.0 / 18.0).sqrt();
     assert!(((exact - 1.0) / spread - 2.64).abs() < 0.05, "{exact}");

@@ -7,8 +7,8 @@ use crate::stats::testing::Rng;
 const CELLS: usize = 6;
 const TRIALS: usize = 8;
 
-/// Runs of a plan: the machine drifts slowly as a whole from round to round, a cell by itself from run to run, and trials
-/// scatter beside.
+/// Runs of a plan: the machine drifts slowly as a whole from round to round, a cell by itself from
+/// run to run, and trials scatter beside.
 fn runs(rng: &mut Rng, count: usize) -> Vec<Vec<Vec<f64>>> {
     let mut slow = 0.0;
     let mut run = || {
@@ -16,7 +16,10 @@ fn runs(rng: &mut Rng, count: usize) -> Vec<Vec<Vec<f64>>> {
         let mut cells = vec![Vec::new(); CELLS];
         for _ in 0..TRIALS {
             slow = 0.97 * slow + 0.05 * rng.normal();
-            cells.iter_mut().zip(&own).for_each(|(cell, own)| cell.push((slow + own + 0.05 * rng.normal()).exp()));
+            cells
+                .iter_mut()
+                .zip(&own)
+                .for_each(|(cell, own)| cell.push((slow + own + 0.05 * rng.normal()).exp()));
         }
         cells
     };
@@ -27,7 +30,8 @@ fn ratio(a: &[f64], b: &[f64], by: f64) -> Ratio {
     Ratio::of(&Summary::of(b).unwrap(), &Summary::of(a).unwrap()).unwrap().widened(by)
 }
 
-/// Shares of equal cells called different: by the runs alone, by their halves, by 3 and by 12 kept runs.
+/// Shares of equal cells called different: by the runs alone, by their halves, by 3 and by 12 kept
+/// runs.
 #[test]
 fn equal_runs_on_a_machine_that_drifts_are_seldom_called_different() {
     let mut rng = Rng::new(11);
@@ -36,15 +40,28 @@ fn equal_runs_on_a_machine_that_drifts_are_seldom_called_different() {
         let runs = runs(&mut rng, 14);
         let (a, b, kept) = (&runs[0], &runs[13], &runs[1..13]);
         let levels = |count: usize| -> Vec<Vec<f64>> {
-            (0..CELLS).map(|cell| kept[..count].iter().map(|run| level(&Summary::of(&run[cell]).unwrap()).unwrap()).collect()).collect()
+            (0..CELLS)
+                .map(|cell| {
+                    kept[..count]
+                        .iter()
+                        .map(|run| level(&Summary::of(&run[cell]).unwrap()).unwrap())
+                        .collect()
+                })
+                .collect()
         };
         let (few, many) = (levels(3), levels(12));
         let halves = within(a.iter().chain(b).map(Vec::as_slice)).unwrap();
         for cell in 0..CELLS {
             all += 1.0;
-            let by = [0.0, halves, between(&few[cell], &few).unwrap(), between(&many[cell], &many).unwrap()];
+            let by = [
+                0.0,
+                halves,
+                between(&few[cell], &few).unwrap(),
+                between(&many[cell], &many).unwrap(),
+            ];
             for (count, by) in called.iter_mut().zip(by) {
-                *count += f64::from(ratio(&a[cell], &b[cell], by).verdict() != Some(Ordering::Equal));
+                *count +=
+                    f64::from(ratio(&a[cell], &b[cell], by).verdict() != Some(Ordering::Equal));
             }
         }
     }
@@ -62,9 +79,13 @@ fn a_true_difference_is_found_all_the_same() {
     for _ in 0..100 {
         let runs = runs(&mut rng, 14);
         let (a, kept) = (&runs[0], &runs[1..13]);
-        let faster: Vec<Vec<f64>> = runs[13].iter().map(|cell| cell.iter().map(|value| 4.0 * value).collect()).collect();
-        let levels: Vec<Vec<f64>> =
-            (0..CELLS).map(|cell| kept.iter().map(|run| level(&Summary::of(&run[cell]).unwrap()).unwrap()).collect()).collect();
+        let faster: Vec<Vec<f64>> =
+            runs[13].iter().map(|cell| cell.iter().map(|value| 4.0 * value).collect()).collect();
+        let levels: Vec<Vec<f64>> = (0..CELLS)
+            .map(|cell| {
+                kept.iter().map(|run| level(&Summary::of(&run[cell]).unwrap()).unwrap()).collect()
+            })
+            .collect();
         let halves = within(a.iter().chain(&faster).map(Vec::as_slice)).unwrap();
         for (count, by) in found.iter_mut().zip([halves, between(&levels[0], &levels).unwrap()]) {
             *count += u32::from(ratio(&a[0], &faster[0], by).verdict() == Some(Ordering::Greater));
@@ -73,7 +94,8 @@ fn a_true_difference_is_found_all_the_same() {
     assert!(found.iter().all(|count| *count >= 90), "{found:?} of 100");
 }
 
-/// Runs that were kept before and after a lasting change must not hide it, as the gate would be quiet again after some days.
+/// Runs that were kept before and after a lasting change must not hide it, as the gate would be
+/// quiet again after some days.
 #[test]
 fn a_step_among_the_kept_runs_does_not_hide_itself() {
     let mut rng = Rng::new(13);
@@ -81,8 +103,11 @@ fn a_step_among_the_kept_runs_does_not_hide_itself() {
         let (mut steady, mut stepped) = (0.0, 0.0);
         for _ in 0..100 {
             let mut levels = |step: f64| -> Vec<Vec<f64>> {
-                let cell =
-                    |rng: &mut Rng, step| (0..runs).map(|run| 0.01 * rng.normal() - if run * 2 < runs { 0.0 } else { step }).collect();
+                let cell = |rng: &mut Rng, step| {
+                    (0..runs)
+                        .map(|run| 0.01 * rng.normal() - if run * 2 < runs { 0.0 } else { step })
+                        .collect()
+                };
                 (0..CELLS).map(|at| cell(&mut rng, if at == 0 { step } else { 0.0 })).collect()
             };
             let (even, uneven) = (levels(0.0), levels(0.3));

@@ -104,7 +104,8 @@ fn contradicting_file_forms_follow_the_pairs() {
 
 /// Durations of every size, each decade as likely as another.
 fn durations(most: usize) -> impl Strategy<Value = Vec<u64>> {
-    let one = (0..37u32, any::<u64>()).prop_map(|(bits, raw)| (raw & ((1 << bits) - 1)).clamp(1, HIGHEST));
+    let one = (0..37u32, any::<u64>())
+        .prop_map(|(bits, raw)| (raw & ((1 << bits) - 1)).clamp(1, HIGHEST));
     prop::collection::vec(one, 1..most)
 }
 

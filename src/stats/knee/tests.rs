@@ -38,22 +38,28 @@ fn without_intervals_nothing_is_said_of_it() {
     assert_eq!(found(&[zero, zero]).1, None);
 }
 
-/// Curves with a known knee, measured with noise again and again: what is said to be sure in so many of a hundred cases
-/// is right in about as many.
+/// Curves with a known knee, measured with noise again and again: what is said to be sure in so
+/// many of a hundred cases is right in about as many.
 #[test]
 fn what_is_sure_is_right() {
     let mut rng = Rng::new(7);
     let knees = Knees::default();
     let (mut said, mut right, mut all) = (0.0, 0.0, 0.0);
     for round in 0..400 {
-        // Time per operation 300 ns + 0.06 ns/B at 512 B to 1 MiB: 95 % of the peak from 128 KiB on, or by a shift of the
-        // fixed part nearer to an edge.
+        // Time per operation 300 ns + 0.06 ns/B at 512 B to 1 MiB: 95 % of the peak from 128 KiB
+        // on, or by a shift of the fixed part nearer to an edge.
         let fixed = 200.0 + f64::from(round % 40) * 10.0;
-        let rates: Vec<f64> = (9..=20).map(|k| f64::from(1 << k) / (fixed + 0.06 * f64::from(1 << k))).collect();
+        let rates: Vec<f64> =
+            (9..=20).map(|k| f64::from(1 << k) / (fixed + 0.06 * f64::from(1 << k))).collect();
         let truth = first(rates.iter().copied(), CLOSE);
         let trials: Vec<Summary> = rates
             .iter()
-            .map(|rate| Summary::of(&(0..10).map(|_| rate * (0.03 * rng.normal()).exp()).collect::<Vec<_>>()).unwrap())
+            .map(|rate| {
+                Summary::of(
+                    &(0..10).map(|_| rate * (0.03 * rng.normal()).exp()).collect::<Vec<_>>(),
+                )
+                .unwrap()
+            })
             .collect();
         let trials: Vec<&Summary> = trials.iter().collect();
         let at = Knees::at(&trials, CLOSE).unwrap();
@@ -61,6 +67,7 @@ fn what_is_sure_is_right() {
         right += f64::from(u8::from(Some(at) == truth));
         all += 1.0;
     }
-    // The peak is the highest of many that scatter, so the knee comes out late more often than chance alone says.
+    // The peak is the highest of many that scatter, so the knee comes out late more often than
+    // chance alone says.
     assert!((said / all - right / all).abs() < 0.2, "said {} right {}", said / all, right / all);
 }

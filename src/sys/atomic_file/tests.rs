@@ -7,7 +7,10 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -36,7 +39,10 @@ fn a_failing_writer_leaves_the_old_file() {
         Err(io::Error::other("no"))
     });
     assert!(failed.is_err());
-    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("old", 1));
+    assert_eq!(
+        (fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()),
+        ("old", 1)
+    );
 }
 
 #[test]
@@ -82,7 +88,9 @@ fn an_open_descriptor_is_written_where_it_stands() {
     let read_only = File::open(&path).unwrap();
     let named = PathBuf::from(format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&read_only)));
     assert!(probe(&named).unwrap_err().to_string().contains("Bad file descriptor"));
-    assert!(probe(Path::new("/dev/fd/999999")).unwrap_err().to_string().contains("Bad file descriptor"));
+    assert!(
+        probe(Path::new("/dev/fd/999999")).unwrap_err().to_string().contains("Bad file descriptor")
+    );
 }
 
 /// What the kernel refuses only when the report is made leaves both reports.
@@ -101,7 +109,10 @@ fn a_file_that_became_irreplaceable_is_kept_beside_the_new_report() {
     let told = failed.unwrap_err().to_string();
     assert!(told.contains("a.json.new") && told.contains("stays as it was"), "{told}");
     assert_eq!(fs::read_to_string(folder.path().join("a.json.new")).unwrap(), "new");
-    assert_eq!((fs::read_to_string(path.join("old")).unwrap().as_str(), names(folder.path()).len()), ("old", 2));
+    assert_eq!(
+        (fs::read_to_string(path.join("old")).unwrap().as_str(), names(folder.path()).len()),
+        ("old", 2)
+    );
 }
 
 #[test]
@@ -126,10 +137,16 @@ fn a_probe_changes_nothing_and_says_what_is_wrong() {
     assert!(names(folder.path()).is_empty());
     fs::write(&path, "kept").unwrap();
     probe(&path).unwrap();
-    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("kept", 1));
-    for (name, wanted) in
-        [("", "folder: name a file"), ("none/a", "folder does not exist"), ("a/b", "Not a directory"), ("new/", "names no file")]
-    {
+    assert_eq!(
+        (fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()),
+        ("kept", 1)
+    );
+    for (name, wanted) in [
+        ("", "folder: name a file"),
+        ("none/a", "folder does not exist"),
+        ("a/b", "Not a directory"),
+        ("new/", "names no file"),
+    ] {
         let error = probe(&folder.path().join(name)).unwrap_err().to_string();
         assert!(error.contains(wanted) && error.starts_with("cannot write "), "{name}: {error}");
     }
@@ -140,7 +157,10 @@ fn a_probe_changes_nothing_and_says_what_is_wrong() {
 #[test]
 fn a_disk_is_refused() {
     let mut disks = std::fs::read_dir("/dev").unwrap().flatten().map(|entry| entry.path());
-    let disk = disks.find(|path| std::fs::metadata(path).is_ok_and(|m| std::os::unix::fs::FileTypeExt::is_block_device(&m.file_type())));
+    let disk = disks.find(|path| {
+        std::fs::metadata(path)
+            .is_ok_and(|m| std::os::unix::fs::FileTypeExt::is_block_device(&m.file_type()))
+    });
     match disk {
         Some(disk) => assert!(probe(&disk).unwrap_err().to_string().contains("it is a disk")),
         None => crate::sys::testing::skip("no block device here"),
@@ -153,13 +173,19 @@ fn a_new_file_takes_no_name_that_is_taken() {
     let path = dir.path().join("new");
     to_new_file(&path, |to| to.write_all(b"one")).unwrap();
     let refused = to_new_file(&path, |to| to.write_all(b"two")).unwrap_err();
-    assert_eq!((refused.kind(), fs::read(&path).unwrap()), (ErrorKind::AlreadyExists, b"one".to_vec()));
+    assert_eq!(
+        (refused.kind(), fs::read(&path).unwrap()),
+        (ErrorKind::AlreadyExists, b"one".to_vec())
+    );
     // One that came while the data was made.
     let late = dir.path().join("late");
     let refused = to_new_file(&late, |to| {
         fs::write(&late, "theirs")?;
         to.write_all(b"ours")
     });
-    assert_eq!((refused.unwrap_err().kind(), fs::read(&late).unwrap()), (ErrorKind::AlreadyExists, b"theirs".to_vec()));
+    assert_eq!(
+        (refused.unwrap_err().kind(), fs::read(&late).unwrap()),
+        (ErrorKind::AlreadyExists, b"theirs".to_vec())
+    );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }

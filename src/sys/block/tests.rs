@@ -54,23 +54,40 @@ const QUEUE: [(&str, &str); 9] = [
 fn encrypted_partition_of_an_nvme_disk_in_a_narrow_slot() {
     let sys = Sysfs::new();
     sys.files(SLOT, &[("current_link_speed", "8.0 GT/s PCIe"), ("current_link_width", "2")]);
-    sys.files(&format!("{SLOT}/0000:03:00.0"), &[("current_link_speed", "16.0 GT/s PCIe"), ("current_link_width", "4")]);
+    sys.files(
+        &format!("{SLOT}/0000:03:00.0"),
+        &[("current_link_speed", "16.0 GT/s PCIe"), ("current_link_width", "4")],
+    );
     let disk = format!("{SLOT}/0000:03:00.0/nvme/nvme0/nvme0n1");
     sys.files(&format!("{SLOT}/0000:03:00.0/nvme/nvme0"), &[("transport", "pcie")]);
     sys.device(&disk, "259:0", &[&QUEUE[..], &[("device/model", "Some SSD 1TB   ")]].concat());
-    let part = sys.device(&format!("{disk}/nvme0n1p2"), "259:2", &[("partition", "2"), ("size", "1024")]);
-    let mapper = sys.device("virtual/block/dm-0", "252:0", &[("dm/name", "root"), ("dm/uuid", "CRYPT-LUKS2-0123-root")]);
+    let part =
+        sys.device(&format!("{disk}/nvme0n1p2"), "259:2", &[("partition", "2"), ("size", "1024")]);
+    let mapper = sys.device(
+        "virtual/block/dm-0",
+        "252:0",
+        &[("dm/name", "root"), ("dm/uuid", "CRYPT-LUKS2-0123-root")],
+    );
     fs::create_dir_all(mapper.join("slaves")).unwrap();
     symlink(&part, mapper.join("slaves/nvme0n1p2")).unwrap();
 
     let stack = stack_in(&sys.root(), 252, 0);
     let kinds: Vec<_> = stack.iter().map(|d| (d.name.as_str(), d.kind, d.depth)).collect();
-    assert_eq!(kinds, [("dm-0", Kind::Mapper, 0), ("nvme0n1p2", Kind::Partition, 1), ("nvme0n1", Kind::Disk, 2)]);
+    assert_eq!(
+        kinds,
+        [("dm-0", Kind::Mapper, 0), ("nvme0n1p2", Kind::Partition, 1), ("nvme0n1", Kind::Disk, 2)]
+    );
     assert_eq!(stack[0].detail.as_deref(), Some("root (crypt)"));
     assert_eq!(stack[1].size, Some(1024 * 512));
     let disk = &stack[2];
-    assert_eq!((disk.model.as_deref(), disk.scheduler.as_deref()), (Some("Some SSD 1TB"), Some("none")));
-    assert_eq!((disk.rotational, disk.nr_requests, disk.physical_block), (Some(false), Some(1023), Some(4096)));
+    assert_eq!(
+        (disk.model.as_deref(), disk.scheduler.as_deref()),
+        (Some("Some SSD 1TB"), Some("none"))
+    );
+    assert_eq!(
+        (disk.rotational, disk.nr_requests, disk.physical_block),
+        (Some(false), Some(1023), Some(4096))
+    );
     let link = disk.link.as_ref().unwrap();
     assert_eq!((link.transport, link.text.as_str()), (Transport::Pcie, "PCIe 3.0 x2"));
 }
@@ -82,9 +99,17 @@ fn raid_of_two_disks_lists_each_once() {
     fs::create_dir_all(raid.join("slaves")).unwrap();
     for (name, number) in [("sda", "8:0"), ("sdb", "8:16")] {
         let port = if name == "sda" { "ata1" } else { "ata2" };
-        let place = format!("pci0000:00/0000:00:17.0/{port}/host0/target0:0:0/0:0:0:0/block/{name}");
-        let disk = sys.device(&place, number, &[("device/vendor", "ATA"), ("device/model", "Disk"), ("queue/rotational", "1")]);
-        sys.files(&format!("pci0000:00/0000:00:17.0/{port}/link1/ata_link/link1"), &[("sata_spd", "6.0 Gbps")]);
+        let place =
+            format!("pci0000:00/0000:00:17.0/{port}/host0/target0:0:0/0:0:0:0/block/{name}");
+        let disk = sys.device(
+            &place,
+            number,
+            &[("device/vendor", "ATA"), ("device/model", "Disk"), ("queue/rotational", "1")],
+        );
+        sys.files(
+            &format!("pci0000:00/0000:00:17.0/{port}/link1/ata_link/link1"),
+            &[("sata_spd", "6.0 Gbps")],
+        );
         symlink(&disk, raid.join("slaves").join(name)).unwrap();
     }
     // A circle, which no kernel makes.
@@ -102,19 +127,31 @@ fn attachments() {
     let sys = Sysfs::new();
     sys.files("pci0/0000:00:14.0/usb2/2-1", &[("idVendor", "1234"), ("speed", "5000")]);
     sys.files("virtual/nvme-fabrics/ctl/nvme7", &[("transport", "tcp")]);
-    sys.files("pci0/0000:05:00.0", &[("current_link_speed", "16.0 GT/s PCIe"), ("current_link_width", "4")]);
+    sys.files(
+        "pci0/0000:05:00.0",
+        &[("current_link_speed", "16.0 GT/s PCIe"), ("current_link_width", "4")],
+    );
     let local = sys.files("pci0/0000:05:00.0/nvme/nvme3", &[("transport", "pcie")]);
     let subsystem = sys.files("virtual/nvme-subsystem/nvme-subsys0", &[]);
     symlink(local, subsystem.join("nvme3")).unwrap();
-    sys.files("pci0/0000:00:02.0", &[("current_link_speed", "2.5 GT/s PCIe"), ("current_link_width", "1")]);
+    sys.files(
+        "pci0/0000:00:02.0",
+        &[("current_link_speed", "2.5 GT/s PCIe"), ("current_link_width", "1")],
+    );
     for (place, want) in [
-        ("pci0/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdc", Some("USB 5000 Mbit/s")),
+        (
+            "pci0/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdc",
+            Some("USB 5000 Mbit/s"),
+        ),
         ("virtual/nvme-fabrics/ctl/nvme7/nvme7n1", Some("NVMe over tcp")),
         ("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", Some("PCIe 4.0 x4")),
         ("pci0/0000:00:02.0/virtio1/block/vda", Some("virtio")),
         ("platform/soc/mmc_host/mmc0/mmc0:0001/block/mmcblk0", Some("MMC")),
         ("platform/host2/session1/target2:0:0/2:0:0:0/block/sdd", Some("iSCSI")),
-        ("pci0/0000:01:00.0/host1/port-1:0/end_device-1:0/target1:0:0/1:0:0:0/block/sde", Some("SAS")),
+        (
+            "pci0/0000:01:00.0/host1/port-1:0/end_device-1:0/target1:0:0/1:0:0:0/block/sde",
+            Some("SAS"),
+        ),
         ("vbd-51712/block/xvda", Some("Xen")),
         ("LNXSYSTM:00/VMBUS:01/f8b3781a/host0/target0:0:0/0:0:0:0/block/sdf", Some("Hyper-V")),
         ("virtual/block/whatever", None),
@@ -130,7 +167,10 @@ fn garbage_is_left_out() {
     let odd: Vec<_> = QUEUE.iter().map(|(name, _)| (*name, "\u{fffd} -1 [")).collect();
     sys.device("virtual/block/loop0", "7:0", &odd);
     let [device] = &stack_in(&sys.root(), 7, 0)[..] else { panic!("one device") };
-    assert_eq!((device.kind, device.size, device.rotational, device.nr_requests), (Kind::Loop, None, None, None));
+    assert_eq!(
+        (device.kind, device.size, device.rotational, device.nr_requests),
+        (Kind::Loop, None, None, None)
+    );
     assert_eq!(stack_in(&sys.root(), 1, 1), []);
     sys.device("virtual/block/bad", "5:5", &[]);
     fs::write(sys.root().join("devices/virtual/block/bad/dev"), "5\n").unwrap();

@@ -34,11 +34,23 @@ fn dirty_becomes_cold_and_warm_and_cold_again() {
 
 #[test]
 fn of_what_is_cached_only_the_end_is_read() {
-    let state = |cached, method| Some(Residency { pages: 100, cached, dirty: None, writeback: None, evicted: None, method });
+    let state = |cached, method| {
+        Some(Residency { pages: 100, cached, dirty: None, writeback: None, evicted: None, method })
+    };
     let from = |state| uncached_from(state, 1000, 150);
-    assert_eq!([from(state(100, Method::Cachestat)), from(state(100, Method::Mincore))], [700, 700]);
-    assert_eq!([from(state(99, Method::Cachestat)), from(state(100, Method::Sampled)), from(None)], [0; 3]);
-    assert_eq!(uncached_from(state(100, Method::Cachestat), 1000, 600), 0, "a small file is read whole");
+    assert_eq!(
+        [from(state(100, Method::Cachestat)), from(state(100, Method::Mincore))],
+        [700, 700]
+    );
+    assert_eq!(
+        [from(state(99, Method::Cachestat)), from(state(100, Method::Sampled)), from(None)],
+        [0; 3]
+    );
+    assert_eq!(
+        uncached_from(state(100, Method::Cachestat), 1000, 600),
+        0,
+        "a small file is read whole"
+    );
 }
 
 #[test]

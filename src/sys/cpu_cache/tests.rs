@@ -28,7 +28,10 @@ fn a_flushed_file_comes_from_memory_again_and_is_as_it_was() {
 fn what_was_flushed_is_never_loaded_before_it_is_asked_for() {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&vec![7; 8 << 20]).unwrap();
-    let slower = (0..20).map(|_| flush(Some((&file, 8 << 20))).unwrap()).filter(|f| f.after >= 2.0 * f.before).count();
+    let slower = (0..20)
+        .map(|_| flush(Some((&file, 8 << 20))).unwrap())
+        .filter(|f| f.after >= 2.0 * f.before)
+        .count();
     // A CPU that learns which line of a page follows its first had most of them ready.
     assert!(slower >= 15, "{slower} of 20");
 }
@@ -39,10 +42,16 @@ fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
     for pages in [1, 2, 31, 32, 33, 100, 512, 513, 5000] {
         let start = std::ptr::without_provenance::<u8>(1 << 30);
         let sample = Sample::of(start, pages * page + 77);
-        let mut found: Vec<usize> = sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
+        let mut found: Vec<usize> =
+            sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
         assert!(!found.is_empty() && found.iter().all(|at| *at < pages), "{pages}");
-        let within: HashSet<usize> = sample.chains.iter().flatten().map(|at| at.addr() % page).collect();
-        assert!(within.iter().all(|at| (page / 8..page * 7 / 8).contains(at)) && (within.len() > 1 || pages < 3), "{pages}: {within:?}");
+        let within: HashSet<usize> =
+            sample.chains.iter().flatten().map(|at| at.addr() % page).collect();
+        assert!(
+            within.iter().all(|at| (page / 8..page * 7 / 8).contains(at))
+                && (within.len() > 1 || pages < 3),
+            "{pages}: {within:?}"
+        );
         let count = found.len();
         found.sort_unstable();
         found.dedup();
@@ -72,6 +81,9 @@ fn the_last_cache_has_a_size_that_can_be_walked() {
 #[test]
 fn a_small_machine_with_a_large_cache_keeps_most_of_its_memory() {
     assert_eq!(pushed(32 << 20, 16 << 30), 128 << 20);
-    assert_eq!((pushed(256 << 20, 16 << 30), pushed(u64::MAX, u64::MAX)), (MOST_PUSHED, MOST_PUSHED));
+    assert_eq!(
+        (pushed(256 << 20, 16 << 30), pushed(u64::MAX, u64::MAX)),
+        (MOST_PUSHED, MOST_PUSHED)
+    );
     assert_eq!((pushed(256 << 20, 400 << 20), pushed(32 << 20, 0)), (100 << 20, 1 << 20));
 }

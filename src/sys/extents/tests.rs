@@ -11,7 +11,8 @@ const MIB: u64 = 1 << 20;
 static GO: AtomicBool = AtomicBool::new(false);
 
 fn preallocate(file: &File, len: u64) -> bool {
-    // SAFETY: fallocate(2) takes numbers and touches no memory; the descriptor is open while `file` is borrowed.
+    // SAFETY: fallocate(2) takes numbers and touches no memory; the descriptor is open while `file`
+    // is borrowed.
     let done = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, len as i64) };
     if done != 0 {
         testing::skip("no fallocate here");

@@ -10,7 +10,8 @@ const LEN: usize = 8 << 20;
 fn mapped() -> (File, Mmap) {
     let file = tempfile::tempfile().unwrap();
     file.set_len(LEN as u64).unwrap();
-    // SAFETY: nobody else knows the file; it is truncated below only while its pages are read through raw pointers.
+    // SAFETY: nobody else knows the file; it is truncated below only while its pages are read
+    // through raw pointers.
     let map = unsafe { Mmap::map(&file).unwrap() };
     (file, map)
 }
@@ -83,12 +84,19 @@ fn slots_are_freed_and_the_table_is_finite() {
     let (_file, map) = mapped();
     for _ in 0..3 {
         // SAFETY: the guards are dropped before the mapping.
-        let mut guards: Vec<_> = (0..SLOTS + 1).map_while(|_| unsafe { Guard::new(map.as_ptr(), LEN, false).ok() }).collect();
+        let mut guards: Vec<_> = (0..SLOTS + 1)
+            .map_while(|_| unsafe { Guard::new(map.as_ptr(), LEN, false).ok() })
+            .collect();
         assert!(guards.len() > SLOTS / 2 && guards.len() <= SLOTS, "{}", guards.len());
         guards.truncate(1);
         assert!(!guards[0].hit());
     }
-    for (start, len) in [(map.as_ptr(), 0), (map.as_ptr().wrapping_add(1), 4096), (ptr::null(), 4096), (map.as_ptr(), usize::MAX)] {
+    for (start, len) in [
+        (map.as_ptr(), 0),
+        (map.as_ptr().wrapping_add(1), 4096),
+        (ptr::null(), 4096),
+        (map.as_ptr(), usize::MAX),
+    ] {
         // SAFETY: refused before anything is registered.
         let refused = unsafe { Guard::new(start, len, false) };
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::InvalidInput);
@@ -99,7 +107,12 @@ fn slots_are_freed_and_the_table_is_finite() {
 #[test]
 fn an_unregistered_mapping_still_dies_of_sigbus() {
     const NAME: &str = "sys::guard::tests::an_unregistered_mapping_still_dies_of_sigbus";
-    let roles = ["never installed", "another one registered", "no longer registered", "sent, default action"];
+    let roles = [
+        "never installed",
+        "another one registered",
+        "no longer registered",
+        "sent, default action",
+    ];
     let Some(role) = roles.iter().find(|role| testing::is_child(role)) else {
         for role in roles {
             let output = testing::child(NAME, role);
@@ -111,11 +124,14 @@ fn an_unregistered_mapping_still_dies_of_sigbus() {
     let (_other_file, other) = mapped();
     match *role {
         // SAFETY: `other` outlives the guard.
-        "another one registered" => std::mem::forget(unsafe { Guard::new(other.as_ptr(), LEN, false).unwrap() }),
+        "another one registered" => {
+            std::mem::forget(unsafe { Guard::new(other.as_ptr(), LEN, false).unwrap() })
+        }
         // SAFETY: the guard is gone at once, before the mapping.
         "no longer registered" => drop(unsafe { Guard::new(map.as_ptr(), LEN, false).unwrap() }),
         "sent, default action" => {
-            // SAFETY: SIG_DFL installs no handler; the one that `install` adds may run anywhere; raise(3) touches no memory.
+            // SAFETY: SIG_DFL installs no handler; the one that `install` adds may run anywhere;
+            // raise(3) touches no memory.
             unsafe {
                 libc::signal(libc::SIGBUS, libc::SIG_DFL);
                 install().unwrap();

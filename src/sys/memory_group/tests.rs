@@ -2,15 +2,22 @@
 
 use super::*;
 
-/// Said of a machine that has them mounted, with memory, and gives it on to no group: "no control groups of memory are mounted here".
+/// Said of a machine that has them mounted, with memory, and gives it on to no group: "no control
+/// groups of memory are mounted here".
 #[test]
 fn the_reason_is_the_one_that_keeps_it_from_being_made() {
-    let top = tree(&[("cgroup.controllers", "cpu memory\n"), ("cgroup.subtree_control", "cpu\n"), ("a/memory.use_hierarchy", "0\n")]);
+    let top = tree(&[
+        ("cgroup.controllers", "cpu memory\n"),
+        ("cgroup.subtree_control", "cpu\n"),
+        ("a/memory.use_hierarchy", "0\n"),
+    ]);
     let why = |mounts: &[Entry]| place("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err();
     assert!(why(&mounts("cgroup2", top.path(), "/", "")).contains("cgroup.subtree_control"));
     assert!(why(&mounts("cgroup", top.path(), "/", "memory")).contains("memory.use_hierarchy"));
     let hybrid = tree(&[("cgroup.controllers", "\n"), ("cgroup.subtree_control", "\n")]);
-    assert!(why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no control groups of memory"));
+    assert!(
+        why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no control groups of memory")
+    );
 }
 
 /// A mount of `fs` at `at` that shows `root` of it.
@@ -39,7 +46,9 @@ fn a_group_is_made_beside_the_own_one_where_memory_is_given_on() {
         ("user/cgroup.subtree_control", "cpuset memory_other\n"),
     ]);
     let v2 = mounts("cgroup2", top.path(), "/", "");
-    let of = |groups: &str, may: &dyn Fn(&Path, bool) -> bool| place(groups, &v2, may).map(|place| place.parent);
+    let of = |groups: &str, may: &dyn Fn(&Path, bool) -> bool| {
+        place(groups, &v2, may).map(|place| place.parent)
+    };
     assert_eq!(of("0::/user/app/shell\n", ALL), Ok(top.path().join("user/app")));
     // What is not handed over is passed by, and the top only counts as such at the top.
     assert_eq!(of("0::/user/app/shell\n", &|_, at_top| at_top), Ok(top.path().to_path_buf()));
@@ -64,12 +73,20 @@ fn version_1_needs_limits_that_hold_for_what_is_within() {
 
 #[test]
 fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
-    let top = tree(&[("iotui-99999999-0/.keep", ""), ("iotui-99999999-x", ""), ("other/.keep", "")]);
+    let top =
+        tree(&[("iotui-99999999-0/.keep", ""), ("iotui-99999999-x", ""), ("other/.keep", "")]);
     fs::remove_file(top.path().join("iotui-99999999-0/.keep")).unwrap();
-    let place = Place { parent: top.path().into(), limit: "memory.max", swap: Some("memory.swap.max") };
-    // A plain folder has no list of processes: it is not left behind half made, as far as a plain folder can be removed.
+    let place =
+        Place { parent: top.path().into(), limit: "memory.max", swap: Some("memory.swap.max") };
+    // A plain folder has no list of processes: it is not left behind half made, as far as a plain
+    // folder can be removed.
     assert!(make(&place, 123 << 20).unwrap_err().contains("cgroup.procs"));
-    let made = fs::read_dir(top.path()).unwrap().flatten().find(|one| one.path().join("memory.max").exists()).unwrap().path();
+    let made = fs::read_dir(top.path())
+        .unwrap()
+        .flatten()
+        .find(|one| one.path().join("memory.max").exists())
+        .unwrap()
+        .path();
     assert_eq!(fs::read_to_string(made.join("memory.max")).unwrap(), (123u64 << 20).to_string());
     assert_eq!(fs::read_to_string(made.join("memory.swap.max")).unwrap(), "0");
     assert!(!top.path().join("iotui-99999999-0").exists() && top.path().join("other").exists());

@@ -2,17 +2,44 @@ use super::*;
 use crate::sys::testing;
 
 fn mount(fs: &str, magic: u64) -> Mount {
-    Mount { fs: fs.into(), magic, source: None, mount_point: None, options: Vec::new(), read_only: false, memory_device: false }
+    Mount {
+        fs: fs.into(),
+        magic,
+        source: None,
+        mount_point: None,
+        options: Vec::new(),
+        read_only: false,
+        memory_device: false,
+    }
 }
 
 #[test]
 fn kinds() {
-    assert!(mount("tmpfs", 0).is_memory() && mount("devtmpfs", 0).is_memory() && !mount("ext4", 0).is_memory());
+    assert!(
+        mount("tmpfs", 0).is_memory()
+            && mount("devtmpfs", 0).is_memory()
+            && !mount("ext4", 0).is_memory()
+    );
     assert!(Mount { memory_device: true, ..mount("ext4", 0) }.is_memory());
-    assert!(mount("nfs4", 0).is_network() && mount("fuse.sshfs", FUSE).is_network() && !mount("xfs", 0).is_network());
-    assert!(mount("fuseblk", 0).is_fuse() && mount("fuse.sshfs", 0).is_fuse() && mount("virtiofs", FUSE).is_fuse());
+    assert!(
+        mount("nfs4", 0).is_network()
+            && mount("fuse.sshfs", FUSE).is_network()
+            && !mount("xfs", 0).is_network()
+    );
+    assert!(
+        mount("fuseblk", 0).is_fuse()
+            && mount("fuse.sshfs", 0).is_fuse()
+            && mount("virtiofs", FUSE).is_fuse()
+    );
     assert!(!mount("fusectl", 0).is_fuse());
-    for (name, want) in [("zram0", true), ("ram15", true), ("ram", false), ("sdram1", false), ("zram", false), ("vda", false)] {
+    for (name, want) in [
+        ("zram0", true),
+        ("ram15", true),
+        ("ram", false),
+        ("sdram1", false),
+        ("zram", false),
+        ("vda", false),
+    ] {
         assert_eq!(is_memory_name(name.as_bytes()), want, "{name}");
     }
     assert_eq!((name_of(0xef53), name_of(0x1234)), ("ext4".into(), "0x1234".into()));
@@ -33,14 +60,18 @@ fn the_number_wins_over_the_device_and_the_longest_path_over_shorter_ones() {
 
 #[test]
 fn files_of_this_machine() {
-    let proc = of(&File::open("/proc/self/io").or_else(|_| File::open("/proc/stat")).unwrap()).unwrap();
+    let proc =
+        of(&File::open("/proc/self/io").or_else(|_| File::open("/proc/stat")).unwrap()).unwrap();
     assert_eq!(proc.fs, "proc");
     assert_eq!(proc.mount_point.as_deref(), Some(Path::new("/proc")));
     if let Some(file) = testing::file_on_disk(1) {
         let mount = of(&file).unwrap();
         assert!(!mount.is_memory() && !mount.read_only && !mount.options.is_empty(), "{mount:?}");
         let space = space(&file).unwrap();
-        assert!(space.total >= space.free && space.free >= space.available && space.available > 0, "{space:?}");
+        assert!(
+            space.total >= space.free && space.free >= space.available && space.available > 0,
+            "{space:?}"
+        );
     }
     if let Some(file) = testing::file_in_memory() {
         assert_eq!(of(&file).unwrap().fs, "tmpfs");
@@ -50,7 +81,9 @@ fn files_of_this_machine() {
 #[test]
 fn a_block_device_is_no_file_in_memory() {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let Some(device) = devices.filter_map(|d| File::open(Path::new("/dev").join(d.file_name())).ok()).next() else {
+    let Some(device) =
+        devices.filter_map(|d| File::open(Path::new("/dev").join(d.file_name())).ok()).next()
+    else {
         return testing::skip("no readable block device");
     };
     let mount = of(&device).unwrap();

@@ -52,7 +52,8 @@ fn both_methods_see_all_and_nothing() {
     }
 }
 
-/// A sample guesses from 256 pages, and starts reads: a kernel without cachestat (before 6.5) must not be asked so for files of ours.
+/// A sample guesses from 256 pages, and starts reads: a kernel without cachestat (before 6.5) must
+/// not be asked so for files of ours.
 #[test]
 fn what_counts_is_asked_before_what_guesses() {
     let Some(file) = testing::file_on_disk(4096) else {

@@ -9,7 +9,8 @@ use super::*;
 const DEAD: u32 = 99_999_999;
 
 fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -17,7 +18,10 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_scratch_file_is_unseen_and_can_be_opened_again() {
     let dir = tempfile::tempdir().unwrap();
-    for scratch in [Scratch::create(dir.path()).unwrap(), Scratch::create_named(Folder::open(dir.path()).unwrap(), can_reopen).unwrap()] {
+    for scratch in [
+        Scratch::create(dir.path()).unwrap(),
+        Scratch::create_named(Folder::open(dir.path()).unwrap(), can_reopen).unwrap(),
+    ] {
         assert_eq!(names(dir.path()), [""; 0]);
         scratch.file().write_all_at(b"data", 0).unwrap();
         assert_eq!(fs::read(scratch.path()).unwrap(), b"data");
@@ -56,7 +60,10 @@ fn names_cannot_be_guessed_and_a_taken_one_costs_a_try() {
     assert_eq!(folder.own_file(OWNER, &number).unwrap().name, "3");
     tried.set(0);
     assert_eq!(folder.own_folder(&number).unwrap().name, "4");
-    assert_eq!(folder.own_file(OWNER, &|| "0".into()).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(
+        folder.own_file(OWNER, &|| "0".into()).unwrap_err().kind(),
+        std::io::ErrorKind::AlreadyExists
+    );
     assert_eq!(fs::read(dir.path().join("0")).unwrap(), b"planted");
 }
 

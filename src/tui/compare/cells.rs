@@ -27,7 +27,10 @@ impl<'a> Table<'a> {
     /// Titles and units.
     pub fn head(&self, look: &Look) -> [Line<'static>; 2] {
         let line = |text: fn(&Column) -> &str, role: Role| {
-            let parts = self.columns.iter().map(|(column, width)| self.cell(column, *width, text(column), look.style(role)));
+            let parts = self
+                .columns
+                .iter()
+                .map(|(column, width)| self.cell(column, *width, text(column), look.style(role)));
             Line::from_iter(std::iter::once(Span::raw(" ")).chain(parts))
         };
         [line(|column| &column.title, Role::Text), line(|column| &column.unit, Role::Dim)]
@@ -36,7 +39,10 @@ impl<'a> Table<'a> {
     fn cell(&self, column: &Column, width: usize, text: &str, style: Style) -> Span<'static> {
         let pad = " ".repeat(width.saturating_sub(pane::width(text)));
         let gap = " ".repeat(self.gap);
-        Span::styled(if column.right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") }, style)
+        Span::styled(
+            if column.right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") },
+            style,
+        )
     }
 
     /// A row; the outcome gives its colour to all that says it.
@@ -44,7 +50,13 @@ impl<'a> Table<'a> {
         let outcome = look.style(role(pair.outcome));
         let mut parts = vec![Span::raw(" ")];
         for (at, (column, width)) in self.columns.iter().enumerate() {
-            let text: String = column.cells.get(row).into_iter().flatten().map(|(_, text)| text.as_str()).collect();
+            let text: String = column
+                .cells
+                .get(row)
+                .into_iter()
+                .flatten()
+                .map(|(_, text)| text.as_str())
+                .collect();
             let own = match () {
                 () if column.rank == BAR => {
                     parts.extend(bar(look, &text, *width, outcome));
@@ -76,7 +88,9 @@ pub fn role(outcome: Outcome) -> Role {
     match outcome {
         Outcome::Faster => Role::Good,
         Outcome::Slower => Role::Misleading,
-        Outcome::Same | Outcome::Unclear | Outcome::Larger | Outcome::Smaller | Outcome::TooFew => Role::Dim,
+        Outcome::Same | Outcome::Unclear | Outcome::Larger | Outcome::Smaller | Outcome::TooFew => {
+            Role::Dim
+        }
         Outcome::Wrong | Outcome::Failed => Role::Wrong,
     }
 }
@@ -85,30 +99,54 @@ pub fn role(outcome: Outcome) -> Role {
 pub fn line(look: &Look, table: &Table, versus: &Versus, row: Row) -> Line<'static> {
     match row {
         Row::Gap => Line::default(),
-        Row::Cell { row, cell } => versus.cells.get(cell).map_or_else(Line::default, |pair| table.row(look, row, pair)),
+        Row::Cell { row, cell } => {
+            versus.cells.get(cell).map_or_else(Line::default, |pair| table.row(look, row, pair))
+        }
     }
 }
 
-/// What stands under the table: why pairs are not judged, equal reasons together; and the cells without a partner.
+/// What stands under the table: why pairs are not judged, equal reasons together; and the cells
+/// without a partner.
 pub fn below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut told: Vec<(Outcome, &str, Vec<&Pair>)> = Vec::new();
-    for pair in versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Wrong | Outcome::Failed)) {
+    for pair in
+        versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Wrong | Outcome::Failed))
+    {
         let why = pair.reason.as_deref().unwrap_or("a side has no figure");
-        match told.iter_mut().find(|(outcome, reason, _)| *outcome == pair.outcome && *reason == why) {
+        match told
+            .iter_mut()
+            .find(|(outcome, reason, _)| *outcome == pair.outcome && *reason == why)
+        {
             Some((.., having)) => having.push(pair),
             None => told.push((pair.outcome, why, vec![pair])),
         }
     }
     for (outcome, why, having) in told {
-        let more = if having.len() > 1 { format!(", and {} more", having.len() - 1) } else { String::new() };
+        let more = if having.len() > 1 {
+            format!(", and {} more", having.len() - 1)
+        } else {
+            String::new()
+        };
         let text = format!("{}{more}: {why}", having[0].cell.label());
-        lines.extend(paragraph(look, &format!(" {}: ", outcome.name()), role(outcome), &text, width));
+        lines.extend(paragraph(
+            look,
+            &format!(" {}: ", outcome.name()),
+            role(outcome),
+            &text,
+            width,
+        ));
     }
     for cell in &versus.alone {
         let why = cell.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
         let text = format!("{}{why}", cell.cell.label());
-        lines.extend(paragraph(look, &format!(" only in {}: ", cell.only_in), Role::Dim, &text, width));
+        lines.extend(paragraph(
+            look,
+            &format!(" only in {}: ", cell.only_in),
+            Role::Dim,
+            &text,
+            width,
+        ));
     }
     if !lines.is_empty() {
         lines.insert(0, Line::default());
@@ -117,12 +155,21 @@ pub fn below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
 }
 
 /// Words on lines; `mark` stands before the first, the others are indented as far.
-pub fn paragraph(look: &Look, mark: &str, role: Role, text: &str, width: usize) -> Vec<Line<'static>> {
+pub fn paragraph(
+    look: &Look,
+    mark: &str,
+    role: Role,
+    text: &str,
+    width: usize,
+) -> Vec<Line<'static>> {
     let indent = pane::width(mark);
     let parts = pane::wrap(text, width.saturating_sub(indent + 1).max(10));
     let start = |at: usize| if at == 0 { mark.to_string() } else { " ".repeat(indent) };
     let line = |(at, part): (usize, String)| {
-        Line::from(vec![Span::styled(start(at), look.style(role)), Span::styled(part, look.style(Role::Text))])
+        Line::from(vec![
+            Span::styled(start(at), look.style(role)),
+            Span::styled(part, look.style(Role::Text)),
+        ])
     };
     parts.into_iter().enumerate().map(line).collect()
 }

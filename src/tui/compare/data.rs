@@ -1,4 +1,5 @@
-//! What was compared: the sessions, the figures, and the table's columns, made off the screen's thread.
+//! What was compared: the sessions, the figures, and the table's columns, made off the screen's
+//! thread.
 
 use crate::analysis::{Comparison, Kept, Pair, Versus, compare_with};
 use crate::plan::Job;
@@ -76,7 +77,11 @@ impl Compared {
         }
         let sessions: Vec<&Session> = laid.iter().map(|shown| &shown.session).collect();
         let comparison = compare_with(&sessions, kept);
-        let sheets = comparison.iter().flat_map(|of| &of.others).map(|versus| Sheet::of(versus, look)).collect();
+        let sheets = comparison
+            .iter()
+            .flat_map(|of| &of.others)
+            .map(|versus| Sheet::of(versus, look))
+            .collect();
         Compared { asked, laid, ids, lost, comparison, sheets }
     }
 
@@ -88,7 +93,10 @@ impl Compared {
     /// Its letter.
     pub fn letter(&self, at: usize) -> &str {
         let Some(of) = &self.comparison else { return "" };
-        std::iter::once(&of.base).chain(of.others.iter().map(|other| &other.side)).nth(at).map_or("", |side| &side.letter)
+        std::iter::once(&of.base)
+            .chain(of.others.iter().map(|other| &other.side))
+            .nth(at)
+            .map_or("", |side| &side.letter)
     }
 
     pub fn versus(&self, other: usize) -> Option<(&Versus, &Sheet)> {
@@ -109,19 +117,31 @@ impl Sheet {
         let columns = |width| {
             // Without cells there are no titles either.
             let look = Look { width, ..*look };
-            let made = if pairs.is_empty() { Vec::new() } else { compared_columns(&pairs, &versus.side.letter, &look) };
+            let made = if pairs.is_empty() {
+                Vec::new()
+            } else {
+                compared_columns(&pairs, &versus.side.letter, &look)
+            };
             made.into_iter().map(sized).collect()
         };
         let cells = order.iter().enumerate().map(|(row, cell)| Row::Cell { row, cell: *cell });
-        let rows = breaks.iter().zip(cells).flat_map(|(apart, cell)| apart.then_some(Row::Gap).into_iter().chain([cell])).collect();
+        let rows = breaks
+            .iter()
+            .zip(cells)
+            .flat_map(|(apart, cell)| apart.then_some(Row::Gap).into_iter().chain([cell]))
+            .collect();
         let common = axes::constants_of(&jobs, true);
         Sheet { columns: [columns(ROOMY - 1), columns(ROOMY)], rows, common }
     }
 
-    /// The columns that a line of this width has room for, each with its width, and the space between them.
+    /// The columns that a line of this width has room for, each with its width, and the space
+    /// between them.
     pub fn fit(&self, width: usize) -> (Vec<&(Column, usize)>, usize) {
-        let total = |columns: &[&(Column, usize)], gap: usize| columns.iter().map(|(_, own)| own + gap).sum::<usize>().saturating_sub(gap);
-        let mut columns: Vec<&(Column, usize)> = self.columns[usize::from(width >= ROOMY)].iter().collect();
+        let total = |columns: &[&(Column, usize)], gap: usize| {
+            columns.iter().map(|(_, own)| own + gap).sum::<usize>().saturating_sub(gap)
+        };
+        let mut columns: Vec<&(Column, usize)> =
+            self.columns[usize::from(width >= ROOMY)].iter().collect();
         loop {
             if let Some(gap) = [2, 1].into_iter().find(|gap| total(&columns, *gap) <= width) {
                 return (columns, gap);

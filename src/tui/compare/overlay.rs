@@ -1,4 +1,5 @@
-//! Several sessions over each other: their curves in one chart, those of one way side by side in the legend.
+//! Several sessions over each other: their curves in one chart, those of one way side by side in
+//! the legend.
 
 use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
@@ -26,19 +27,33 @@ pub struct Overlay {
 
 impl Default for Overlay {
     fn default() -> Overlay {
-        Overlay { lines: Vec::new(), axis: Axis::Block, metric: Metric::default(), cursor: 0, at: None }
+        Overlay {
+            lines: Vec::new(),
+            axis: Axis::Block,
+            metric: Metric::default(),
+            cursor: 0,
+            at: None,
+        }
     }
 }
 
 impl Overlay {
-    /// The curves of these sessions, on the axis that varies in all of them together; where none has a value of the
-    /// metric, those of the first that one has: calls that move no bytes are told by their number.
+    /// The curves of these sessions, on the axis that varies in all of them together; where none
+    /// has a value of the metric, those of the first that one has: calls that move no bytes are
+    /// told by their number.
     pub fn lay(&mut self, laid: &[Shown], metric: Metric) {
-        let axis = curves::axis(laid.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)));
-        let has = |metric: &Metric| laid.iter().flat_map(|shown| &shown.results).any(|result| metric.of(result).is_some());
+        let axis = curves::axis(
+            laid.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
+        );
+        let has = |metric: &Metric| {
+            laid.iter().flat_map(|shown| &shown.results).any(|result| metric.of(result).is_some())
+        };
         let metric = [metric].iter().chain(Metric::ALL).copied().find(has).unwrap_or(metric);
         let each = |(session, shown): (usize, &Shown)| {
-            curves::whole_names(&shown.results, axis, metric).into_iter().map(move |curve| Line { session, curve }).collect::<Vec<_>>()
+            curves::whole_names(&shown.results, axis, metric)
+                .into_iter()
+                .map(move |curve| Line { session, curve })
+                .collect::<Vec<_>>()
         };
         let mut lines: Vec<Line> = laid.iter().enumerate().flat_map(each).collect();
         let mut names: Vec<String> = Vec::new();
@@ -47,7 +62,9 @@ impl Overlay {
                 names.push(line.curve.name.clone());
             }
         }
-        lines.sort_by_cached_key(|line| (names.iter().position(|name| *name == line.curve.name), line.session));
+        lines.sort_by_cached_key(|line| {
+            (names.iter().position(|name| *name == line.curve.name), line.session)
+        });
         (self.lines, self.axis, self.metric) = (lines, axis, metric);
         self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
         self.at = self.at.filter(|at| *at < self.xs().len());
@@ -55,7 +72,11 @@ impl Overlay {
 
     /// Every value of the axis at which something was measured, ascending.
     pub fn xs(&self) -> Vec<f64> {
-        let mut xs: Vec<f64> = self.lines.iter().flat_map(|line| line.curve.points.iter().map(|point| point.x)).collect();
+        let mut xs: Vec<f64> = self
+            .lines
+            .iter()
+            .flat_map(|line| line.curve.points.iter().map(|point| point.x))
+            .collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
         xs
@@ -77,7 +98,9 @@ impl Overlay {
         let mut points = line.curve.points.iter();
         match x {
             Some(x) => points.find(|point| point.x == x).map(|point| point.y),
-            None => points.map(|point| point.y).reduce(|a, b| if (a > b) == self.metric.more_is_better() { a } else { b }),
+            None => points
+                .map(|point| point.y)
+                .reduce(|a, b| if (a > b) == self.metric.more_is_better() { a } else { b }),
         }
     }
 }

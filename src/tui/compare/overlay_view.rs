@@ -13,12 +13,26 @@ use crate::tui::sessions::{chart, lit};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body: Rect, buf: &mut Buffer) {
+pub fn draw(
+    look: &Look,
+    compared: &Compared,
+    overlay: &Overlay,
+    log: bool,
+    body: Rect,
+    buf: &mut Buffer,
+) {
     let [plot, legend] = split(overlay, body);
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
     let title = format!("{} by {}", overlay.metric.title(), overlay.axis.title());
     let logarithmic = if log { "log, " } else { "" };
-    let inner = pane::frame(look, &title, &format!("{logarithmic}{} sessions", compared.laid.len()), true, plot, buf);
+    let inner = pane::frame(
+        look,
+        &title,
+        &format!("{logarithmic}{} sessions", compared.laid.len()),
+        true,
+        plot,
+        buf,
+    );
     let drawn: Vec<Drawn> = overlay
         .lines
         .iter()
@@ -31,9 +45,21 @@ pub fn draw(look: &Look, compared: &Compared, overlay: &Overlay, log: bool, body
         })
         .collect();
     if drawn.is_empty() {
-        pane::line(Line::styled(" nothing was measured in them", look.style(Role::Dim)), 0, inner, buf);
+        pane::line(
+            Line::styled(" nothing was measured in them", look.style(Role::Dim)),
+            0,
+            inner,
+            buf,
+        );
     } else {
-        chart::draw(look, Axes { along: overlay.axis, metric: overlay.metric, log }, &drawn, x, inner, buf);
+        chart::draw(
+            look,
+            Axes { along: overlay.axis, metric: overlay.metric, log },
+            &drawn,
+            x,
+            inner,
+            buf,
+        );
     }
     self::legend(look, compared, overlay, x, legend, buf);
 }
@@ -70,16 +96,29 @@ fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
     rows
 }
 
-fn legend(look: &Look, compared: &Compared, overlay: &Overlay, x: Option<f64>, area: Rect, buf: &mut Buffer) {
+fn legend(
+    look: &Look,
+    compared: &Compared,
+    overlay: &Overlay,
+    x: Option<f64>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let peak = if overlay.metric.more_is_better() { "peak" } else { "least" };
     let right = x.map_or(peak.into(), |x| format!("at {}", overlay.axis.show(x as u64)));
     let inner = pane::frame(look, "Curves", &right, false, area, buf);
     let rows = legend_rows(overlay);
-    let here = rows.iter().position(|row| matches!(row, Entry::Line(at) if *at == overlay.cursor)).unwrap_or(0);
+    let here = rows
+        .iter()
+        .position(|row| matches!(row, Entry::Line(at) if *at == overlay.cursor))
+        .unwrap_or(0);
     let first = pane::first_row(here, rows.len(), usize::from(inner.height));
     for (row, entry) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
         let line = match entry {
-            Entry::Curve(name) => Line::styled(format!(" {}", pane::fit(name, inner.width.into())), look.style(Role::Title)),
+            Entry::Curve(name) => Line::styled(
+                format!(" {}", pane::fit(name, inner.width.into())),
+                look.style(Role::Title),
+            ),
             Entry::Line(at) => one(look, compared, overlay, *at, x, usize::from(inner.width)),
         };
         if first + row == here && matches!(entry, Entry::Line(_)) {
@@ -98,17 +137,32 @@ fn legend(look: &Look, compared: &Compared, overlay: &Overlay, x: Option<f64>, a
 /// What the arrows do here, at the bottom of the legend.
 fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
     let table = key_of(Action::Table, Screen::Compare);
-    let keys = [(look.glyph("↑↓", "k j"), "curve"), (look.glyph("←→", "h l"), "read out"), (table, "cells")];
+    let keys = [
+        (look.glyph("↑↓", "k j"), "curve"),
+        (look.glyph("←→", "h l"), "read out"),
+        (table, "cells"),
+    ];
     let parts = keys.iter().flat_map(|(key, what)| {
-        [Span::styled(format!(" {key} "), look.style(Role::Key)), Span::styled(format!("{what} "), look.style(Role::Dim))]
+        [
+            Span::styled(format!(" {key} "), look.style(Role::Key)),
+            Span::styled(format!("{what} "), look.style(Role::Dim)),
+        ]
     });
     pane::line(Line::from_iter(parts), area.height - 1, area, buf);
 }
 
 /// Marker, session, value.
-fn one(look: &Look, compared: &Compared, overlay: &Overlay, at: usize, x: Option<f64>, width: usize) -> Line<'static> {
+fn one(
+    look: &Look,
+    compared: &Compared,
+    overlay: &Overlay,
+    at: usize,
+    x: Option<f64>,
+    width: usize,
+) -> Line<'static> {
     let line = &overlay.lines[at];
-    let value = overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value, look.unit));
+    let value =
+        overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value, look.unit));
     let room = width.saturating_sub(8 + pane::width(&value));
     let name = pane::fit(compared.name(line.session), room);
     let pad = " ".repeat(room.saturating_sub(pane::width(&name)));

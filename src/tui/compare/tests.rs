@@ -12,7 +12,11 @@ use crate::tui::testing::{self, Stage};
 use crate::tui::theme::{Colours, Glyphs};
 
 /// The usual session under another id and name, each of its trials changed.
-fn changed(id: &str, name: &str, change: impl Fn(&mut crate::record::Trial, &crate::plan::Job)) -> Session {
+fn changed(
+    id: &str,
+    name: &str,
+    change: impl Fn(&mut crate::record::Trial, &crate::plan::Job),
+) -> Session {
     let mut session = Session { id: id.into(), name: name.into(), ..testing::session() };
     for trial in &mut session.trials {
         let job = session.plan.cells[trial.cell as usize].clone();
@@ -21,10 +25,13 @@ fn changed(id: &str, name: &str, change: impl Fn(&mut crate::record::Trial, &cra
     session
 }
 
-/// `before`; `after` with mmap twice as fast on another kernel; `later` as before, with a cell that only it has.
+/// `before`; `after` with mmap twice as fast on another kernel; `later` as before, with a cell that
+/// only it has.
 fn three() -> [Session; 3] {
     let before = changed("a", "before", |_, _| {});
-    let mut after = changed("b", "after", |trial, job| trial.nanos /= if job.backend.id == "mmap" { 2 } else { 1 });
+    let mut after = changed("b", "after", |trial, job| {
+        trial.nanos /= if job.backend.id == "mmap" { 2 } else { 1 }
+    });
     (after.host.kernel, after.host.name) = ("6.19.1".into(), "lab-7".into());
     after.created = "2026-11-22T08:00:00Z".into();
     let mut later = changed("c", "later", |_, _| {});
@@ -34,7 +41,11 @@ fn three() -> [Session; 3] {
 
 fn compared(sessions: &[Session], ascii: bool) -> Compared {
     let loaded = |session: &Session| (session.id.clone(), Ok(Shown::of(session.clone(), None)));
-    Compared::of(sessions.iter().map(loaded).collect(), &Kept::default(), &Look { ascii, ..Look::default() })
+    Compared::of(
+        sessions.iter().map(loaded).collect(),
+        &Kept::default(),
+        &Look { ascii, ..Look::default() },
+    )
 }
 
 /// On Compare, with these sessions.
@@ -59,8 +70,15 @@ fn what_differs_stands_first_then_the_sum_then_the_cells() {
     let stage = stage(&three());
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let picture = stage.picture(columns, rows);
-        let at = |text: &str| picture.find(text).unwrap_or_else(|| panic!("{text} at {columns}x{rows}:\n{picture}"));
-        assert!(at("before") < at("What differs") && at("What differs") < at("Sum") && at("Sum") < at("Cells"), "{picture}");
+        let at = |text: &str| {
+            picture.find(text).unwrap_or_else(|| panic!("{text} at {columns}x{rows}:\n{picture}"))
+        };
+        assert!(
+            at("before") < at("What differs")
+                && at("What differs") < at("Sum")
+                && at("Sum") < at("Cells"),
+            "{picture}"
+        );
         assert!(at("kernel") < at("B against A: "), "{picture}");
     }
     let picture = stage.picture(120, 40);
@@ -80,13 +98,19 @@ fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
     assert_eq!(stage.keys("B").take(), [], "one at a time");
     let [before, after, later] = three();
     // One that was asked for before is late.
-    stage.tell(Msg::Compared(Box::new(compared(&[before.clone(), after.clone(), later.clone()], false))));
+    stage.tell(Msg::Compared(Box::new(compared(
+        &[before.clone(), after.clone(), later.clone()],
+        false,
+    ))));
     assert!(compare(&stage).awaited());
     stage.tell(Msg::Compared(Box::new(compared(&[later, before, after], false))));
     assert!(!compare(&stage).awaited());
     let picture = stage.picture(120, 40);
     let heads: Vec<&str> = picture.lines().filter(|line| line.contains(" UTC")).collect();
-    assert!(heads[0].contains("A") && heads[0].contains("later") && heads[1].contains("before"), "{picture}");
+    assert!(
+        heads[0].contains("A") && heads[0].contains("later") && heads[1].contains("before"),
+        "{picture}"
+    );
 }
 
 #[test]
@@ -94,15 +118,33 @@ fn words_and_curves_are_a_key_away_and_back() {
     let mut stage = stage(&three());
     stage.keys("l< >");
     let words = stage.picture(120, 40);
-    assert!(words.contains("In words") && words.contains("only in A: ") && words.contains("only in C: "), "{words}");
+    assert!(
+        words.contains("In words")
+            && words.contains("only in A: ")
+            && words.contains("only in C: "),
+        "{words}"
+    );
     stage.keys("v");
     let chart = stage.picture(120, 40);
-    assert!(chart.contains("Throughput by block size") && chart.contains("before") && chart.contains("later"), "{chart}");
-    let lines: Vec<_> = compare(&stage).overlay.lines.iter().map(|line| (line.session, line.curve.name.as_str())).collect();
+    assert!(
+        chart.contains("Throughput by block size")
+            && chart.contains("before")
+            && chart.contains("later"),
+        "{chart}"
+    );
+    let lines: Vec<_> = compare(&stage)
+        .overlay
+        .lines
+        .iter()
+        .map(|line| (line.session, line.curve.name.as_str()))
+        .collect();
     assert_eq!(lines[..3], [(0, "read cold"), (1, "read cold"), (2, "read cold")]);
     // Metrics and the logarithmic axis as on Results, the read-out by arrows.
     stage.keys("i");
-    assert!(stage.picture(120, 40).contains("Latency, median to 99th percentile by block size") && compare(&stage).log());
+    assert!(
+        stage.picture(120, 40).contains("Latency, median to 99th percentile by block size")
+            && compare(&stage).log()
+    );
     stage.keys("bL");
     assert!(compare(&stage).log() && stage.picture(120, 40).contains("log, 3 sessions"));
     stage.keys("<right><right>");
@@ -137,17 +179,32 @@ fn it_is_copied_whole_and_exported_by_a_form() {
     let mut stage = stage(&three());
     let copied = stage.keys("y").take();
     let [Effect::Copy(text)] = &copied[..] else { panic!("{copied:?}") };
-    assert!(text.contains("What differs between A and B:") && text.contains("C against A") && text.contains("only in C"), "{text}");
+    assert!(
+        text.contains("What differs between A and B:")
+            && text.contains("C against A")
+            && text.contains("only in C"),
+        "{text}"
+    );
     stage.keys("e");
     let picture = stage.picture(80, 24);
-    assert!(picture.contains("Export after against before") && picture.contains("after-against-before.txt"), "{picture}");
+    assert!(
+        picture.contains("Export after against before")
+            && picture.contains("after-against-before.txt"),
+        "{picture}"
+    );
     for format in crate::report::COMPARISONS {
         assert!(picture.contains(format.about), "{picture}");
     }
     stage.keys("j<enter>");
     let Some(Effect::Export(export)) = stage.take().pop() else { panic!() };
-    assert_eq!((export.format, export.path.as_str(), export.replace), ("json", "after-against-before.json", false));
-    assert_eq!(export.what, crate::tui::export::What::Compared(vec!["a".into(), "b".into(), "c".into()]));
+    assert_eq!(
+        (export.format, export.path.as_str(), export.replace),
+        ("json", "after-against-before.json", false)
+    );
+    assert_eq!(
+        export.what,
+        crate::tui::export::What::Compared(vec!["a".into(), "b".into(), "c".into()])
+    );
 }
 
 #[test]
@@ -158,14 +215,28 @@ fn sessions_that_cannot_be_loaded_are_told() {
     assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
     let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
     let [a, b] = [before, after].map(|session| (session.id.clone(), Ok(Shown::of(session, None))));
-    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone.clone(), a.clone(), b], &Kept::default(), &Look::default()))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(
+        vec![gone.clone(), a.clone(), b],
+        &Kept::default(),
+        &Look::default(),
+    ))));
     let picture = stage.picture(80, 24);
-    assert!(picture.contains("gone: no session 'gone'") && picture.contains("B against A"), "{picture}");
+    assert!(
+        picture.contains("gone: no session 'gone'") && picture.contains("B against A"),
+        "{picture}"
+    );
     super::begin(&mut stage.model, vec!["gone".into(), "a".into()]);
     stage.take();
-    stage.tell(Msg::Compared(Box::new(Compared::of(vec![gone, a], &Kept::default(), &Look::default()))));
+    stage.tell(Msg::Compared(Box::new(Compared::of(
+        vec![gone, a],
+        &Kept::default(),
+        &Look::default(),
+    ))));
     let picture = stage.picture(80, 24);
-    assert!(picture.contains("There is nothing to compare") && picture.contains("no session 'gone'"), "{picture}");
+    assert!(
+        picture.contains("There is nothing to compare") && picture.contains("no session 'gone'"),
+        "{picture}"
+    );
     assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);
     assert!(stage.model.popups.is_empty());
     assert_eq!(stage.keys("<esc>").take(), [Effect::Sessions]);
@@ -179,21 +250,32 @@ fn ascii_and_no_colour_are_kept_to() {
     let sessions = three();
     let ids = sessions.iter().map(|session| session.id.clone()).collect();
     super::begin(&mut stage.model, ids);
-    assert!(matches!(&stage.take()[..], [] | [Effect::Compare { look: Look { ascii: true, .. }, .. }]));
+    assert!(matches!(
+        &stage.take()[..],
+        [] | [Effect::Compare { look: Look { ascii: true, .. }, .. }]
+    ));
     stage.tell(Msg::Compared(Box::new(compared(&sessions, true))));
     for keys in ["", "< >", "v", "ve"] {
         stage.keys(keys);
         // A question mark stands for what such a terminal cannot show; the key of the help is none.
         for cell in &stage.drawn(120, 40).content()[..120 * 39] {
-            assert!(cell.symbol().is_ascii() && cell.symbol() != "?", "{keys}: {:?}", cell.symbol());
-            assert_eq!((cell.fg, cell.bg), (ratatui::style::Color::Reset, ratatui::style::Color::Reset));
+            assert!(
+                cell.symbol().is_ascii() && cell.symbol() != "?",
+                "{keys}: {:?}",
+                cell.symbol()
+            );
+            assert_eq!(
+                (cell.fg, cell.bg),
+                (ratatui::style::Color::Reset, ratatui::style::Color::Reset)
+            );
         }
     }
 }
 
 #[test]
 fn eight_sessions_of_many_cells_fit_every_size() {
-    let many: Vec<Session> = (0..8).map(|n| changed(&format!("s{n}"), &"long name ".repeat(n), |_, _| {})).collect();
+    let many: Vec<Session> =
+        (0..8).map(|n| changed(&format!("s{n}"), &"long name ".repeat(n), |_, _| {})).collect();
     let mut stage = stage(&many);
     for keys in ["", "< >", "v"] {
         stage.keys(keys);
@@ -213,7 +295,10 @@ fn what_it_looks_like() {
         let mut stage = stage(&three());
         stage.keys(keys);
         for (columns, rows) in [(80, 24), (120, 40), (40, 12), (20, 5)] {
-            insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), stage.snapshot(columns, rows));
+            insta::assert_snapshot!(
+                format!("{name}_{columns}x{rows}"),
+                stage.snapshot(columns, rows)
+            );
         }
     }
     let mut stage = Stage::new();

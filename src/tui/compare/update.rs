@@ -14,7 +14,8 @@ use crate::tui::view as screen;
 /// Holds sessions against the first of them.
 pub fn begin(model: &mut Model, asked: Vec<String>) -> Vec<Effect> {
     let metric = model.compare.overlay.metric;
-    model.compare = Compare { asked, turned: std::mem::take(&mut model.compare.turned), ..Compare::default() };
+    model.compare =
+        Compare { asked, turned: std::mem::take(&mut model.compare.turned), ..Compare::default() };
     model.compare.overlay.metric = metric;
     model.screen = Screen::Compare;
     ask(model)
@@ -47,9 +48,14 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Table => turn(compare, View::Chart),
         Action::Toggle => turn(compare, View::Words),
         Action::Baseline => return rebase(model),
-        Action::Copy => return copied(got, &model.look.report()).map(Effect::Copy).into_iter().collect(),
+        Action::Copy => {
+            return copied(got, &model.look.report()).map(Effect::Copy).into_iter().collect();
+        }
         Action::Export => {
-            let form = Form::comparison(got.asked.clone(), &format!("{} against {}", got.name(compare.other + 1), got.name(0)));
+            let form = Form::comparison(
+                got.asked.clone(),
+                &format!("{} against {}", got.name(compare.other + 1), got.name(0)),
+            );
             model.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Enter => return opened(compare).map(Effect::Open).into_iter().collect(),
@@ -80,7 +86,9 @@ fn rebase(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let next = compare.got.as_ref().and_then(|got| got.ids.get(compare.other + 1)).cloned();
-    let Some(at) = next.and_then(|id| compare.asked.iter().position(|own| *own == id)) else { return Vec::new() };
+    let Some(at) = next.and_then(|id| compare.asked.iter().position(|own| *own == id)) else {
+        return Vec::new();
+    };
     let base = compare.asked.remove(at);
     compare.asked.insert(0, base);
     compare.other = 0;
@@ -153,7 +161,9 @@ pub fn offered(compare: &Compare, action: Action) -> bool {
     match action {
         Action::LogAxis => chart && others > 0,
         Action::Toggle => !chart && others > 0,
-        Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => others > 0,
+        Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => {
+            others > 0
+        }
         action if metric_of(action).is_some() => chart && others > 0,
         _ => true,
     }

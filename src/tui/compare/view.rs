@@ -18,7 +18,9 @@ pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
     let (look, compare) = (&model.look, &model.compare);
     match (&compare.got, compare.view) {
         (None, _) => waiting(look, compare, body, buf),
-        (Some(got), View::Chart) if got.others() > 0 => overlay_view::draw(look, got, &compare.overlay, compare.log(), body, buf),
+        (Some(got), View::Chart) if got.others() > 0 => {
+            overlay_view::draw(look, got, &compare.overlay, compare.log(), body, buf)
+        }
         (Some(got), view) => page(look, compare, got, view, body, buf),
     }
 }
@@ -49,12 +51,21 @@ fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: 
     let heads = heads(look, got, compare.other, width, usize::from(inner.height / 4).max(2));
     if compare.view == View::Words {
         let above = heads.len() as u16 + 1;
-        return Parts { heads, differences: (Vec::new(), 0), sum: Vec::new(), list: below(inner, above) };
+        return Parts {
+            heads,
+            differences: (Vec::new(), 0),
+            sum: Vec::new(),
+            list: below(inner, above),
+        };
     }
     let all = versus.differences.len();
     let most = usize::from(inner.height / 5).max(2);
-    let differences: Vec<Line> =
-        versus.differences.iter().take(most).map(|one| difference(look, one, &versus.differences, width)).collect();
+    let differences: Vec<Line> = versus
+        .differences
+        .iter()
+        .take(most)
+        .map(|one| difference(look, one, &versus.differences, width))
+        .collect();
     let mut sum = pane::wrap(&versus.said(), width.saturating_sub(2));
     let room = usize::from(inner.height / 6).max(2);
     if sum.len() > room {
@@ -63,7 +74,10 @@ fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: 
             *last = pane::fit(&format!("{last} ..."), width.saturating_sub(2));
         }
     }
-    let sum: Vec<Line> = sum.into_iter().map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))).collect();
+    let sum: Vec<Line> = sum
+        .into_iter()
+        .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title)))
+        .collect();
     // A line above each part.
     let above = heads.len() + 1 + differences.len().max(1) + 1 + sum.len() + 1;
     Parts { heads, differences: (differences, all), sum, list: below(inner, above as u16 + HEAD) }
@@ -91,7 +105,9 @@ pub fn extent(model: &Model, body: Rect) -> (usize, usize) {
 
 fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Compare", &state(look, compare, got), true, body, buf);
-    let Some((versus, sheet)) = got.versus(compare.other) else { return lost(look, got, inner, buf) };
+    let Some((versus, sheet)) = got.versus(compare.other) else {
+        return lost(look, got, inner, buf);
+    };
     let parts = parts(look, compare, got, versus, body);
     let mut at = inner.y;
     put(&parts.heads, &mut at, inner, buf);
@@ -104,10 +120,15 @@ fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, 
         return pane::scrollbar(look, first, lines.len(), parts.list, buf);
     }
     let (shown, all) = (parts.differences.0.len(), parts.differences.1);
-    let more = if all > shown { format!("{shown} of {all}, {} shows all", key_of(Action::Toggle, Screen::Compare)) } else { String::new() };
+    let more = if all > shown {
+        format!("{shown} of {all}, {} shows all", key_of(Action::Toggle, Screen::Compare))
+    } else {
+        String::new()
+    };
     divide(look, "What differs", &more, &mut at, inner, buf);
     if all == 0 {
-        let text = " nothing but the figures: settings, host, kernel, file and warnings are the same";
+        let text =
+            " nothing but the figures: settings, host, kernel, file and warnings are the same";
         put(&[Line::styled(pane::fit(text, width), look.style(Role::Dim))], &mut at, inner, buf);
     }
     put(&parts.differences.0, &mut at, inner, buf);
@@ -117,7 +138,15 @@ fn page(look: &Look, compare: &Compare, got: &Compared, view: View, body: Rect, 
     table(look, (versus, sheet), compare.scroll, &mut at, parts.list, inner, buf);
 }
 
-fn table(look: &Look, (versus, sheet): (&Versus, &Sheet), scroll: usize, at: &mut u16, list: Rect, inner: Rect, buf: &mut Buffer) {
+fn table(
+    look: &Look,
+    (versus, sheet): (&Versus, &Sheet),
+    scroll: usize,
+    at: &mut u16,
+    list: Rect,
+    inner: Rect,
+    buf: &mut Buffer,
+) {
     let width = usize::from(inner.width);
     let table = Table::of(sheet, width.saturating_sub(2));
     if !sheet.rows.is_empty() {
@@ -153,7 +182,14 @@ fn divide(look: &Look, title: &str, right: &str, at: &mut u16, inner: Rect, buf:
         pane::words(look, title, Role::Title, row, 1, buf);
         let room = usize::from(row.width).saturating_sub(pane::width(title) + 8);
         let right = pane::fit(right, room);
-        pane::words(look, &right, Role::Dim, row, row.width.saturating_sub(pane::width(&right) as u16 + 3), buf);
+        pane::words(
+            look,
+            &right,
+            Role::Dim,
+            row,
+            row.width.saturating_sub(pane::width(&right) as u16 + 3),
+            buf,
+        );
         *at += 1;
     }
 }
@@ -182,13 +218,24 @@ fn lost(look: &Look, got: &Compared, inner: Rect, buf: &mut Buffer) {
 }
 
 fn lost_lines(look: &Look, got: &Compared, width: usize) -> Vec<Line<'static>> {
-    got.lost.iter().flat_map(|(id, why)| paragraph(look, &format!(" {id}: "), Role::Wrong, why, width)).collect()
+    got.lost
+        .iter()
+        .flat_map(|(id, why)| paragraph(look, &format!(" {id}: "), Role::Wrong, why, width))
+        .collect()
 }
 
 /// A line per session: the two that are compared first of all, then as many as there is room for.
-fn heads(look: &Look, got: &Compared, other: usize, width: usize, most: usize) -> Vec<Line<'static>> {
+fn heads(
+    look: &Look,
+    got: &Compared,
+    other: usize,
+    width: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
     let Some(comparison) = &got.comparison else { return Vec::new() };
-    let sides: Vec<&Side> = std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side)).collect();
+    let sides: Vec<&Side> = std::iter::once(&comparison.base)
+        .chain(comparison.others.iter().map(|other| &other.side))
+        .collect();
     let names: Vec<&str> = (0..sides.len()).map(|at| got.name(at)).collect();
     let wide = names.iter().map(|name| pane::width(name)).max().unwrap_or(0).min(width / 3);
     let hosts = sides.iter().map(|side| pane::width(&side.host)).max().unwrap_or(0).min(width / 5);
@@ -197,7 +244,9 @@ fn heads(look: &Look, got: &Compared, other: usize, width: usize, most: usize) -
         let name = pane::fit(names[at], wide);
         let time = format!("{} UTC", when(&side.created));
         let host = pane::fit(&side.host, hosts);
-        let head = [pane::width(&side.letter) + 4, wide + 2, pane::width(&time) + 2, hosts + 2].iter().sum::<usize>();
+        let head = [pane::width(&side.letter) + 4, wide + 2, pane::width(&time) + 2, hosts + 2]
+            .iter()
+            .sum::<usize>();
         let target = pane::fit_front(&side.target, width.saturating_sub(head + 1));
         let dim = look.style(Role::Dim);
         Line::from(vec![
@@ -228,11 +277,16 @@ fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -
     let (base, other) = (pane::width(&one.base), pane::width(&one.other));
     // Who needs less than a half leaves the rest to the other.
     let left = base.min((room / 2).max(room.saturating_sub(other)));
-    let cut = |text: &str, most: usize| if text.contains('/') { pane::fit_front(text, most) } else { pane::fit(text, most) };
+    let cut = |text: &str, most: usize| {
+        if text.contains('/') { pane::fit_front(text, most) } else { pane::fit(text, most) }
+    };
     let what = pane::fit(&one.what, wide);
     Line::from(vec![
         Span::styled(format!(" {:<ABOUT$}  ", one.about), look.style(Role::Dim)),
-        Span::styled(format!("{what}{}  ", " ".repeat(wide.saturating_sub(pane::width(&what)))), look.style(Role::Text)),
+        Span::styled(
+            format!("{what}{}  ", " ".repeat(wide.saturating_sub(pane::width(&what)))),
+            look.style(Role::Text),
+        ),
         Span::styled(cut(&one.base, left), look.style(Role::Number)),
         Span::styled(arrow.to_string(), look.style(Role::Dim)),
         Span::styled(cut(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
@@ -247,7 +301,8 @@ fn named(all: &[Difference], width: usize) -> usize {
     all.iter().map(|one| pane::width(&one.what)).max().unwrap_or(0).min(width / 3)
 }
 
-/// All that is said in words: every difference, the sum, why cells are not judged and which have no partner.
+/// All that is said in words: every difference, the sum, why cells are not judged and which have no
+/// partner.
 fn words(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for one in &versus.differences {

@@ -15,7 +15,9 @@ fn stage() -> Stage {
 }
 
 fn form(stage: &Stage) -> &Form {
-    let Some(Popup::Export(form)) = stage.model.popups.last() else { panic!("{:?}", stage.model.popups) };
+    let Some(Popup::Export(form)) = stage.model.popups.last() else {
+        panic!("{:?}", stage.model.popups)
+    };
     form
 }
 
@@ -36,7 +38,11 @@ fn every_format_is_offered_and_the_name_has_its_extension() {
     for (at, format) in FORMATS.iter().enumerate() {
         assert_eq!(form(&stage).cursor, at);
         assert_eq!(form(&stage).path.value(), format!("first.{}", format.extension));
-        assert!(stage.picture(100, 30).contains(format.about.get(..30).unwrap_or(format.about)), "{}", stage.picture(100, 30));
+        assert!(
+            stage.picture(100, 30).contains(format.about.get(..30).unwrap_or(format.about)),
+            "{}",
+            stage.picture(100, 30)
+        );
         stage.keys("<enter>");
         let export = asked(&mut stage);
         assert_eq!((export.format, export.replace, export.anonymous), (format.id, false, false));
@@ -71,8 +77,12 @@ fn what_became_of_it_is_said() {
     let mut stage = stage();
     stage.keys("<enter>");
     let number = asked(&mut stage).number;
-    stage.tell(Msg::Exported { number, result: Outcome::Failed("cannot write x: no space".into()) });
-    assert_eq!((form(&stage).error.as_deref(), form(&stage).writing), (Some("cannot write x: no space"), false));
+    stage
+        .tell(Msg::Exported { number, result: Outcome::Failed("cannot write x: no space".into()) });
+    assert_eq!(
+        (form(&stage).error.as_deref(), form(&stage).writing),
+        (Some("cannot write x: no space"), false)
+    );
     assert!(toast(&stage).contains("not written: cannot write x"));
     stage.keys("<enter>");
     let number = asked(&mut stage).number;
@@ -85,12 +95,20 @@ fn what_became_of_it_is_said() {
 
 #[test]
 fn over_a_file_it_asks_first() {
-    let over = || Outcome::Exists(Box::new(ExportOver { path: PathBuf::from("/w/first.txt"), detail: "3 KiB are lost".into() }));
+    let over = || {
+        Outcome::Exists(Box::new(ExportOver {
+            path: PathBuf::from("/w/first.txt"),
+            detail: "3 KiB are lost".into(),
+        }))
+    };
     let mut stage = stage();
     stage.keys("<enter>");
     let first = asked(&mut stage);
     stage.tell(Msg::Exported { number: first.number, result: over() });
-    assert!(stage.picture(80, 24).contains("Overwrite first.txt?") && stage.picture(80, 24).contains("3 KiB are lost"));
+    assert!(
+        stage.picture(80, 24).contains("Overwrite first.txt?")
+            && stage.picture(80, 24).contains("3 KiB are lost")
+    );
     assert_eq!(stage.keys("n").take(), []);
     assert!(!form(&stage).writing, "another name can be given");
     stage.keys("<enter>");
@@ -99,7 +117,10 @@ fn over_a_file_it_asks_first() {
     stage.keys("y");
     let replacing = asked(&mut stage);
     assert_eq!(replacing, Export { replace: true, ..again });
-    stage.tell(Msg::Exported { number: replacing.number, result: Outcome::Written("/w/first.txt".into()) });
+    stage.tell(Msg::Exported {
+        number: replacing.number,
+        result: Outcome::Written("/w/first.txt".into()),
+    });
     assert!(stage.model.popups.is_empty());
     // Without the form there is nobody to ask.
     stage.tell(Msg::Exported { number: replacing.number, result: over() });

@@ -20,7 +20,9 @@ struct Node {
 
 fn nodes(target: &TargetFacts) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
-    let mut push = |depth, name: &str, what: String| nodes.push(Node { depth, name: name.into(), what, more: Vec::new() });
+    let mut push = |depth, name: &str, what: String| {
+        nodes.push(Node { depth, name: name.into(), what, more: Vec::new() })
+    };
     let name = target.path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&target.path);
     let mut depth = 0;
     match target.kind {
@@ -32,7 +34,10 @@ fn nodes(target: &TargetFacts) -> Vec<Node> {
     if target.kind != TargetKind::Device {
         depth += 1;
         if !target.fs.is_empty() {
-            let at = target.mount_point.as_ref().map_or(String::new(), |at| format!(", mounted at {at}"));
+            let at = target
+                .mount_point
+                .as_ref()
+                .map_or(String::new(), |at| format!(", mounted at {at}"));
             push(depth, &target.fs, format!("file system{at}"));
             depth += 1;
         }
@@ -42,7 +47,9 @@ fn nodes(target: &TargetFacts) -> Vec<Node> {
         match () {
             () if target.memory => push(depth, "memory", "no disk is below".into()),
             () if target.network => push(depth, "another machine", source),
-            () if target.fuse => push(depth, "a program", "it serves the file system (FUSE)".into()),
+            () if target.fuse => {
+                push(depth, "a program", "it serves the file system (FUSE)".into())
+            }
             () => push(depth, "?", "the system does not tell what is below".into()),
         }
     }
@@ -96,13 +103,24 @@ pub fn lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'stati
             Span::styled(look.glyph("● ", "o "), look.style(Role::Key)),
             Span::styled(format!("{name}  "), look.style(Role::Title)),
         ];
-        spans.extend(figures(look, &pane::fit(&node.what, room.saturating_sub(pane::width(&name))), Role::Text));
+        spans.extend(figures(
+            look,
+            &pane::fit(&node.what, room.saturating_sub(pane::width(&name))),
+            Role::Text,
+        ));
         lines.push(Line::from(spans));
         let below = (at + 1..nodes.len()).any(|other| parent(&nodes, other) == Some(at));
-        let trunk = format!(" {}{}", left(look, &nodes, at), if below { look.glyph("│ ", "| ") } else { "  " });
+        let trunk = format!(
+            " {}{}",
+            left(look, &nodes, at),
+            if below { look.glyph("│ ", "| ") } else { "  " }
+        );
         for more in &node.more {
             for part in pane::wrap(more, width.saturating_sub(pane::width(&trunk))) {
-                lines.push(Line::from(vec![Span::styled(trunk.clone(), border), Span::styled(part, look.style(Role::Dim))]));
+                lines.push(Line::from(vec![
+                    Span::styled(trunk.clone(), border),
+                    Span::styled(part, look.style(Role::Dim)),
+                ]));
             }
         }
         if below && node.more.is_empty() {

@@ -10,7 +10,10 @@ use crate::tui::view::pane;
 /// Columns before a value.
 const LABEL: usize = 15;
 
-const UNITS: &[&str] = &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "KiB/s", "MiB/s", "GiB/s", "ns", "GHz", "%", "CPUs", "GT/s"];
+const UNITS: &[&str] = &[
+    "B", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "KiB/s", "MiB/s", "GiB/s", "ns", "GHz", "%",
+    "CPUs", "GT/s",
+];
 
 pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
@@ -32,10 +35,12 @@ pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
 fn row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec<Line<'static>>) {
     let room = width.saturating_sub(LABEL);
     // A path keeps the name of its file.
-    let parts = if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
+    let parts =
+        if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
     for (at, part) in parts.into_iter().enumerate() {
         let label = if at == 0 { label } else { "" };
-        let mut spans = vec![Span::styled(format!(" {label:<pad$}", pad = LABEL - 1), look.style(Role::Dim))];
+        let mut spans =
+            vec![Span::styled(format!(" {label:<pad$}", pad = LABEL - 1), look.style(Role::Dim))];
         spans.extend(figures(look, &part, Role::Text));
         lines.push(Line::from(spans));
     }
@@ -52,9 +57,14 @@ fn table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Vec<Lin
                 Align::Left => Role::Text,
             };
             let pad = " ".repeat(width.saturating_sub(pane::width(cell)));
-            let (before, after) = if *align == Align::Right { (pad.as_str(), "") } else { ("", pad.as_str()) };
+            let (before, after) =
+                if *align == Align::Right { (pad.as_str(), "") } else { ("", pad.as_str()) };
             spans.push(Span::raw(before.to_string()));
-            spans.extend(if at == 0 { vec![Span::styled(cell.clone(), look.style(role))] } else { figures(look, cell, role) });
+            spans.extend(if at == 0 {
+                vec![Span::styled(cell.clone(), look.style(role))]
+            } else {
+                figures(look, cell, role)
+            });
             spans.push(Span::raw(format!("{after}  ")));
         }
         lines.push(Line::from(spans));

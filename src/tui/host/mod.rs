@@ -1,6 +1,7 @@
 //! Host: what this machine and this target are, and what the doctor finds.
 //!
-//! [`parts`] is what is said and where, [`facts`] rows and tables as lines, [`diagram`] the way from the file down to the disk.
+//! [`parts`] is what is said and where, [`facts`] rows and tables as lines, [`diagram`] the way
+//! from the file down to the disk.
 
 mod diagram;
 mod facts;
@@ -62,8 +63,12 @@ fn scrolled(part: &Part, at: usize, action: Action) -> usize {
         Action::Top => 0,
         Action::Bottom => part.last(),
         // All in one pane: from part to part.
-        Action::NextPane | Action::Right => part.starts.iter().copied().find(|start| *start > at && at < part.last()).unwrap_or(0),
-        Action::PreviousPane | Action::Left => part.starts.iter().copied().rfind(|start| *start < at).unwrap_or(part.last()),
+        Action::NextPane | Action::Right => {
+            part.starts.iter().copied().find(|start| *start > at && at < part.last()).unwrap_or(0)
+        }
+        Action::PreviousPane | Action::Left => {
+            part.starts.iter().copied().rfind(|start| *start < at).unwrap_or(part.last())
+        }
         _ => at,
     };
     next.min(part.last())
@@ -78,7 +83,8 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What is asked for when the screen is shown: nothing while a run is measured, if it is known already.
+/// What is asked for when the screen is shown: nothing while a run is measured, if it is known
+/// already.
 pub fn shown(model: &Model) -> Vec<Effect> {
     if model.running() && model.host.host.is_some() { Vec::new() } else { vec![Effect::Host] }
 }
@@ -98,7 +104,9 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         let inner = pane::frame(&model.look, part.title, &part.right, at == focus, part.area, buf);
         let first = model.host.scroll[at].min(part.last());
         pane::scrollbar(&model.look, first, part.lines.len(), inner, buf);
-        for (row, line) in part.lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate() {
+        for (row, line) in
+            part.lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate()
+        {
             pane::line(line, row as u16, inner, buf);
         }
     }

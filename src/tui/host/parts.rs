@@ -43,15 +43,21 @@ pub fn parts(model: &Model, body: Rect) -> Vec<Part> {
         1 => "1 finding".into(),
         n => format!("{n} findings"),
     };
-    let part = |title, area, lines| Part { title, right: String::new(), area, lines, starts: Vec::new() };
+    let part =
+        |title, area, lines| Part { title, right: String::new(), area, lines, starts: Vec::new() };
     if body.width >= WIDE {
-        let [left, right] = Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(body);
+        let [left, right] =
+            Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(body);
         let target = headless(target(model, room(right.width)));
         let doctor = popup::findings_lines(look, findings, room(right.width));
         // The target gets what it needs, unless the doctor would be left with too little.
         let wanted = target.len() as u16 + 2;
         let least = (doctor.len() as u16 + 2).min(body.height * 2 / 5);
-        let [above, below] = Layout::vertical([Constraint::Max(wanted.min(body.height - least)), Constraint::Min(0)]).areas(right);
+        let [above, below] = Layout::vertical([
+            Constraint::Max(wanted.min(body.height - least)),
+            Constraint::Min(0),
+        ])
+        .areas(right);
         return vec![
             part("Machine", left, headless(machine(model, room(left.width)))),
             part("Target", above, target),
@@ -101,7 +107,10 @@ fn target(model: &Model, width: usize) -> Vec<Line<'static>> {
     let look = &model.look;
     let Some(target) = model.setup.facts() else {
         let text = "no target yet: choose a file on Setup (1)";
-        return pane::wrap(text, width).into_iter().map(|part| Line::styled(format!(" {part}"), look.style(Role::Dim))).collect();
+        return pane::wrap(text, width)
+            .into_iter()
+            .map(|part| Line::styled(format!(" {part}"), look.style(Role::Dim)))
+            .collect();
     };
     let mut lines = facts::lines(look, &of_target(target), width);
     lines.push(Line::default());

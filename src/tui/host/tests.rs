@@ -17,9 +17,18 @@ use crate::tui::view;
 
 fn model(findings: usize) -> Model {
     let preset = crate::plan::preset("quick").unwrap();
-    let mut model = Model::new(Look::default(), Vec::new(), Setup::new(None, None, preset, Settings::default()));
+    let mut model = Model::new(
+        Look::default(),
+        Vec::new(),
+        Setup::new(None, None, preset, Settings::default()),
+    );
     model.size = (80, 24);
-    let host = Host { name: "bench".into(), os: "Debian".into(), kernel: "6.12.4".into(), ..Host::default() };
+    let host = Host {
+        name: "bench".into(),
+        os: "Debian".into(),
+        kernel: "6.12.4".into(),
+        ..Host::default()
+    };
     tell(&mut model, Msg::Host(Box::new(host)));
     let finding = |n: usize| Warning {
         id: "x".into(),
@@ -45,7 +54,12 @@ fn screen(model: &Model) -> String {
     let (columns, rows) = model.size;
     let mut buf = Buffer::empty(Rect::new(0, 0, columns, rows));
     view::draw(model, &mut buf);
-    (0..rows).map(|y| (0..columns).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_string() + "\n").collect()
+    (0..rows)
+        .map(|y| {
+            (0..columns).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_string()
+                + "\n"
+        })
+        .collect()
 }
 
 fn target(devices: serde_json::Value) -> TargetFacts {
@@ -62,12 +76,19 @@ fn device(name: &str, depth: usize, kind: &str) -> serde_json::Value {
 }
 
 fn drawn(look: &Look, devices: serde_json::Value) -> String {
-    diagram::lines(look, &target(devices), 60).iter().map(|line| line.to_string()[1..].trim_end().to_string() + "\n").collect()
+    diagram::lines(look, &target(devices), 60)
+        .iter()
+        .map(|line| line.to_string()[1..].trim_end().to_string() + "\n")
+        .collect()
 }
 
 #[test]
 fn the_way_from_the_file_down_to_the_disks() {
-    let chain = serde_json::json!([device("dm-0", 0, "mapper"), device("sda2", 1, "partition"), device("sda", 2, "disk")]);
+    let chain = serde_json::json!([
+        device("dm-0", 0, "mapper"),
+        device("sda2", 1, "partition"),
+        device("sda", 2, "disk")
+    ]);
     insta::assert_snapshot!(drawn(&Look::default(), chain), @"
     ● file.iso  file, 1 GiB
     │
@@ -107,7 +128,8 @@ fn the_way_from_the_file_down_to_the_disks() {
          scheduler mq-deadline
          not rotational
     ");
-    let odd = serde_json::json!([device("a", 5, "disk"), device("b", 0, "loop"), device("c", 9, "disk")]);
+    let odd =
+        serde_json::json!([device("a", 5, "disk"), device("b", 0, "loop"), device("c", 9, "disk")]);
     assert!(drawn(&ascii, odd).contains("o c"));
 }
 
@@ -139,7 +161,10 @@ fn a_wide_screen_has_panes_that_scroll_alone() {
     model.size = (120, 40);
     keys(&mut model, "<tab><tab>G");
     let all = screen(&model);
-    assert!(all.contains("remedy 29") && all.contains("bench") && all.contains("30 findings"), "{all}");
+    assert!(
+        all.contains("remedy 29") && all.contains("bench") && all.contains("30 findings"),
+        "{all}"
+    );
     keys(&mut model, "<tab>G");
     assert!(screen(&model).contains("remedy 29"));
     for columns in (0..210).step_by(13) {
@@ -155,7 +180,10 @@ fn a_wide_screen_has_panes_that_scroll_alone() {
 fn the_report_is_copied_and_facts_are_asked_for_but_not_beside_a_run() {
     let mut model = model(1);
     let copied = keys(&mut model, "y");
-    assert!(matches!(&copied[..], [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")), "{copied:?}");
+    assert!(
+        matches!(&copied[..], [Effect::Copy(text)] if text.contains("bench") && text.contains("remedy 0")),
+        "{copied:?}"
+    );
     assert_eq!(keys(&mut model, "26"), [Effect::Host]);
     crate::tui::live::begin(&mut model, &crate::session::testing::plan(1).into());
     assert_eq!(keys(&mut model, "56"), []);

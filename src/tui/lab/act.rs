@@ -20,7 +20,11 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Toggle if running(model) => return live::act(model, Action::Pause),
         Action::Skip | Action::Stop if running(model) => return live::act(model, action),
         Action::Preset => {
-            let cursor = model.presets.iter().position(|preset| preset.id == model.lab.choice.preset.id).unwrap_or(0);
+            let cursor = model
+                .presets
+                .iter()
+                .position(|preset| preset.id == model.lab.choice.preset.id)
+                .unwrap_or(0);
             model.popups.push(Popup::Presets { cursor });
         }
         Action::Compare => {
@@ -54,21 +58,32 @@ fn run(model: &mut Model) -> Vec<Effect> {
     let lab = &mut model.lab;
     let Some(settings) = lab.choice.settings(&lab.infos) else {
         let key = key_of(Action::Toggle, Screen::Lab);
-        model.toasts.note(model.now, format!("no probe is chosen: {key} switches the one under the cursor on"));
+        model.toasts.note(
+            model.now,
+            format!("no probe is chosen: {key} switches the one under the cursor on"),
+        );
         return Vec::new();
     };
     lab.number += 1;
     lab.awaited = true;
     let (file, dir) = target(model);
     let (file, dir) = (file.map(Path::to_path_buf), dir.map(Path::to_path_buf));
-    let question = Question { number: model.lab.number, file, dir, preset: model.lab.choice.preset.clone(), settings };
+    let question = Question {
+        number: model.lab.number,
+        file,
+        dir,
+        preset: model.lab.choice.preset.clone(),
+        settings,
+    };
     vec![Effect::PlanLab(Box::new(question))]
 }
 
-/// The target of Setup, where a probe of files is on: the others need none, and would fail with one that is gone.
+/// The target of Setup, where a probe of files is on: the others need none, and would fail with one
+/// that is gone.
 fn target(model: &Model) -> (Option<&Path>, Option<&Path>) {
     let (lab, setup) = (&model.lab, &model.setup);
-    let needed = lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
+    let needed =
+        lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
     let file = setup.file.as_deref().filter(|_| needed);
     (file, setup.dir.as_deref().filter(|_| needed && file.is_none()))
 }
@@ -93,7 +108,11 @@ pub fn command(model: &Model) -> Option<String> {
 fn of_session(model: &mut Model, action: Action) {
     let data = &model.lab.data;
     let Some(session) = data.session.clone() else {
-        let why = if running(model) { "the run goes on: wait until it is over" } else { "nothing was measured yet" };
+        let why = if running(model) {
+            "the run goes on: wait until it is over"
+        } else {
+            "nothing was measured yet"
+        };
         return model.toasts.note(model.now, why);
     };
     let (id, kept) = (session.id.clone(), data.path.is_some());
@@ -103,10 +122,17 @@ fn of_session(model: &mut Model, action: Action) {
             model.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
         }
         Action::Mark => results::mark(model, id, kept || session.reference.is_some()),
-        _ if !kept => model.toasts.failed(model.now, "this session is not kept: there is nothing to name"),
+        _ if !kept => {
+            model.toasts.failed(model.now, "this session is not kept: there is nothing to name")
+        }
         _ => {
             let hint = "a name by which this session is found again";
-            model.popups.push(Popup::line("Name this session", hint, session.name.clone(), Purpose::Rename { id }));
+            model.popups.push(Popup::line(
+                "Name this session",
+                hint,
+                session.name.clone(),
+                Purpose::Rename { id },
+            ));
         }
     }
 }
@@ -118,7 +144,8 @@ fn in_pane(model: &mut Model, action: Action) {
     match (lab.pane, action) {
         (_, Action::Toggle) => {
             let (pane, probe) = (lab.pane, lab.probe().map(String::from));
-            let of_item: Vec<String> = lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect();
+            let of_item: Vec<String> =
+                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect();
             let ids = if pane == Pane::Probes { of_item } else { probe.into_iter().collect() };
             lab.choice.toggle(&ids.iter().map(String::as_str).collect::<Vec<_>>());
             lab.arrange();
@@ -126,7 +153,10 @@ fn in_pane(model: &mut Model, action: Action) {
         (_, Action::Enter) => enter(model),
         (Pane::About, _) => lab.scroll = moved(lab.scroll.min(most), most + 1, action, page),
         (Pane::Bars, _) if lab.open => {
-            let next = lab.curves().zip(lab.current()).and_then(|(curves, slot)| curves.moved(&slot.cell, action).cloned());
+            let next = lab
+                .curves()
+                .zip(lab.current())
+                .and_then(|(curves, slot)| curves.moved(&slot.cell, action).cloned());
             lab.go_to_cell(next);
         }
         (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
@@ -174,7 +204,13 @@ pub fn offered(model: &Model, action: Action) -> bool {
         Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
         Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
         Action::Compare => marks::any(lab),
-        Action::Edit => !running(model) && lab.probe().and_then(|id| lab.info(id)).is_some_and(|info| !info.params.is_empty()),
+        Action::Edit => {
+            !running(model)
+                && lab
+                    .probe()
+                    .and_then(|id| lab.info(id))
+                    .is_some_and(|info| !info.params.is_empty())
+        }
         _ => true,
     }
 }

@@ -18,7 +18,8 @@ impl Choice {
     pub fn new(preset: Preset, mut said: Settings, infos: &[&'static ProbeInfo]) -> Choice {
         let words = said.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
         let mut choice = Choice { preset, said, on: BTreeSet::new() };
-        choice.on = ids(&words, infos).unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
+        choice.on = ids(&words, infos)
+            .unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
         choice
     }
 
@@ -66,8 +67,8 @@ impl Choice {
         self.on = ids.map(String::from).collect();
     }
 
-    /// The settings over the preset, which name the probes where they are not those of the preset; `None`: nothing that
-    /// can be run is chosen.
+    /// The settings over the preset, which name the probes where they are not those of the preset;
+    /// `None`: nothing that can be run is chosen.
     pub fn settings(&self, infos: &[&'static ProbeInfo]) -> Option<Settings> {
         let words = words(&self.on, infos);
         let own = self.preset.settings.probe.as_deref().and_then(|words| ids(words, infos));
@@ -77,8 +78,13 @@ impl Choice {
         Some(Settings { probe, sets, ..self.said.clone() })
     }
 
-    /// What was said of parameters, but for those of probes that were switched off here; what no probe has is told by the planner.
-    fn sets_of(&self, on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Option<Vec<ProbeSet>> {
+    /// What was said of parameters, but for those of probes that were switched off here; what no
+    /// probe has is told by the planner.
+    fn sets_of(
+        &self,
+        on: &BTreeSet<String>,
+        infos: &[&'static ProbeInfo],
+    ) -> Option<Vec<ProbeSet>> {
         let kept = |set: &&ProbeSet| {
             let mut of = infos.iter().filter(|info| set.fits(info)).peekable();
             of.peek().is_none() || of.any(|info| on.contains(info.id))
@@ -100,7 +106,8 @@ fn words(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<String> {
     }
     let mut words = Vec::new();
     for group in Group::ALL {
-        let own: Vec<&str> = infos.iter().filter(|info| info.group == *group).map(|info| info.id).collect();
+        let own: Vec<&str> =
+            infos.iter().filter(|info| info.group == *group).map(|info| info.id).collect();
         if own.len() > 1 && own.iter().all(|id| on.contains(*id)) {
             words.push(group.name().to_string());
         } else {
@@ -117,7 +124,8 @@ mod tests {
     use crate::tui::lab::tests::INFOS;
 
     fn choice(preset_id: &str, probe: Option<&str>) -> Choice {
-        let mut said = Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };
+        let mut said =
+            Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };
         if let Some(text) = probe {
             said.set("probe", text).unwrap();
         }
@@ -138,7 +146,10 @@ mod tests {
         own.toggle(&["fork"]);
         assert!(said(&own).unwrap().contains("--probe clock,loop,call,syscall,rtt"));
         own.toggle(&["fork", "rtt"]);
-        assert!(said(&own).unwrap().contains("--probe cpu,rtt"), "one of them was off: both are on");
+        assert!(
+            said(&own).unwrap().contains("--probe cpu,rtt"),
+            "one of them was off: both are on"
+        );
         own.only(["teleport"].into_iter());
         assert_eq!(said(&own), None);
         own.only(INFOS.iter().map(|info| info.id));
@@ -149,12 +160,21 @@ mod tests {
     fn values_of_parameters_stay_with_the_probes_that_take_them() {
         let infos = crate::probe::infos();
         let mut said = Settings::default();
-        [("probe", "contention,latency"), ("set", "processes=1..3+1"), ("set", "latency.stride=64"), ("set", "typo=1")]
-            .iter()
-            .for_each(|(name, text)| said.set(name, text).unwrap());
+        [
+            ("probe", "contention,latency"),
+            ("set", "processes=1..3+1"),
+            ("set", "latency.stride=64"),
+            ("set", "typo=1"),
+        ]
+        .iter()
+        .for_each(|(name, text)| said.set(name, text).unwrap());
         let mut own = Choice::new(preset("lab").unwrap(), said, &infos);
         let line = |own: &Choice| own.settings(&infos).unwrap().argv().join(" ");
-        assert!(line(&own).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"), "{}", line(&own));
+        assert!(
+            line(&own).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
+            "{}",
+            line(&own)
+        );
         own.toggle(&["latency"]);
         assert!(line(&own).ends_with("--set processes=1..3+1 --set typo=1"), "{}", line(&own));
     }

@@ -1,4 +1,5 @@
-//! A probe as curves: over the parameter that is a number and varies, one curve for each of the others.
+//! A probe as curves: over the parameter that is a number and varies, one curve for each of the
+//! others.
 
 use crate::analysis::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::plan::ProbeCell;
@@ -28,7 +29,8 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing varies along an axis.
+    /// The curves of a probe, in the first unit of its values that has some; `None` where nothing
+    /// varies along an axis.
     pub fn of(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
         let all = ProbeCurves::of(probe, results)?;
         let curves = all.curves.iter().map(|own| curve(own, &all, results)).collect();
@@ -37,7 +39,8 @@ impl Curves {
 
     /// Every place that a curve has a point at, ascending.
     pub fn xs(&self) -> Vec<f64> {
-        let mut xs: Vec<f64> = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
+        let mut xs: Vec<f64> =
+            self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
         xs
@@ -53,7 +56,8 @@ impl Curves {
     fn nearest(&self, curve: usize, x: f64) -> Option<&ProbeCell> {
         let curve = self.curves.get(curve)?;
         let away = |point: &Point| (point.x.max(1.0).ln() - x.max(1.0).ln()).abs();
-        let at = (0..curve.points.len()).min_by(|a, b| away(&curve.points[*a]).total_cmp(&away(&curve.points[*b])))?;
+        let at = (0..curve.points.len())
+            .min_by(|a, b| away(&curve.points[*a]).total_cmp(&away(&curve.points[*b])))?;
         curve.cells.get(at)
     }
 
@@ -73,8 +77,13 @@ impl Curves {
     pub fn moved(&self, cell: &ProbeCell, action: Action) -> Option<&ProbeCell> {
         let (curve, point) = self.place(cell)?;
         match action {
-            Action::Up | Action::Down => self.nearest(moved(curve, self.curves.len(), action, 1), self.x(cell)?),
-            _ => self.curves.get(curve).and_then(|own| own.cells.get(moved(point, own.cells.len(), action, 5))),
+            Action::Up | Action::Down => {
+                self.nearest(moved(curve, self.curves.len(), action, 1), self.x(cell)?)
+            }
+            _ => self
+                .curves
+                .get(curve)
+                .and_then(|own| own.cells.get(moved(point, own.cells.len(), action, 5))),
         }
     }
 
@@ -98,7 +107,10 @@ fn curve(own: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve 
         Some(Point::new(x(result), summary.median).within(low, high))
     };
     let expected = |end: fn(&crate::record::Estimate) -> f64| -> Vec<Point> {
-        results.iter().map(|result| Point::new(x(result), result.estimate.as_ref().map_or(f64::NAN, end))).collect()
+        results
+            .iter()
+            .map(|result| Point::new(x(result), result.estimate.as_ref().map_or(f64::NAN, end)))
+            .collect()
     };
     Curve {
         name: own.name.clone(),
@@ -120,18 +132,31 @@ mod tests {
         let results = probes(&session());
         let latency = Curves::of("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
-        assert_eq!(latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["stride 64", "stride 4096"]);
+        assert_eq!(
+            latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(),
+            ["stride 64", "stride 4096"]
+        );
         for curve in &latency.curves {
-            assert!(curve.points.windows(2).all(|pair| pair[0].x < pair[1].x) && curve.points.len() == 15);
+            assert!(
+                curve.points.windows(2).all(|pair| pair[0].x < pair[1].x)
+                    && curve.points.len() == 15
+            );
             assert_eq!(latency.x(&curve.cells[3]), Some(32768.0));
         }
         let (one, two) = (&latency.curves[0].cells, &latency.curves[1].cells);
-        for (action, to) in
-            [(Action::Right, &one[4]), (Action::Left, &one[2]), (Action::Down, &two[3]), (Action::Up, &one[3]), (Action::Bottom, &one[14])]
-        {
+        for (action, to) in [
+            (Action::Right, &one[4]),
+            (Action::Left, &one[2]),
+            (Action::Down, &two[3]),
+            (Action::Up, &one[3]),
+            (Action::Bottom, &one[14]),
+        ] {
             assert_eq!(latency.moved(&one[3], action), Some(to), "{action:?}");
         }
-        assert_eq!((latency.at(&two[0], 40_000.0), latency.at(&two[0], f64::NAN)), (Some(&two[3]), Some(&two[0])));
+        assert_eq!(
+            (latency.at(&two[0], 40_000.0), latency.at(&two[0], f64::NAN)),
+            (Some(&two[3]), Some(&two[0]))
+        );
         assert_eq!(latency.first(&ProbeCell::new("latency", [])), Some(&one[0]));
         let call = Curves::of("call", &results).unwrap();
         assert_eq!((call.axis.as_str(), call.xs()), ("arguments", vec![0.0, 1.0, 2.0, 3.0]));
@@ -144,7 +169,8 @@ mod tests {
     fn a_size_has_the_curve_of_the_times_beside_it() {
         let mut results = probes(&session());
         let size = results.iter().position(|result| result.cell.probe == "latency").unwrap();
-        (results[size].unit, results[size].cell) = (Some(Unit::Bytes), ProbeCell::new("latency", []));
+        (results[size].unit, results[size].cell) =
+            (Some(Unit::Bytes), ProbeCell::new("latency", []));
         let latency = Curves::of("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
         assert_eq!(latency.first(&results[size].cell), Some(&latency.curves[0].cells[0]));

@@ -1,4 +1,5 @@
-//! What the bars are made from: what can be measured here, what a session measured, what others reach.
+//! What the bars are made from: what can be measured here, what a session measured, what others
+//! reach.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,14 +35,16 @@ pub struct Other {
 impl Other {
     /// The medians of a session's probes.
     pub fn of(session: &Session, about: String) -> Other {
-        let value = |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
+        let value =
+            |probe: ProbeResult| Some((probe.cell, (probe.unit?, probe.value?.summary.median)));
         let values = analysis::probes(session).into_iter().filter_map(value).collect();
         Other { id: session.id.clone(), name: called_as(session).into(), about, values }
     }
 
     /// The references that measured probes.
     pub fn references(all: &[Reference]) -> Vec<Other> {
-        let known = all.iter().map(|reference| Other::of(reference.session(), reference.machine.clone()));
+        let known =
+            all.iter().map(|reference| Other::of(reference.session(), reference.machine.clone()));
         known.filter(|other| !other.values.is_empty()).collect()
     }
 

@@ -1,4 +1,5 @@
-//! Others on the bars: references and sessions whose figures are marked beside those that are shown.
+//! Others on the bars: references and sessions whose figures are marked beside those that are
+//! shown.
 
 use super::data::Other;
 use super::state::Lab;

@@ -64,13 +64,19 @@ pub fn take_preset(model: &mut Model, preset: Preset) -> Vec<Effect> {
     update::go(model, Screen::Lab)
 }
 
-/// What is asked for when the screen is shown: nothing while something is measured, which it would disturb.
+/// What is asked for when the screen is shown: nothing while something is measured, which it would
+/// disturb.
 pub fn shown(model: &Model) -> Vec<Effect> {
     if model.running() {
         return Vec::new();
     }
     let (setup, choice) = (&model.setup, &model.lab.choice);
-    vec![Effect::Lab { file: setup.file.clone(), dir: setup.dir.clone(), remote: choice.remote().cloned(), sets: choice.sets() }]
+    vec![Effect::Lab {
+        file: setup.file.clone(),
+        dir: setup.dir.clone(),
+        remote: choice.remote().cloned(),
+        sets: choice.sets(),
+    }]
 }
 
 /// The filter, while it is typed.

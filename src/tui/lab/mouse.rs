@@ -22,14 +22,19 @@ pub fn clicked(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
                 return act(model, Action::Toggle);
             }
         }
-        Some(Hit::Slot(slot)) if slot == lab.slot && lab.pane == Pane::Bars => return act(model, Action::Enter),
+        Some(Hit::Slot(slot)) if slot == lab.slot && lab.pane == Pane::Bars => {
+            return act(model, Action::Enter);
+        }
         Some(Hit::Slot(slot)) => {
             lab.pane = Pane::Bars;
             lab.go_to(slot);
         }
         Some(Hit::X(x)) => {
             lab.pane = Pane::Bars;
-            let cell = lab.curves().zip(lab.current()).and_then(|(curves, slot)| curves.at(&slot.cell, x).cloned());
+            let cell = lab
+                .curves()
+                .zip(lab.current())
+                .and_then(|(curves, slot)| curves.at(&slot.cell, x).cloned());
             lab.go_to_cell(cell);
         }
         Some(Hit::Pane(pane)) => lab.pane = pane,

@@ -38,7 +38,8 @@ pub fn of(unit: Unit) -> Scale {
 }
 
 impl Scale {
-    /// Where a value stands, 0 to 1; what is beyond the ends stands at them. NaN for what is no number or below 0.
+    /// Where a value stands, 0 to 1; what is beyond the ends stands at them. NaN for what is no
+    /// number or below 0.
     pub fn share(self, value: f64) -> f64 {
         if value.is_nan() || value < 0.0 {
             return f64::NAN;
@@ -53,8 +54,14 @@ mod tests {
 
     #[test]
     fn every_decade_is_as_wide_and_ends_hold() {
-        assert_eq!([TIMES.share(0.3), TIMES.share(1e9), TIMES.share(0.0), TIMES.share(1e30)], [0.0, 1.0, 0.0, 1.0]);
-        let steps: Vec<f64> = DECADES.windows(2).map(|pair| TIMES.share(pair[1].0) - TIMES.share(pair[0].0)).collect();
+        assert_eq!(
+            [TIMES.share(0.3), TIMES.share(1e9), TIMES.share(0.0), TIMES.share(1e30)],
+            [0.0, 1.0, 0.0, 1.0]
+        );
+        let steps: Vec<f64> = DECADES
+            .windows(2)
+            .map(|pair| TIMES.share(pair[1].0) - TIMES.share(pair[0].0))
+            .collect();
         assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-12), "{steps:?}");
         assert!(TIMES.share(f64::NAN).is_nan() && TIMES.share(-1.0).is_nan());
         assert_eq!(of(Unit::Bytes).share((1u64 << 25) as f64), 0.5);

@@ -1,4 +1,5 @@
-//! The list at the left and the bars beside it: made anew where what is known, chosen or looked for has changed.
+//! The list at the left and the bars beside it: made anew where what is known, chosen or looked for
+//! has changed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,8 +63,11 @@ impl Known<'_> {
     fn ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.infos.iter().map(|info| info.id.to_string()).collect();
         let mut seen: HashSet<String> = ids.iter().cloned().collect();
-        let others = self.data.planned.iter().chain(self.data.results.iter().map(|result| &result.cell));
-        ids.extend(others.filter(|cell| seen.insert(cell.probe.clone())).map(|cell| cell.probe.clone()));
+        let others =
+            self.data.planned.iter().chain(self.data.results.iter().map(|result| &result.cell));
+        ids.extend(
+            others.filter(|cell| seen.insert(cell.probe.clone())).map(|cell| cell.probe.clone()),
+        );
         ids
     }
 
@@ -82,14 +86,18 @@ impl Sheet {
         let ids: Vec<String> = known.ids().into_iter().filter(|id| known.matches(id)).collect();
         let mut sheet = Sheet::default();
         for group in Group::ALL.iter().copied().map(Some).chain([None]) {
-            let own: Vec<&String> = ids.iter().filter(|id| known.info(id).map(|info| info.group) == group).collect();
+            let own: Vec<&String> =
+                ids.iter().filter(|id| known.info(id).map(|info| info.group) == group).collect();
             if !own.is_empty() {
                 sheet.items.push(Item::Group(group));
                 sheet.items.extend(own.into_iter().cloned().map(Item::Probe));
             }
         }
         let places = Places::of(known);
-        let on = sheet.items.iter().filter_map(|item| if let Item::Probe(id) = item { Some(id) } else { None });
+        let on = sheet
+            .items
+            .iter()
+            .filter_map(|item| if let Item::Probe(id) = item { Some(id) } else { None });
         for id in on.filter(|id| known.choice.is_on(id)) {
             places.add(known, id, &mut sheet.slots, &mut sheet.rows);
         }
@@ -102,7 +110,9 @@ impl Sheet {
         match self.items.get(item) {
             Some(Item::Probe(id)) => vec![id],
             Some(Item::Group(group)) => {
-                let ids = self.items.iter().filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
+                let ids = self.items.iter().filter_map(|item| {
+                    if let Item::Probe(id) = item { Some(id.as_str()) } else { None }
+                });
                 ids.filter(|id| group_of(id) == *group).collect()
             }
             None => Vec::new(),
@@ -131,15 +141,23 @@ struct Places<'a> {
 
 impl<'a> Places<'a> {
     fn of(known: &Known<'a>) -> Places<'a> {
-        let offered: HashMap<_, _> = known.here.cells.iter().enumerate().map(|(at, offered)| (&offered.cell, at)).collect();
-        let results: HashMap<_, _> = known.data.results.iter().enumerate().map(|(at, result)| (&result.cell, at)).collect();
+        let offered: HashMap<_, _> =
+            known.here.cells.iter().enumerate().map(|(at, offered)| (&offered.cell, at)).collect();
+        let results: HashMap<_, _> =
+            known.data.results.iter().enumerate().map(|(at, result)| (&result.cell, at)).collect();
         let mut by_probe: HashMap<&str, Vec<&ProbeCell>> = HashMap::new();
         let skipped = known.data.skipped.iter().map(|skipped| &skipped.cell);
         // A session of another machine says which cells there are; without one it is this machine.
         let offers = known.here.cells.iter().map(|offered| &offered.cell);
-        let of_session = known.data.planned.iter().chain(known.data.results.iter().map(|result| &result.cell)).chain(skipped);
+        let of_session = known
+            .data
+            .planned
+            .iter()
+            .chain(known.data.results.iter().map(|result| &result.cell))
+            .chain(skipped);
         let mut seen = HashSet::new();
-        let planned: HashSet<&str> = known.data.planned.iter().map(|cell| cell.probe.as_str()).collect();
+        let planned: HashSet<&str> =
+            known.data.planned.iter().map(|cell| cell.probe.as_str()).collect();
         let offers = offers.filter(|cell| !planned.contains(cell.probe.as_str()));
         for cell in of_session.chain(offers).filter(|cell| seen.insert(*cell)) {
             by_probe.entry(&cell.probe).or_default().push(cell);
@@ -153,9 +171,12 @@ impl<'a> Places<'a> {
             rows.push(Row::Head(id.into()));
         }
         for cell in cells {
-            let (offered, result) = (self.offered.get(cell).copied(), self.results.get(cell).copied());
-            let measured = result.and_then(|at| known.data.results.get(at)).and_then(|result| result.unit);
-            let expected = offered.and_then(|at| known.here.cells.get(at)).map(|offered| offered.unit);
+            let (offered, result) =
+                (self.offered.get(cell).copied(), self.results.get(cell).copied());
+            let measured =
+                result.and_then(|at| known.data.results.get(at)).and_then(|result| result.unit);
+            let expected =
+                offered.and_then(|at| known.here.cells.get(at)).map(|offered| offered.unit);
             let unit = measured.or(expected).unwrap_or(Unit::Nanos);
             let label = if cells.len() > 1 { short(cell) } else { id.to_string() };
             rows.push(Row::Slot(slots.len()));

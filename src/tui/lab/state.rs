@@ -93,7 +93,8 @@ impl Lab {
         lab
     }
 
-    /// A preset, with what was said over it; the cursor goes to the first of its probes, or stays on the first group where it begins.
+    /// A preset, with what was said over it; the cursor goes to the first of its probes, or stays
+    /// on the first group where it begins.
     pub fn choose(&mut self, preset: Preset, said: Settings) {
         self.choice = Choice::new(preset, said, &self.infos);
         self.arrange();
@@ -106,7 +107,13 @@ impl Lab {
     pub fn arrange(&mut self) {
         let cell = self.current().map(|slot| slot.cell.clone());
         let item = self.sheet.items.get(self.item).cloned();
-        let known = Known { infos: &self.infos, here: &self.here, data: &self.data, choice: &self.choice, filter: self.filter.value() };
+        let known = Known {
+            infos: &self.infos,
+            here: &self.here,
+            data: &self.data,
+            choice: &self.choice,
+            filter: self.filter.value(),
+        };
         self.sheet = Sheet::of(&known);
         let at = item.and_then(|item| self.sheet.items.iter().position(|own| *own == item));
         self.item = at.unwrap_or(self.item).min(self.sheet.items.len().saturating_sub(1));
@@ -136,7 +143,12 @@ impl Lab {
 
     /// Why a cell is not to be had: in the session that is shown, else here.
     pub fn refused(&self, slot: &Slot) -> Option<&str> {
-        let skipped = self.data.skipped.iter().find(|skipped| skipped.cell == slot.cell).map(|skipped| skipped.reason.as_str());
+        let skipped = self
+            .data
+            .skipped
+            .iter()
+            .find(|skipped| skipped.cell == slot.cell)
+            .map(|skipped| skipped.reason.as_str());
         let here = || self.offer(slot).and_then(|offered| offered.refused.as_deref());
         if self.result(slot).is_some() { None } else { skipped.or_else(here) }
     }
@@ -163,11 +175,14 @@ impl Lab {
         Curves::of(self.current().map(|slot| slot.cell.probe.as_str())?, &self.data.results)
     }
 
-    /// Everything that is marked on the bars beside the session itself, with its place among the others.
+    /// Everything that is marked on the bars beside the session itself, with its place among the
+    /// others.
     pub fn others(&self) -> impl Iterator<Item = (usize, &Other)> {
         let own = self.data.id();
         let all = self.here.others.iter().chain(&self.own).enumerate();
-        all.filter(move |(_, other)| Some(other.id.as_str()) != own && !self.off.contains(&other.id))
+        all.filter(move |(_, other)| {
+            Some(other.id.as_str()) != own && !self.off.contains(&other.id)
+        })
     }
 
     /// The cursor of the bars goes to a slot, that of the list with it.
@@ -194,7 +209,8 @@ impl Lab {
         }
         self.item = item;
         let probes = self.sheet.probes_of(item, &self.infos);
-        let first = self.sheet.slots.iter().position(|slot| probes.contains(&slot.cell.probe.as_str()));
+        let first =
+            self.sheet.slots.iter().position(|slot| probes.contains(&slot.cell.probe.as_str()));
         self.slot = first.unwrap_or(self.slot);
     }
 }

@@ -17,10 +17,14 @@ pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.lab.arrange();
         }
         Msg::MarkedOnLab(result) => marks::loaded(model, result),
-        Msg::LabPlanned { number, result } if number == model.lab.number && std::mem::take(&mut model.lab.awaited) => match result {
-            Ok(plan) => return update::run::start(model, (*plan).into()),
-            Err(why) => model.toasts.failed(model.now, why),
-        },
+        Msg::LabPlanned { number, result }
+            if number == model.lab.number && std::mem::take(&mut model.lab.awaited) =>
+        {
+            match result {
+                Ok(plan) => return update::run::start(model, (*plan).into()),
+                Err(why) => model.toasts.failed(model.now, why),
+            }
+        }
         _ => {}
     }
     Vec::new()
@@ -37,8 +41,17 @@ pub fn begin(model: &mut Model, plan: &Plan) {
         return;
     }
     let lab = &mut model.lab;
-    lab.choice.only(plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell)).map(|cell| cell.probe.as_str()));
-    lab.data = Data { planned: plan.probes.clone(), skipped: plan.skipped_probes.clone(), ..Data::default() };
+    lab.choice.only(
+        plan.probes
+            .iter()
+            .chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell))
+            .map(|cell| cell.probe.as_str()),
+    );
+    lab.data = Data {
+        planned: plan.probes.clone(),
+        skipped: plan.skipped_probes.clone(),
+        ..Data::default()
+    };
     lab.open = false;
     lab.arrange();
 }

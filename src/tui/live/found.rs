@@ -48,7 +48,11 @@ impl Found {
                     if finding.cells.is_empty() {
                         finding.message.clone_from(&warning.message);
                     }
-                    finding.severity = if finding.cells.is_empty() { warning.severity } else { finding.severity.max(warning.severity) };
+                    finding.severity = if finding.cells.is_empty() {
+                        warning.severity
+                    } else {
+                        finding.severity.max(warning.severity)
+                    };
                     finding.cells.insert(cell);
                 }
                 None => self.0.push(Finding {
@@ -103,7 +107,10 @@ mod tests {
         assert_eq!(ids, [("holes", 2), ("", 0), ("not-cold", 1)]);
         found.judged(0, &verdict(&[]));
         found.judged(1, &verdict(&[]));
-        assert_eq!((found.len(), found.iter().next().map(|f| f.severity)), (1, Some(Severity::Wrong)));
+        assert_eq!(
+            (found.len(), found.iter().next().map(|f| f.severity)),
+            (1, Some(Severity::Wrong))
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! All that Live draws of a run, and how the engine's events change it. A copy of it is a picture that holds still.
+//! All that Live draws of a run, and how the engine's events change it. A copy of it is a picture
+//! that holds still.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +13,9 @@ use crate::analysis::{Axis, Bounds};
 use crate::engine;
 use crate::engine::moves_data;
 use crate::plan::{Job, Plan, ProbeCell};
-use crate::record::{End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict};
+use crate::record::{
+    End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict,
+};
 use crate::tui::curves::{self, Curve, Expected, Metric};
 use crate::units::Rates;
 
@@ -44,7 +47,8 @@ const RECENT: usize = 10;
 
 impl Recent {
     fn push(&mut self, sample: &Sample, lanes: Vec<LaneSample>) {
-        if !self.fresh || self.samples.front().is_some_and(|(_, known)| known.len() != lanes.len()) {
+        if !self.fresh || self.samples.front().is_some_and(|(_, known)| known.len() != lanes.len())
+        {
             self.samples.clear();
         }
         self.fresh = true;
@@ -67,7 +71,9 @@ impl Recent {
     /// Of each lane, per second.
     pub fn lanes(&self, of: fn(&LaneSample) -> u64) -> Vec<f64> {
         let count = self.samples.front().map_or(0, |(_, lanes)| lanes.len());
-        let sum = |lane: usize| self.samples.iter().filter_map(|(_, lanes)| lanes.get(lane)).map(of).sum();
+        let sum = |lane: usize| {
+            self.samples.iter().filter_map(|(_, lanes)| lanes.get(lane)).map(of).sum()
+        };
         let nanos = self.nanos();
         (0..count).map(|lane| per_second(sum(lane), nanos)).collect()
     }
@@ -175,7 +181,8 @@ impl Picture {
     pub fn bounded(&mut self, bounds: &Bounds) {
         if self.metric() == Metric::Throughput {
             self.ceilings = bounds.lines();
-            self.expected = curves::expected(self.plan.cells.iter(), self.axis, self.metric(), bounds);
+            self.expected =
+                curves::expected(self.plan.cells.iter(), self.axis, self.metric(), bounds);
         }
     }
 
@@ -219,7 +226,8 @@ impl Picture {
         if !self.series.is_open() {
             // Too short for a sample, or they were all dropped.
             let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
-            let whole = Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
+            let whole =
+                Sample { at: nanos, nanos, bytes, ops, syscalls: syscalls.get().unwrap_or(0) };
             self.series.push(self.now, &whole, self.hue(trial.cell));
         }
         self.series.cut();
@@ -227,7 +235,13 @@ impl Picture {
     }
 
     /// Shows what the last trial gave; `first`: its cell had none before, so its verdict is news.
-    pub fn show_last(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>, grounds: Option<&Grounds>, first: bool) {
+    pub fn show_last(
+        &mut self,
+        trial: &Arc<Trial>,
+        latency: Option<Arc<Latency>>,
+        grounds: Option<&Grounds>,
+        first: bool,
+    ) {
         let job = self.plan.cells.get(trial.cell as usize).cloned();
         let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
             let one = [Arc::clone(trial)];
@@ -236,11 +250,16 @@ impl Picture {
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
             self.found.judged(trial.cell, verdict);
         }
-        let share = |nanos: u64| if trial.nanos == 0 { 0.0 } else { nanos as f64 / trial.nanos as f64 };
+        let share =
+            |nanos: u64| if trial.nanos == 0 { 0.0 } else { nanos as f64 / trial.nanos as f64 };
         self.last = Some(Last {
             cell: trial.cell,
             round: trial.round,
-            rate: if self.measure() == Measure::Bytes { trial.throughput() } else { trial.operations() },
+            rate: if self.measure() == Measure::Bytes {
+                trial.throughput()
+            } else {
+                trial.operations()
+            },
             source: verdict.and_then(|verdict| verdict.source),
             user: share(trial.user_nanos),
             system: share(trial.system_nanos),

@@ -32,21 +32,33 @@ impl fmt::Display for Place {
 impl Place {
     pub fn new(plan: &Plan) -> Place {
         let cells = plan.cells.len() as u64;
-        Place { all: cells * u64::from(plan.trials.unwrap_or(1)), rounds: plan.trials, ..Place::default() }
+        Place {
+            all: cells * u64::from(plan.trials.unwrap_or(1)),
+            rounds: plan.trials,
+            ..Place::default()
+        }
     }
 
     pub fn moved(&mut self, plan: &Plan, progress: &Progress) {
-        let Some(cell) = progress.cell.map(|cell| cell as usize).filter(|cell| *cell < plan.cells.len()) else { return };
+        let Some(cell) =
+            progress.cell.map(|cell| cell as usize).filter(|cell| *cell < plan.cells.len())
+        else {
+            return;
+        };
         if self.round != progress.round || self.turns.is_empty() {
             self.round = progress.round;
             self.turns = vec![0; plan.cells.len()];
-            for (turn, cell) in order(&plan.cells, plan.seed, progress.round).into_iter().enumerate() {
+            for (turn, cell) in
+                order(&plan.cells, plan.seed, progress.round).into_iter().enumerate()
+            {
                 if let Some(slot) = self.turns.get_mut(cell) {
                     *slot = turn as u32;
                 }
             }
         }
-        let before = self.rounds.map_or(0, |_| u64::from(self.round.saturating_sub(1)) * plan.cells.len() as u64);
+        let before = self
+            .rounds
+            .map_or(0, |_| u64::from(self.round.saturating_sub(1)) * plan.cells.len() as u64);
         self.at = (before + u64::from(self.turns[cell]) + 1).min(self.all.max(1));
     }
 }

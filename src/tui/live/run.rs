@@ -44,7 +44,8 @@ pub enum Suspended {
     No,
     /// Paused for it, not by the person.
     Held,
-    /// Back: the run goes on once the engine has taken the pause, else a trial would span the suspension.
+    /// Back: the run goes on once the engine has taken the pause, else a trial would span the
+    /// suspension.
     Resume,
 }
 
@@ -95,7 +96,13 @@ impl Run {
         let mut clock = Clock::default();
         clock.go(now);
         Run {
-            session: Session::new(String::new(), String::new(), String::new(), host, Plan::clone(plan)),
+            session: Session::new(
+                String::new(),
+                String::new(),
+                String::new(),
+                host,
+                Plan::clone(plan),
+            ),
             path: None,
             clock,
             stopping: false,
@@ -126,7 +133,9 @@ impl Run {
             Event::Started { plan, .. } => self.started(plan),
             Event::Progress(progress) => self.progressed(now, progress),
             // What a suspension cut is no measurement.
-            Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => self.picture.sampled(cell, &sample, lanes),
+            Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => {
+                self.picture.sampled(cell, &sample, lanes)
+            }
             Event::Trial { trial, latency, .. } => self.tried(&trial, latency),
             Event::Verdict { cell, verdict } => self.picture.judged(cell, &verdict),
             Event::Failed { cell, error } => {
@@ -143,7 +152,8 @@ impl Run {
         }
     }
 
-    /// The plan as it is run, which the target may have changed; what it will be held against is known from here on.
+    /// The plan as it is run, which the target may have changed; what it will be held against is
+    /// known from here on.
     fn started(&mut self, plan: Arc<Plan>) {
         if *plan != *self.picture.plan {
             self.results = results(&plan);
@@ -170,7 +180,8 @@ impl Run {
         self.picture.progressed(progress);
     }
 
-    /// Takes a trial in: what takes long waits for the next picture, for there may be a thousand trials in a second.
+    /// Takes a trial in: what takes long waits for the next picture, for there may be a thousand
+    /// trials in a second.
     fn tried(&mut self, trial: &Arc<Trial>, latency: Option<Arc<Latency>>) {
         let Some(result) = self.results.get_mut(trial.cell as usize) else { return };
         let first = result.trials.is_empty();
@@ -199,11 +210,12 @@ impl Run {
         }
     }
 
-    /// The results of the cells that have more trials, and the curves. A cell of many trials waits until they are
-    /// some per cent more, unless this is the `last` time.
+    /// The results of the cells that have more trials, and the curves. A cell of many trials waits
+    /// until they are some per cent more, unless this is the `last` time.
     pub fn draw_curves(&mut self, last: bool) {
         let ripe = |cell: u32| {
-            let (known, counted) = (self.results[cell as usize].trials.len(), self.counted[cell as usize]);
+            let (known, counted) =
+                (self.results[cell as usize].trials.len(), self.counted[cell as usize]);
             last || known >= counted + 1 + counted / 50
         };
         let ripe: Vec<u32> = self.stale.iter().copied().filter(|cell| ripe(*cell)).collect();
@@ -211,11 +223,17 @@ impl Run {
             let result = &mut self.results[*cell as usize];
             self.counted[*cell as usize] = result.trials.len();
             let error = result.error.take();
-            *result = analysis::result(&result.cell, std::mem::take(&mut result.trials), None, error.as_deref());
+            *result = analysis::result(
+                &result.cell,
+                std::mem::take(&mut result.trials),
+                None,
+                error.as_deref(),
+            );
             self.stale.remove(cell);
         }
         if !ripe.is_empty() {
-            self.picture.curves = curves::curves(&self.results, self.picture.axis, self.picture.metric());
+            self.picture.curves =
+                curves::curves(&self.results, self.picture.axis, self.picture.metric());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What was done over the time of the run: bounded, however long it runs, with gaps where nothing was measured.
+//! What was done over the time of the run: bounded, however long it runs, with gaps where nothing
+//! was measured.
 
 use crate::record::Sample;
 use crate::stats::merge_neighbours;
@@ -116,7 +117,9 @@ impl Series {
     pub fn push(&mut self, now: f64, sample: &Sample, hue: usize) {
         let begin = sample.at.saturating_sub(sample.nanos);
         // A trial that is repeated begins anew, and what was dropped is not known.
-        let known = self.open.filter(|open| sample.at > open.at && begin <= open.at.saturating_add(1_000_000));
+        let known = self
+            .open
+            .filter(|open| sample.at > open.at && begin <= open.at.saturating_add(1_000_000));
         let origin = known.map_or(now - sample.at as f64 / 1e9, |open| open.origin);
         if known.is_none() {
             self.pieces = self.pieces.wrapping_add(1);
@@ -125,7 +128,8 @@ impl Series {
         let after = self.slices.last().map_or(0.0, |slice| slice.to);
         let from = (origin + begin as f64 / 1e9).max(after);
         let to = (origin + sample.at as f64 / 1e9).max(from);
-        let range = |amount: u64| (per_second(amount, sample.nanos), per_second(amount, sample.nanos));
+        let range =
+            |amount: u64| (per_second(amount, sample.nanos), per_second(amount, sample.nanos));
         self.slices.push(Slice {
             from,
             to,
@@ -144,7 +148,8 @@ impl Series {
         }
     }
 
-    /// Makes what is long ago coarser: neighbours of one piece first, so that gaps stay as long as they can.
+    /// Makes what is long ago coarser: neighbours of one piece first, so that gaps stay as long as
+    /// they can.
     fn thin(&mut self) {
         let end = self.slices.last().map_or(0.0, |slice| slice.to);
         let narrow = end / COARSE;

@@ -41,7 +41,8 @@ pub fn stopping(model: &mut Model) {
     }
 }
 
-/// The program is about to be suspended: a run that is not paused is, so that the gap is never measured.
+/// The program is about to be suspended: a run that is not paused is, so that the gap is never
+/// measured.
 pub fn suspend(model: &mut Model) -> Option<Effect> {
     let run = model.live.run.as_mut()?;
     run.clock.stand(model.now);
@@ -107,7 +108,8 @@ pub fn ticked(model: &mut Model) -> Vec<Effect> {
 
 /// The title of the window, where its percent or its cell changed.
 fn title(run: &mut Run) -> Option<Effect> {
-    let (percent, step) = (run.picture.percent()?, run.picture.progress.as_ref().and_then(Step::of));
+    let (percent, step) =
+        (run.picture.percent()?, run.picture.progress.as_ref().and_then(Step::of));
     if run.titled == Some((percent, step)) {
         return None;
     }
@@ -168,7 +170,12 @@ fn freeze(model: &mut Model) {
 fn zoom(model: &mut Model, change: impl Fn(Zoom) -> Zoom) {
     let (unit, live) = (model.look.unit, &mut model.live);
     live.zoom = change(live.zoom);
-    let pictures = live.run.iter_mut().map(|run| &mut run.picture).chain(live.frozen.iter_mut().map(|f| &mut f.0)).chain(&mut live.over);
+    let pictures = live
+        .run
+        .iter_mut()
+        .map(|run| &mut run.picture)
+        .chain(live.frozen.iter_mut().map(|f| &mut f.0))
+        .chain(&mut live.over);
     for picture in pictures {
         // Another window, another picture: nothing to be kept from jumping.
         picture.axes = Default::default();

@@ -34,7 +34,8 @@ impl Zoom {
         Some(WINDOWS[self.0]).filter(|seconds| seconds.is_finite())
     }
 
-    /// The ends of what is shown at `now`, seconds of the run: from its start, until that is longer than the window.
+    /// The ends of what is shown at `now`, seconds of the run: from its start, until that is longer
+    /// than the window.
     pub fn ends(self, now: f64) -> (f64, f64) {
         match self.seconds() {
             Some(window) if self.slides(now) => (now - window, now),
@@ -83,7 +84,8 @@ impl Sticky {
     pub fn settle(&mut self, peak: f64, now: f64, units: &[Unit]) {
         // Below one and a half of a unit two digits say too little.
         let unit = column::whole(peak * 1.04 / 1.5, units);
-        let wanted = if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };
+        let wanted =
+            if peak.is_finite() && peak > 0.0 { round_end(peak * 1.04, unit.0) } else { 0.0 };
         let roomy = wanted < self.top * 0.65;
         let waited = roomy && now - *self.roomy.get_or_insert(now) >= PATIENCE;
         if peak > self.top || waited {
@@ -107,7 +109,11 @@ impl Axes {
     pub fn settle(&mut self, series: &Series, above: Measure, zoom: Zoom, now: f64, rates: Rates) {
         let from = zoom.ends(now).0;
         self.above.settle(series.peak(from, above), now, above.metric().units(rates));
-        self.below.settle(series.peak(from, Measure::SystemCalls), now, Measure::SystemCalls.metric().units(rates));
+        self.below.settle(
+            series.peak(from, Measure::SystemCalls),
+            now,
+            Measure::SystemCalls.metric().units(rates),
+        );
     }
 }
 
@@ -129,7 +135,10 @@ mod tests {
         assert_eq!(zoom.ends(100.0), (90.0, 100.0));
         // It begins at the start of the run, and grows until it is full.
         let ends = [2.0, 7.0, 12.0, 29.0, 30.0, 31.0].map(|now| Zoom::default().ends(now));
-        assert_eq!(ends, [(0.0, 5.0), (0.0, 10.0), (0.0, 15.0), (0.0, 30.0), (0.0, 30.0), (1.0, 31.0)]);
+        assert_eq!(
+            ends,
+            [(0.0, 5.0), (0.0, 10.0), (0.0, 15.0), (0.0, 30.0), (0.0, 30.0), (1.0, 31.0)]
+        );
         for _ in 0..9 {
             zoom = zoom.wider();
         }

@@ -22,7 +22,8 @@ impl Scale {
     /// The largest value that is drawn; the difference of two such values is still finite.
     const HUGE: f64 = 1e300;
 
-    /// A value where the scale is even. NaN for a negative value on a logarithmic scale, -inf for 0.
+    /// A value where the scale is even. NaN for a negative value on a logarithmic scale, -inf for
+    /// 0.
     pub(super) fn forward(self, value: f64) -> f64 {
         match self {
             Scale::Linear => value.clamp(-Self::HUGE, Self::HUGE),
@@ -71,7 +72,16 @@ pub struct Axis<'a> {
 impl<'a> Axis<'a> {
     /// An axis fitted to the data.
     pub fn new(scale: Scale, show: &'a dyn Fn(f64) -> String) -> Axis<'a> {
-        Axis { scale, min: None, max: None, show, title: "", step: Step::Decimal, unit: 1.0, loose: false }
+        Axis {
+            scale,
+            min: None,
+            max: None,
+            show,
+            title: "",
+            step: Step::Decimal,
+            unit: 1.0,
+            loose: false,
+        }
     }
 
     pub fn title(self, title: &'a str) -> Axis<'a> {
@@ -112,7 +122,10 @@ impl<'a> Axis<'a> {
 impl Step {
     /// The smallest round step that is not smaller than `least`.
     fn at_least(self, least: f64) -> f64 {
-        const SECONDS: [f64; 15] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 21600.0];
+        const SECONDS: [f64; 15] = [
+            1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0,
+            7200.0, 21600.0,
+        ];
         let enough = least * (1.0 - 1e-9);
         match self {
             Step::Time if least > 0.5 => match SECONDS.iter().find(|s| **s >= enough) {
@@ -124,13 +137,19 @@ impl Step {
     }
 }
 
-/// The end of an axis that holds `value` (> 0): round in a unit of so many, at most a third above it.
+/// The end of an axis that holds `value` (> 0): round in a unit of so many, at most a third above
+/// it.
 pub fn round_end(value: f64, unit: f64) -> f64 {
     const STEPS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     let power = 10f64.powf((value / unit).log10().floor()) * unit;
     let enough = value * (1.0 - 1e-9);
-    // Where the power underflows or is infinite no step fits: the value itself is as round as it gets.
-    STEPS.iter().map(|step| step * power).find(|end| *end >= enough && end.is_finite()).unwrap_or(value)
+    // Where the power underflows or is infinite no step fits: the value itself is as round as it
+    // gets.
+    STEPS
+        .iter()
+        .map(|step| step * power)
+        .find(|end| *end >= enough && end.is_finite())
+        .unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -141,8 +160,14 @@ mod tests {
     fn steps_are_round() {
         let axis = Axis::new(Scale::Linear, &|_| String::new());
         assert_eq!([1.0, 3.0, 70.0].map(|least| axis.step(least)), [1.0, 5.0, 100.0]);
-        assert_eq!([1.0, 3000.0, 3e6].map(|least| axis.round_in(1024.0).step(least) / 1024.0), [0.001, 5.0, 5000.0]);
-        assert_eq!([11.0, 40.0, 100_000.0].map(|least| axis.time().step(least)), [15.0, 60.0, 172_800.0]);
+        assert_eq!(
+            [1.0, 3000.0, 3e6].map(|least| axis.round_in(1024.0).step(least) / 1024.0),
+            [0.001, 5.0, 5000.0]
+        );
+        assert_eq!(
+            [11.0, 40.0, 100_000.0].map(|least| axis.time().step(least)),
+            [15.0, 60.0, 172_800.0]
+        );
     }
 
     #[test]

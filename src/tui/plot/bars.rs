@@ -72,11 +72,23 @@ impl<'a> Bars<'a> {
         let (columns, most) = (self.columns(area.width), self.most());
         for (bar, row) in self.bars.iter().zip(area.rows()) {
             if columns.label > 0 {
-                buf.set_stringn(row.x, row.y, bar.label, usize::from(columns.label), self.look.style(Role::Text));
+                buf.set_stringn(
+                    row.x,
+                    row.y,
+                    bar.label,
+                    usize::from(columns.label),
+                    self.look.style(Role::Text),
+                );
             }
             if columns.figure > 0 {
                 let start = row.right() - (bar.figure.width() as u16).min(columns.figure);
-                buf.set_stringn(start, row.y, bar.figure, usize::from(columns.figure), self.look.style(Role::Number));
+                buf.set_stringn(
+                    start,
+                    row.y,
+                    bar.figure,
+                    usize::from(columns.figure),
+                    self.look.style(Role::Number),
+                );
             }
             let left = row.x + columns.label + u16::from(columns.label > 0);
             self.draw(bar, most, Rect::new(left, row.y, columns.bar, 1), buf);
@@ -90,7 +102,9 @@ impl<'a> Bars<'a> {
 
     /// The bar keeps a third of the width at least: figure and label give way, the label first.
     fn columns(&self, width: u16) -> Columns {
-        let widest = |text: fn(&Bar<'a>) -> &'a str| self.bars.iter().map(|bar| text(bar).width()).max().unwrap_or(0).min(400) as u16;
+        let widest = |text: fn(&Bar<'a>) -> &'a str| {
+            self.bars.iter().map(|bar| text(bar).width()).max().unwrap_or(0).min(400) as u16
+        };
         let (mut label, mut figure) = (widest(|bar| bar.label), widest(|bar| bar.figure));
         let bar = (width / 3).max(3);
         let spaces = u16::from(label > 0) + u16::from(figure > 0);
@@ -106,9 +120,15 @@ impl<'a> Bars<'a> {
 
     /// What the whole width stands for; above 0.
     fn most(&self) -> f64 {
-        let totals = self.bars.iter().map(|bar| bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>());
+        let totals = self.bars.iter().map(|bar| {
+            bar.parts.iter().map(|p| p.value.max(0.0)).filter(|v| v.is_finite()).sum::<f64>()
+        });
         let largest = || totals.filter(|total| total.is_finite()).reduce(f64::max);
-        self.max.filter(|max| max.is_finite()).or_else(largest).filter(|most| *most > 0.0).unwrap_or(1.0)
+        self.max
+            .filter(|max| max.is_finite())
+            .or_else(largest)
+            .filter(|most| *most > 0.0)
+            .unwrap_or(1.0)
     }
 
     fn draw(&self, bar: &Bar, most: f64, area: Rect, buf: &mut Buffer) {
@@ -135,7 +155,8 @@ impl<'a> Bars<'a> {
         let unicode = self.look.glyphs == Glyphs::Unicode;
         for column in start / 8..end.div_ceil(8) {
             let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { return };
-            let (from, to) = (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
+            let (from, to) =
+                (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
             // A cell shows one part on the left; the next one behind it, if there are colours.
             let whole = self.texture(index);
             if !unicode || whole != '█' {
@@ -179,7 +200,10 @@ mod tests {
             Bar::new("none", f64::NAN, Style::new(), "-"),
         ];
         let picture = show(17, 4, |area, buf| Bars::new(&look, &bars).render(area, buf));
-        assert_eq!(picture, "read ████████ 8.0\nmmap ██▎      2.3\ntiny ▏        0.0\nnone            -");
+        assert_eq!(
+            picture,
+            "read ████████ 8.0\nmmap ██▎      2.3\ntiny ▏        0.0\nnone            -"
+        );
         let look = ascii();
         let picture = show(17, 2, |area, buf| Bars::new(&look, &bars).render(area, buf));
         assert_eq!(picture, "read ######## 8.0\nmmap ##       2.3");
@@ -187,11 +211,22 @@ mod tests {
 
     #[test]
     fn parts_stand_end_to_end() {
-        let parts = || vec![Part { value: 0.5, style: Style::new() }, Part { value: 0.25, style: Style::new() }];
+        let parts = || {
+            vec![
+                Part { value: 0.5, style: Style::new() },
+                Part { value: 0.25, style: Style::new() },
+            ]
+        };
         let bars = [Bar::stacked("", parts(), "")];
         let look = Look { colours: Colours::None, ..Look::default() };
-        assert_eq!(show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)), "████▓▓");
+        assert_eq!(
+            show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)),
+            "████▓▓"
+        );
         let look = ascii();
-        assert_eq!(show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)), "####==");
+        assert_eq!(
+            show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)),
+            "####=="
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Dots and lines in a rectangle of cells: eight Braille dots per cell, or one character that reads like a line.
+//! Dots and lines in a rectangle of cells: eight Braille dots per cell, or one character that reads
+//! like a line.
 
 use line_clipping::cohen_sutherland::clip_line;
 use line_clipping::{LineSegment, Point, Window};
@@ -8,8 +9,8 @@ use ratatui::style::{Modifier, Style};
 
 /// Draws into `area` and nowhere else. Dots are counted from the left and from the top.
 ///
-/// A line is collected in a grid, then [`flush`](Canvas::flush) puts its cells on the screen: a cell that a line
-/// crosses many times is styled once.
+/// A line is collected in a grid, then [`flush`](Canvas::flush) puts its cells on the screen: a
+/// cell that a line crosses many times is styled once.
 pub(super) struct Canvas<'b> {
     pub buf: &'b mut Buffer,
     pub area: Rect,
@@ -77,7 +78,10 @@ impl<'b> Canvas<'b> {
     /// Columns and rows of dots.
     pub fn size(&self) -> (f64, f64) {
         let (across, down) = Self::grain(self.ascii);
-        (f64::from(self.area.width) * f64::from(across), f64::from(self.area.height) * f64::from(down))
+        (
+            f64::from(self.area.width) * f64::from(across),
+            f64::from(self.area.height) * f64::from(down),
+        )
     }
 
     /// The cell that holds a dot.
@@ -85,15 +89,22 @@ impl<'b> Canvas<'b> {
         let (width, height) = self.size();
         let inside = (-0.5..width - 0.5).contains(&x) && (-0.5..height - 0.5).contains(&y);
         let (across, down) = Self::grain(self.ascii);
-        inside.then(|| (self.area.x + x.round() as u16 / across, self.area.y + y.round() as u16 / down))
+        inside.then(|| {
+            (self.area.x + x.round() as u16 / across, self.area.y + y.round() as u16 / down)
+        })
     }
 
     pub fn cell(&mut self, column: u16, row: u16) -> Option<&mut Cell> {
-        if self.area.contains((column, row).into()) { self.buf.cell_mut((column, row)) } else { None }
+        if self.area.contains((column, row).into()) {
+            self.buf.cell_mut((column, row))
+        } else {
+            None
+        }
     }
 
     pub fn is_blank(&self, column: u16, row: u16) -> bool {
-        self.area.contains((column, row).into()) && self.buf.cell((column, row)).is_some_and(|cell| cell.symbol() == " ")
+        self.area.contains((column, row).into())
+            && self.buf.cell((column, row)).is_some_and(|cell| cell.symbol() == " ")
     }
 
     /// A dot of the grid, if it is on it.
@@ -117,21 +128,31 @@ impl<'b> Canvas<'b> {
         self.flush_where(style, |_| true);
     }
 
-    /// As [`flush`](Canvas::flush), but behind the curves: only where nothing is but such dots, which are dim.
+    /// As [`flush`](Canvas::flush), but behind the curves: only where nothing is but such dots,
+    /// which are dim.
     pub fn flush_behind(&mut self, style: Style) {
         let ascii = self.ascii;
-        let behind = |cell: &Cell| !ascii && braille(cell) != 0 && cell.modifier.contains(Modifier::DIM);
-        self.flush_where(style.add_modifier(Modifier::DIM), |cell| cell.symbol() == " " || behind(cell));
+        let behind =
+            |cell: &Cell| !ascii && braille(cell) != 0 && cell.modifier.contains(Modifier::DIM);
+        self.flush_where(style.add_modifier(Modifier::DIM), |cell| {
+            cell.symbol() == " " || behind(cell)
+        });
     }
 
     fn flush_where(&mut self, style: Style, wanted: impl Fn(&Cell) -> bool) {
-        for (drawn, row) in self.grid.chunks_exact_mut(usize::from(self.area.width).max(1)).zip(self.area.rows()) {
+        for (drawn, row) in
+            self.grid.chunks_exact_mut(usize::from(self.area.width).max(1)).zip(self.area.rows())
+        {
             for (drawn, position) in drawn.iter_mut().zip(row.positions()) {
                 let drawn = std::mem::take(drawn);
                 if drawn != 0
                     && let Some(cell) = self.buf.cell_mut(position).filter(|cell| wanted(cell))
                 {
-                    let symbol = if self.ascii { char::from(drawn) } else { braille_of(drawn | braille(cell)) };
+                    let symbol = if self.ascii {
+                        char::from(drawn)
+                    } else {
+                        braille_of(drawn | braille(cell))
+                    };
                     put(cell, symbol, style);
                 }
             }
@@ -146,7 +167,11 @@ impl<'b> Canvas<'b> {
 
     fn dot_line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), dash: &mut Dash) {
         let flat = (x1 - x0).abs() >= (y1 - y0).abs();
-        let (start, end, other, rise) = if flat { (x0, x1, y0, (y1 - y0) / (x1 - x0)) } else { (y0, y1, x0, (x1 - x0) / (y1 - y0)) };
+        let (start, end, other, rise) = if flat {
+            (x0, x1, y0, (y1 - y0) / (x1 - x0))
+        } else {
+            (y0, y1, x0, (x1 - x0) / (y1 - y0))
+        };
         let rise = if rise.is_finite() { rise } else { 0.0 };
         walk(start, end, |along| {
             // Nothing clipped is below -0.5, so that this rounds; `round` is a call.
@@ -204,7 +229,11 @@ fn walk(from: f64, to: f64, mut each: impl FnMut(f64)) {
 }
 
 /// The part of a line that lies inside. Half a dot around the outer dots is inside.
-fn clip(from: (f64, f64), to: (f64, f64), (width, height): (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
+fn clip(
+    from: (f64, f64),
+    to: (f64, f64),
+    (width, height): (f64, f64),
+) -> Option<((f64, f64), (f64, f64))> {
     // A hair less than half, so that rounding stays inside too.
     const HALF: f64 = 0.499;
     // Without a dot each edge would be beyond the other, and clipping would not end.
@@ -224,7 +253,12 @@ mod tests {
     #[test]
     fn lines_are_cut_where_they_leave() {
         let (from, to) = clip((-10.0, 5.0), (30.0, 5.0), (20.0, 10.0)).unwrap();
-        assert!((from.0 + 0.5).abs() < 0.01 && (to.0 - 19.5).abs() < 0.01 && from.1 == 5.0 && to.1 == 5.0);
+        assert!(
+            (from.0 + 0.5).abs() < 0.01
+                && (to.0 - 19.5).abs() < 0.01
+                && from.1 == 5.0
+                && to.1 == 5.0
+        );
         let (from, to) = clip((0.0, -10.0), (20.0, 10.0), (20.0, 20.0)).unwrap();
         assert!((from.0 - from.1 - 10.0).abs() < 1e-9 && (to.0 - 19.5).abs() < 0.01);
         assert_eq!(clip((-5.0, 0.0), (-1.0, 9.0), (20.0, 10.0)), None);

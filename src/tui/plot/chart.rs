@@ -46,7 +46,8 @@ pub enum Draw {
     Points,
     LineAndMarkers,
     Dashed,
-    /// An estimate: where it lies far above the others it leaves the picture rather than pressing them flat.
+    /// An estimate: where it lies far above the others it leaves the picture rather than pressing
+    /// them flat.
     Dotted,
     /// Each value holds until the next.
     Step,
@@ -69,7 +70,14 @@ pub struct Series<'a> {
 impl<'a> Series<'a> {
     /// The curve with this index in colour and marker.
     pub fn new(look: &Look, index: usize, name: &'a str, points: &'a [Point]) -> Series<'a> {
-        Series { name, points, style: look.series(index), marker: look.marker(index), draw: Draw::Line, emphasis: false }
+        Series {
+            name,
+            points,
+            style: look.series(index),
+            marker: look.marker(index),
+            draw: Draw::Line,
+            emphasis: false,
+        }
     }
 
     pub fn draw(self, draw: Draw) -> Series<'a> {
@@ -129,8 +137,9 @@ impl<'a> Chart<'a> {
         frame.draw(self, buf);
         let mut canvas = Canvas::new(buf, frame.plot, self.ascii());
         let mut curve = Curve::new(&frame);
-        // What comes later covers: a marker a line, an emphasised series the others. What comes after the lines and
-        // is only help (bands, rules, cursor, words) takes the cells that are left.
+        // What comes later covers: a marker a line, an emphasised series the others. What comes
+        // after the lines and is only help (bands, rules, cursor, words) takes the cells that are
+        // left.
         self.each(|series| curve.line(series, &mut canvas));
         if self.bands {
             self.each(|series| curve.band(series, &mut canvas));

@@ -73,8 +73,8 @@ impl<'f> Curve<'f> {
         self.piece.clear();
     }
 
-    /// In plain characters a column can show one height, or a span: the points of a column become their middle, and
-    /// what is far from it a vertical line behind the curve.
+    /// In plain characters a column can show one height, or a span: the points of a column become
+    /// their middle, and what is far from it a vertical line behind the curve.
     fn merge_columns(&mut self, canvas: &mut Canvas) {
         let mut kept = 0;
         let mut start = 0;
@@ -89,7 +89,8 @@ impl<'f> Curve<'f> {
             if bottom - top >= 6.0 {
                 canvas.line((column, top), (column, bottom), &mut Dash::SOLID.clone());
             }
-            let middle = if count > 1 { (column, f64::midpoint(top, bottom)) } else { self.piece[start] };
+            let middle =
+                if count > 1 { (column, f64::midpoint(top, bottom)) } else { self.piece[start] };
             self.piece[kept] = middle;
             kept += 1;
             start += count;
@@ -108,8 +109,13 @@ impl<'f> Curve<'f> {
             let wanted = match series.draw {
                 Draw::Points => true,
                 // Side by side they would hide the line between them.
-                Draw::LineAndMarkers => before.is_none_or(|at| column.abs_diff(at) >= 2) || is_alone(series.points, index),
-                Draw::Line | Draw::Dashed | Draw::Dotted | Draw::Step => is_alone(series.points, index),
+                Draw::LineAndMarkers => {
+                    before.is_none_or(|at| column.abs_diff(at) >= 2)
+                        || is_alone(series.points, index)
+                }
+                Draw::Line | Draw::Dashed | Draw::Dotted | Draw::Step => {
+                    is_alone(series.points, index)
+                }
             };
             if wanted {
                 before = Some(column);
@@ -123,9 +129,11 @@ impl<'f> Curve<'f> {
     /// The intervals, behind everything else.
     pub fn band(&self, series: &Series, canvas: &mut Canvas) {
         let known = |p: &&Point| p.low.is_finite() && p.high.is_finite() && p.y.is_finite();
-        let (first, last) = (series.points.iter().find(known), series.points.iter().rev().find(known));
+        let (first, last) =
+            (series.points.iter().find(known), series.points.iter().rev().find(known));
         let (Some(first), Some(last)) = (first, last) else { return };
-        let columns = (self.frame.x.share(last.x) - self.frame.x.share(first.x)).abs() * f64::from(canvas.area.width);
+        let columns = (self.frame.x.share(last.x) - self.frame.x.share(first.x)).abs()
+            * f64::from(canvas.area.width);
         let count = series.points.iter().filter(known).count();
         let style = series.style.add_modifier(Modifier::DIM);
         if count as f64 * 2.0 <= columns.max(2.0) + 2.0 {
@@ -170,21 +178,29 @@ impl<'f> Curve<'f> {
 
     /// A light pattern of dots between two points' intervals.
     fn area(&self, from: &Point, to: &Point, canvas: &mut Canvas) {
-        let ((x0, low0), (_, high0)) = (self.dots(canvas, from.x, from.low), self.dots(canvas, from.x, from.high));
-        let ((x1, low1), (_, high1)) = (self.dots(canvas, to.x, to.low), self.dots(canvas, to.x, to.high));
+        let ((x0, low0), (_, high0)) =
+            (self.dots(canvas, from.x, from.low), self.dots(canvas, from.x, from.high));
+        let ((x1, low1), (_, high1)) =
+            (self.dots(canvas, to.x, to.low), self.dots(canvas, to.x, to.high));
         let (columns, rows) = canvas.size();
         if [x0, x1, low0, low1, high0, high1].iter().any(|dot| dot.is_nan()) || x1 < x0 {
             return;
         }
         for column in x0.round().max(0.0) as i32..=x1.round().min(columns) as i32 {
-            let part = if x1 > x0 { ((f64::from(column) - x0) / (x1 - x0)).clamp(0.0, 1.0) } else { 0.0 };
+            let part =
+                if x1 > x0 { ((f64::from(column) - x0) / (x1 - x0)).clamp(0.0, 1.0) } else { 0.0 };
             let (low, high) = (low0 + part * (low1 - low0), high0 + part * (high1 - high0));
-            // Every second column, the rows of neighbours shifted: an eighth of the dots, no stripes.
+            // Every second column, the rows of neighbours shifted: an eighth of the dots, no
+            // stripes.
             let shift = (column / 2) % 2 * 2;
             let ascii = canvas.ascii;
-            for dot in between(low, high, rows)
-                .filter(|dot| if ascii { (dot / 3 + column) % 2 == 0 } else { column % 2 == 0 && (dot + shift) % 4 == 0 })
-            {
+            for dot in between(low, high, rows).filter(|dot| {
+                if ascii {
+                    (dot / 3 + column) % 2 == 0
+                } else {
+                    column % 2 == 0 && (dot + shift) % 4 == 0
+                }
+            }) {
                 canvas.dot(column, dot);
             }
         }

@@ -47,8 +47,20 @@ impl Frame {
         let y = Self::y_range(chart, &x);
         let axes = area.width >= 12 && area.height >= 4;
         let (left, right) = (area.x, area.right());
-        let (below, titled) = (axes && area.height >= 7, axes && area.height >= 9 && !chart.y.title.is_empty());
-        let mut frame = Frame { plot: area, x, y, axes, below, titled, left, right, rows: Vec::new(), columns: Vec::new() };
+        let (below, titled) =
+            (axes && area.height >= 7, axes && area.height >= 9 && !chart.y.title.is_empty());
+        let mut frame = Frame {
+            plot: area,
+            x,
+            y,
+            axes,
+            below,
+            titled,
+            left,
+            right,
+            rows: Vec::new(),
+            columns: Vec::new(),
+        };
         if axes {
             frame.lay_out(chart, area);
         }
@@ -56,26 +68,43 @@ impl Frame {
     }
 
     pub fn x_range(chart: &Chart) -> Range {
-        let values = chart.series.iter().flat_map(|series| series.points).filter(|p| p.y.is_finite()).map(|p| p.x);
+        let values = chart
+            .series
+            .iter()
+            .flat_map(|series| series.points)
+            .filter(|p| p.y.is_finite())
+            .map(|p| p.x);
         fit_x(&chart.x, extremes(chart.x.scale, values))
     }
 
     /// Fitted to what is visible between the ends of x, so that zooming in shows more.
     pub fn y_range(chart: &Chart, x: &Range) -> Range {
         let scale = chart.y.scale;
-        let drawn = |dotted: bool| chart.series.iter().filter(move |series| (series.draw == Draw::Dotted) == dotted);
+        let drawn = |dotted: bool| {
+            chart.series.iter().filter(move |series| (series.draw == Draw::Dotted) == dotted)
+        };
         let measured = drawn(false).flat_map(|series| series.points).any(|p| p.y.is_finite());
-        let points = || drawn(!measured).flat_map(|series| series.points).filter(|p| p.y.is_finite());
-        let heights = |p: &Point| if chart.bands { [p.y, p.low, p.high] } else { [p.y, f64::NAN, f64::NAN] };
+        let points =
+            || drawn(!measured).flat_map(|series| series.points).filter(|p| p.y.is_finite());
+        let heights =
+            |p: &Point| if chart.bands { [p.y, p.low, p.high] } else { [p.y, f64::NAN, f64::NAN] };
         let visible = points().filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)));
-        let data = extremes(scale, visible.flat_map(heights)).or_else(|| extremes(scale, points().flat_map(heights)));
-        // A rule or an estimate far above the curves would press them flat; a rule's label alone tells that it is there.
+        let data = extremes(scale, visible.flat_map(heights))
+            .or_else(|| extremes(scale, points().flat_map(heights)));
+        // A rule or an estimate far above the curves would press them flat; a rule's label alone
+        // tells that it is there.
         let near = |at: &f64| match data {
-            Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => (lo - hi.max(hi - lo)..=hi * 2.0).contains(at),
+            Some((lo, hi)) if scale == super::Scale::Linear && hi > 0.0 => {
+                (lo - hi.max(hi - lo)..=hi * 2.0).contains(at)
+            }
             _ => true,
         };
-        let expected = drawn(true).flat_map(|series| series.points).filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x))).map(|p| p.y);
-        let rules = extremes(scale, chart.rules.iter().map(|rule| rule.at).chain(expected).filter(near));
+        let expected = drawn(true)
+            .flat_map(|series| series.points)
+            .filter(|p| (-1e-9..=1.0 + 1e-9).contains(&x.share(p.x)))
+            .map(|p| p.y);
+        let rules =
+            extremes(scale, chart.rules.iter().map(|rule| rule.at).chain(expected).filter(near));
         let both = [data, rules].into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         fit_y(&chart.y, both)
     }
@@ -101,7 +130,9 @@ impl Frame {
             let dot = ((1.0 - self.y.share(value).clamp(0.0, 1.0)) * dots).round() as u16;
             top + dot / Canvas::grain(chart.ascii()).1
         };
-        let labels = |values: &[f64]| -> Vec<(u16, String)> { values.iter().map(|v| (row(*v), (axis.show)(*v))).collect() };
+        let labels = |values: &[f64]| -> Vec<(u16, String)> {
+            values.iter().map(|v| (row(*v), (axis.show)(*v))).collect()
+        };
         let most = usize::from(height).div_ceil(2).clamp(2, 6);
         let values = ticks(&self.y, axis, most, &mut |values| {
             labels(values).windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
@@ -109,7 +140,8 @@ impl Frame {
         let mut rows = labels(&values);
         rows.dedup_by(|a, b| a.0 == b.0);
         // Where the title has no row above, the highest tick says the unit.
-        if let Some((_, text)) = rows.last_mut().filter(|_| !self.titled && !axis.title.is_empty()) {
+        if let Some((_, text)) = rows.last_mut().filter(|_| !self.titled && !axis.title.is_empty())
+        {
             *text = format!("{text} {}", axis.title);
         }
         rows
@@ -118,12 +150,18 @@ impl Frame {
     fn column_labels(&self, chart: &Chart) -> Vec<Label> {
         let axis = &chart.x;
         let place = |values: &[f64]| -> Vec<Label> {
-            values.iter().filter_map(|value| self.label(*value, (axis.show)(*value), chart.ascii())).collect()
+            values
+                .iter()
+                .filter_map(|value| self.label(*value, (axis.show)(*value), chart.ascii()))
+                .collect()
         };
         let gap = if self.below { 2 } else { 3 };
-        let apart = |pair: &[Label]| pair[0].end() + gap <= pair[1].start && pair[0].text != pair[1].text;
+        let apart =
+            |pair: &[Label]| pair[0].end() + gap <= pair[1].start && pair[0].text != pair[1].text;
         let most = usize::from(self.plot.width / 3).max(2);
-        let values = ticks_between_ends(&self.x, axis, most, &mut |values| place(values).windows(2).all(apart));
+        let values = ticks_between_ends(&self.x, axis, most, &mut |values| {
+            place(values).windows(2).all(apart)
+        });
         let mut labels = place(&values);
         if !labels.windows(2).all(apart) {
             // Not even two fit: the last one is the better known.
@@ -169,7 +207,13 @@ impl Frame {
         let (line, words) = (look.style(Role::Border), look.style(Role::Dim));
         let (plot, axis) = (self.plot, self.plot.x - 1);
         if self.titled {
-            buf.set_stringn(self.left, plot.y - 1, chart.y.title, usize::from(self.right - self.left), words);
+            buf.set_stringn(
+                self.left,
+                plot.y - 1,
+                chart.y.title,
+                usize::from(self.right - self.left),
+                words,
+            );
         }
         for row in plot.rows() {
             buf.set_string(axis, row.y, look.glyph("│", "|"), line);
@@ -189,11 +233,18 @@ impl Frame {
                 buf.set_string(label.at, bottom, look.glyph("┬", "+"), line);
                 buf.set_string(label.start, row, &label.text, words);
             } else {
-                // A blank on both sides, as far as there is room: a minus sign is no part of the axis.
+                // A blank on both sides, as far as there is room: a minus sign is no part of the
+                // axis.
                 let before = u16::from(label.start > self.left);
                 buf.set_stringn(label.start - before, row, " ", usize::from(before), words);
                 buf.set_string(label.start, row, &label.text, words);
-                buf.set_stringn(label.end(), row, " ", usize::from(self.right - label.end()).min(1), words);
+                buf.set_stringn(
+                    label.end(),
+                    row,
+                    " ",
+                    usize::from(self.right - label.end()).min(1),
+                    words,
+                );
             }
         }
         self.draw_title(chart, buf);
@@ -204,7 +255,12 @@ impl Frame {
         let (title, width) = (chart.x.title, chart.x.title.width());
         if self.below && width > 0 && width + 8 <= usize::from(self.plot.width) {
             let start = self.plot.right() - width as u16 - 3;
-            buf.set_string(start, self.plot.bottom(), format!(" {title} "), chart.look.style(Role::Dim));
+            buf.set_string(
+                start,
+                self.plot.bottom(),
+                format!(" {title} "),
+                chart.look.style(Role::Dim),
+            );
         }
     }
 }

@@ -26,7 +26,12 @@ pub struct Histogram<'a> {
 }
 
 impl<'a> Histogram<'a> {
-    pub fn new(look: &'a Look, bins: &'a [(f64, f64, u64)], show: &'a dyn Fn(f64) -> String, style: Style) -> Histogram<'a> {
+    pub fn new(
+        look: &'a Look,
+        bins: &'a [(f64, f64, u64)],
+        show: &'a dyn Fn(f64) -> String,
+        style: Style,
+    ) -> Histogram<'a> {
         Histogram { bins, x: Axis::new(Scale::Log10, show), style, marks: &[], rare: false, look }
     }
 
@@ -77,10 +82,12 @@ impl<'a> Histogram<'a> {
             if from.is_nan() || to.is_nan() || to < 0.0 || from > width {
                 continue;
             }
-            let (first, last) = (from.clamp(0.0, width - 1.0) as usize, to.clamp(0.0, width - 1.0) as usize);
+            let (first, last) =
+                (from.clamp(0.0, width - 1.0) as usize, to.clamp(0.0, width - 1.0) as usize);
             for (column, sum) in counts.iter_mut().enumerate().take(last + 1).skip(first) {
                 let inside = to.min(column as f64 + 1.0) - from.max(column as f64);
-                *sum += *count as f64 * if to - from > 1e-9 { (inside / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
+                *sum += *count as f64
+                    * if to - from > 1e-9 { (inside / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
             }
         }
         let height = |count: f64| if self.rare { count.ln_1p() } else { count };
@@ -113,7 +120,8 @@ impl<'a> Histogram<'a> {
     fn column_of(&self, range: &Range, value: f64, plot: Rect) -> Option<u16> {
         let share = range.share(value);
         let inside = (-1e-9..=1.0 + 1e-9).contains(&share);
-        inside.then(|| plot.x + ((share * f64::from(plot.width)).max(0.0) as u16).min(plot.width - 1))
+        inside
+            .then(|| plot.x + ((share * f64::from(plot.width)).max(0.0) as u16).min(plot.width - 1))
     }
 
     fn labels(&self, range: &Range, area: Rect, buf: &mut Buffer) {
@@ -121,7 +129,8 @@ impl<'a> Histogram<'a> {
             let each = values.iter().filter_map(|value| {
                 let text = (self.x.show)(*value);
                 let last = area.right().checked_sub(text.width() as u16)?;
-                let start = self.column_of(range, *value, area)?.saturating_sub(text.width() as u16 / 2);
+                let start =
+                    self.column_of(range, *value, area)?.saturating_sub(text.width() as u16 / 2);
                 (last >= area.x).then(|| (start.clamp(area.x, last), text))
             });
             each.collect()
@@ -144,8 +153,13 @@ impl<'a> Histogram<'a> {
         for (value, name) in self.marks {
             let Some(column) = self.column_of(range, *value, plot) else { continue };
             for row in plot.top()..plot.bottom() {
-                if let Some(cell) = buf.cell_mut((column, row)).filter(|cell| cell.symbol() == " ") {
-                    put(cell, if self.look.glyphs == Glyphs::Unicode { '┊' } else { ':' }, self.look.style(Role::Rule));
+                if let Some(cell) = buf.cell_mut((column, row)).filter(|cell| cell.symbol() == " ")
+                {
+                    put(
+                        cell,
+                        if self.look.glyphs == Glyphs::Unicode { '┊' } else { ':' },
+                        self.look.style(Role::Rule),
+                    );
                 }
             }
             let width = name.width() as u16;
@@ -170,8 +184,13 @@ mod tests {
         let text = |v: f64| format!("{v}");
         let bins = [(1.0, 10.0, 10), (10.0, 100.0, 100), (100.0, 1000.0, 1)];
         let marks = [(30.0, "p50"), (500.0, "p99")];
-        let picture = show(15, 5, |area, buf| Histogram::new(&look, &bins, &text, Style::new()).marks(&marks).render(area, buf));
-        assert_eq!(picture, "      p50   p99\n     █████   ┊\n     █████   ┊\n▂▂▂▂▂█████▁▁▁▁▁\n1          1000");
+        let picture = show(15, 5, |area, buf| {
+            Histogram::new(&look, &bins, &text, Style::new()).marks(&marks).render(area, buf)
+        });
+        assert_eq!(
+            picture,
+            "      p50   p99\n     █████   ┊\n     █████   ┊\n▂▂▂▂▂█████▁▁▁▁▁\n1          1000"
+        );
     }
 
     #[test]
@@ -179,7 +198,12 @@ mod tests {
         let look = Look::default();
         let text = |v: f64| format!("{v}");
         for bins in [&[][..], &[(1.0, 2.0, 0)], &[(f64::NAN, 1.0, 3)], &[(-2.0, -1.0, 3)]] {
-            assert_eq!(show(15, 5, |area, buf| Histogram::new(&look, bins, &text, Style::new()).render(area, buf)).trim(), "");
+            assert_eq!(
+                show(15, 5, |area, buf| Histogram::new(&look, bins, &text, Style::new())
+                    .render(area, buf))
+                .trim(),
+                ""
+            );
         }
     }
 }

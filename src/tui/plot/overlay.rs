@@ -52,7 +52,8 @@ pub(super) fn cursor(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// The labels of rules, then the names of series, each where it covers nothing; left out where there is no such place.
+/// The labels of rules, then the names of series, each where it covers nothing; left out where
+/// there is no such place.
 pub(super) fn labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     for rule in chart.rules.iter().filter(|rule| !rule.label.is_empty()) {
         let Some((row, beyond)) = row_of(rule.at, frame, canvas) else { continue };
@@ -65,9 +66,17 @@ pub(super) fn labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
         let Some(last) = canvas.area.right().checked_sub(width) else { continue };
         let first = canvas.area.left();
         // Curves mostly begin low and end high: the left is often free.
-        let starts = || [first + 2, last.saturating_sub(2)].into_iter().chain(first..=last).filter(|at| (first..=last).contains(at));
+        let starts = || {
+            [first + 2, last.saturating_sub(2)]
+                .into_iter()
+                .chain(first..=last)
+                .filter(|at| (first..=last).contains(at))
+        };
         let rows = [Some(row), row.checked_sub(1), row.checked_add(1)];
-        let place = rows.into_iter().flatten().find_map(|row| Some((starts().find(|at| has_room(canvas, *at, row, width))?, row)));
+        let place = rows
+            .into_iter()
+            .flatten()
+            .find_map(|row| Some((starts().find(|at| has_room(canvas, *at, row, width))?, row)));
         if let Some((column, row)) = place {
             write(canvas, column, row, &text, rule.style);
         }
@@ -81,9 +90,14 @@ pub(super) fn labels(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
 fn names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
     let rows = canvas.size().1 - 1.0;
     chart.each(|series| {
-        let visible = |p: &&super::Point| p.y.is_finite() && frame.column_of(p.x, canvas.ascii).is_some();
+        let visible =
+            |p: &&super::Point| p.y.is_finite() && frame.column_of(p.x, canvas.ascii).is_some();
         let Some(point) = series.points.iter().rev().find(visible) else { return };
-        let (Some(column), share) = (frame.column_of(point.x, canvas.ascii), frame.y.share(point.y)) else { return };
+        let (Some(column), share) =
+            (frame.column_of(point.x, canvas.ascii), frame.y.share(point.y))
+        else {
+            return;
+        };
         let Some((_, row)) = canvas.cell_of(0.0, (1.0 - share) * rows) else { return };
         let text = format!(" {} ", series.name);
         let width = text.width() as u16;
@@ -93,10 +107,20 @@ fn names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
         let last = canvas.area.right() - width;
         // Behind the end of the curve, else above or below its last stretch.
         let after = (column + 1, row);
-        let near = [1i32, -1, 2, -2].into_iter().filter_map(|away| u16::try_from(i32::from(row) - away).ok()).map(|row| (last, row));
-        let back = [1i32, -1, 2, -2, 3, -3].into_iter().filter_map(|away| u16::try_from(i32::from(row) - away).ok());
-        let back = back.flat_map(|row| (1..=8u16).filter_map(move |left| Some((last.checked_sub(left)?, row))));
-        let place = std::iter::once(after).chain(near).chain(back).find(|(at, row)| has_room(canvas, *at, *row, width));
+        let near = [1i32, -1, 2, -2]
+            .into_iter()
+            .filter_map(|away| u16::try_from(i32::from(row) - away).ok())
+            .map(|row| (last, row));
+        let back = [1i32, -1, 2, -2, 3, -3]
+            .into_iter()
+            .filter_map(|away| u16::try_from(i32::from(row) - away).ok());
+        let back = back.flat_map(|row| {
+            (1..=8u16).filter_map(move |left| Some((last.checked_sub(left)?, row)))
+        });
+        let place = std::iter::once(after)
+            .chain(near)
+            .chain(back)
+            .find(|(at, row)| has_room(canvas, *at, *row, width));
         if let Some((at, row)) = place {
             write(canvas, at, row, &text, series.style);
         }
@@ -107,7 +131,11 @@ fn names(chart: &Chart, frame: &Frame, canvas: &mut Canvas) {
 fn is_free(canvas: &Canvas, column: u16, row: u16) -> bool {
     let rule = |symbol: &str| symbol.chars().next().is_some_and(|c| c == RULE || c == ASCII_RULE);
     let inside = canvas.area.contains((column, row).into());
-    inside && canvas.buf.cell((column, row)).is_some_and(|cell| cell.symbol() == " " || rule(cell.symbol()))
+    inside
+        && canvas
+            .buf
+            .cell((column, row))
+            .is_some_and(|cell| cell.symbol() == " " || rule(cell.symbol()))
 }
 
 fn has_room(canvas: &Canvas, start: u16, row: u16, width: u16) -> bool {

@@ -15,7 +15,13 @@ pub(super) fn show(width: u16, height: u16, draw: impl FnOnce(Rect, &mut Buffer)
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
     draw(area, &mut buf);
-    let line = |row: u16| (0..width).map(|column| buf[(column, row)].symbol()).collect::<String>().trim_end().to_string();
+    let line = |row: u16| {
+        (0..width)
+            .map(|column| buf[(column, row)].symbol())
+            .collect::<String>()
+            .trim_end()
+            .to_string()
+    };
     (0..height).map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -60,7 +66,12 @@ fn block_sizes_on_a_logarithmic_axis() {
     let line = points(&[(4096.0, 1.0), (65536.0, 9.0), (1048576.0, 9.0)]);
     let series = [Series::new(&look, 0, "read", &line).draw(Draw::LineAndMarkers)];
     let size = |v: f64| crate::units::short_bytes(v as u64);
-    let chart = Chart::new(&look, Axis::new(Scale::Log2, &size).title("block"), Axis::new(Scale::Linear, &number), &series);
+    let chart = Chart::new(
+        &look,
+        Axis::new(Scale::Log2, &size).title("block"),
+        Axis::new(Scale::Linear, &number),
+        &series,
+    );
     assert_eq!(
         show(32, 9, |area, buf| chart.names(true).render(area, buf)),
         [
@@ -82,12 +93,28 @@ fn block_sizes_on_a_logarithmic_axis() {
 fn a_gap_interrupts_and_a_lone_point_shows() {
     let look = Look::default();
     let gap = f64::NAN;
-    let line = points(&[(0.0, 1.0), (3.0, 1.0), (4.0, gap), (5.0, 2.0), (6.0, gap), (7.0, 3.0), (10.0, 3.0)]);
+    let line = points(&[
+        (0.0, 1.0),
+        (3.0, 1.0),
+        (4.0, gap),
+        (5.0, 2.0),
+        (6.0, gap),
+        (7.0, 3.0),
+        (10.0, 3.0),
+    ]);
     let series = [Series::new(&look, 0, "", &line)];
     let chart = plain(&look, &series, 4.0);
     assert_eq!(
         show(20, 6, |area, buf| chart.render(area, buf)),
-        [r"4┤", r" │            ⠐⠒⠒⠒⠒⠒", r"2┤         ●", r" │⠤⠤⠤⠤⠤⠤", r"0┤", r" └0 ────── 5 ──── 10",].join("\n")
+        [
+            r"4┤",
+            r" │            ⠐⠒⠒⠒⠒⠒",
+            r"2┤         ●",
+            r" │⠤⠤⠤⠤⠤⠤",
+            r"0┤",
+            r" └0 ────── 5 ──── 10",
+        ]
+        .join("\n")
     );
 }
 
@@ -119,7 +146,8 @@ fn rules_and_the_cursor_stay_behind_the_curve() {
 #[test]
 fn intervals_are_whiskers_or_a_band() {
     let look = Look::default();
-    let few: Vec<Point> = [0.0, 5.0, 10.0].iter().map(|x| Point::new(*x, 2.0).within(1.0, 3.0)).collect();
+    let few: Vec<Point> =
+        [0.0, 5.0, 10.0].iter().map(|x| Point::new(*x, 2.0).within(1.0, 3.0)).collect();
     let series = [Series::new(&look, 0, "", &few).draw(Draw::LineAndMarkers)];
     let chart = plain(&look, &series, 4.0).bands(true);
     assert_eq!(
@@ -136,7 +164,8 @@ fn intervals_are_whiskers_or_a_band() {
         ]
         .join("\n")
     );
-    let many: Vec<Point> = (0..=40).map(|i| Point::new(f64::from(i) / 4.0, 2.0).within(1.0, 3.0)).collect();
+    let many: Vec<Point> =
+        (0..=40).map(|i| Point::new(f64::from(i) / 4.0, 2.0).within(1.0, 3.0)).collect();
     let series = [Series::new(&look, 0, "", &many)];
     let chart = Chart { series: &series, ..chart };
     assert_eq!(
@@ -160,7 +189,8 @@ fn what_lies_outside_is_cut_off() {
     let look = Look::default();
     let line = points(&[(-10.0, -4.0), (20.0, 8.0)]);
     let step = points(&[(-5.0, 1.0), (5.0, 30.0)]);
-    let series = [Series::new(&look, 0, "", &line), Series::new(&look, 1, "", &step).draw(Draw::Step)];
+    let series =
+        [Series::new(&look, 0, "", &line), Series::new(&look, 1, "", &step).draw(Draw::Step)];
     let chart = plain(&look, &series, 4.0);
     assert_eq!(
         show(20, 8, |area, buf| chart.render(area, buf)),
@@ -206,10 +236,17 @@ fn plain_characters_read_like_a_line() {
 #[test]
 fn time_goes_from_the_past_to_now() {
     let look = Look::default();
-    let line: Vec<Point> = (0..=600).map(|i| Point::new(f64::from(i) / 10.0 - 60.0, (f64::from(i) / 60.0).sin() + 2.0)).collect();
+    let line: Vec<Point> = (0..=600)
+        .map(|i| Point::new(f64::from(i) / 10.0 - 60.0, (f64::from(i) / 60.0).sin() + 2.0))
+        .collect();
     let series = [Series::new(&look, 0, "", &line)];
     let second = |v: f64| format!("{v:.0} s");
-    let chart = Chart::new(&look, Axis::new(Scale::Linear, &second).time(), Axis::new(Scale::Linear, &number), &series);
+    let chart = Chart::new(
+        &look,
+        Axis::new(Scale::Linear, &second).time(),
+        Axis::new(Scale::Linear, &number),
+        &series,
+    );
     assert_eq!(
         show(40, 8, |area, buf| chart.render(area, buf)),
         [
@@ -237,7 +274,10 @@ fn time_goes_from_the_past_to_now() {
         .join("\n")
     );
     // Too small for any.
-    assert_eq!(show(11, 2, |area, buf| chart.render(area, buf)), [r"⢀⠤⠤⡀   ⡠⠤⢄", r"⠁  ⠈⠒⠒⠉   ⠉",].join("\n"));
+    assert_eq!(
+        show(11, 2, |area, buf| chart.render(area, buf)),
+        [r"⢀⠤⠤⡀   ⡠⠤⢄", r"⠁  ⠈⠒⠒⠉   ⠉",].join("\n")
+    );
     assert_eq!(show(2, 9, |area, buf| chart.render(area, buf)).trim(), "");
 }
 
@@ -250,12 +290,22 @@ fn nothing_and_one_point_have_axes() {
     let chart = Chart::new(&look, axis, axis, &nothing);
     assert_eq!(
         show(20, 7, |area, buf| chart.render(area, buf)),
-        [r"1┤", r" │", r" │", r" │", r"0┤", r" └┬────────────────┬", r"  0                1",].join("\n")
+        [r"1┤", r" │", r" │", r" │", r"0┤", r" └┬────────────────┬", r"  0                1",]
+            .join("\n")
     );
     let one = [Series::new(&look, 0, "", &one)];
     assert_eq!(
         show(20, 7, |area, buf| Chart { series: &one, ..chart }.render(area, buf)),
-        [r" │                 ●", r"5┤", r" │", r" │", r"0┤", r" └┬─────┬────┬─────┬", r"  0     1    2     3",].join("\n")
+        [
+            r" │                 ●",
+            r"5┤",
+            r" │",
+            r" │",
+            r"0┤",
+            r" └┬─────┬────┬─────┬",
+            r"  0     1    2     3",
+        ]
+        .join("\n")
     );
 }
 
@@ -263,12 +313,16 @@ fn nothing_and_one_point_have_axes() {
 fn the_front_series_has_a_shared_cell() {
     let look = Look::default();
     let line = points(&[(0.0, 2.0), (10.0, 2.0)]);
-    let series = [Series { emphasis: true, ..Series::new(&look, 0, "", &line) }, Series::new(&look, 1, "", &line)];
+    let series = [
+        Series { emphasis: true, ..Series::new(&look, 0, "", &line) },
+        Series::new(&look, 1, "", &line),
+    ];
     let area = Rect::new(0, 0, 20, 8);
     let mut buf = Buffer::empty(area);
     let chart = plain(&look, &series, 4.0);
     chart.render(area, &mut buf);
     let plot = chart.plot_area(area);
-    let drawn: Vec<_> = plot.positions().filter(|p| buf[*p].symbol() != " ").map(|p| buf[p].fg).collect();
+    let drawn: Vec<_> =
+        plot.positions().filter(|p| buf[*p].symbol() != " ").map(|p| buf[p].fg).collect();
     assert_eq!(drawn, vec![look.series(0).fg.unwrap(); usize::from(plot.width)]);
 }

@@ -34,14 +34,21 @@ type AxisSettings = (usize, Option<f64>, Option<f64>, (bool, f64), bool);
 
 fn axis_settings() -> impl Strategy<Value = AxisSettings> {
     let unit = prop::sample::select(vec![1.0, 1e3, 1_048_576.0, 1e12]);
-    (0..3usize, prop::option::of(value()), prop::option::of(value()), (any::<bool>(), unit), any::<bool>())
+    (
+        0..3usize,
+        prop::option::of(value()),
+        prop::option::of(value()),
+        (any::<bool>(), unit),
+        any::<bool>(),
+    )
 }
 
 /// Draws into a part of a buffer full of `#` and looks for what changed around that part.
 fn assert_stays_inside(area: Rect, draw: impl FnOnce(Rect, &mut Buffer)) {
     let mut cell = ratatui::buffer::Cell::new("#");
     cell.set_style(Style::new().bold());
-    let mut buf = Buffer::filled(Rect::new(0, 0, area.right() + 3, area.bottom() + 3), cell.clone());
+    let mut buf =
+        Buffer::filled(Rect::new(0, 0, area.right() + 3, area.bottom() + 3), cell.clone());
     draw(area, &mut buf);
     for position in buf.area.positions().filter(|position| !area.contains(*position)) {
         assert_eq!(buf[position], cell, "{position}");
@@ -49,7 +56,8 @@ fn assert_stays_inside(area: Rect, draw: impl FnOnce(Rect, &mut Buffer)) {
 }
 
 fn size() -> impl Strategy<Value = Rect> {
-    (0..5u16, 0..5u16, prop_oneof![0..20u16, 0..300u16], prop_oneof![0..12u16, 0..100u16]).prop_map(|(x, y, w, h)| Rect::new(x, y, w, h))
+    (0..5u16, 0..5u16, prop_oneof![0..20u16, 0..300u16], prop_oneof![0..12u16, 0..100u16])
+        .prop_map(|(x, y, w, h)| Rect::new(x, y, w, h))
 }
 
 proptest! {

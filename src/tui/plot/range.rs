@@ -29,7 +29,8 @@ impl Range {
 
 /// The smallest and the largest of the values that the scale can show, where it is even.
 pub(super) fn extremes(scale: Scale, values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let shown = values.filter(|v| v.is_finite()).map(|v| scale.forward(v)).filter(|even| even.is_finite());
+    let shown =
+        values.filter(|v| v.is_finite()).map(|v| scale.forward(v)).filter(|even| even.is_finite());
     shown.fold(None, |ends, even| match ends {
         None => Some((even, even)),
         Some((lo, hi)) => Some((f64::min(lo, even), f64::max(hi, even))),
@@ -69,9 +70,11 @@ pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
 
 /// The ends that were asked for go before the fitted ones; whatever comes out is a range.
 fn fixed(axis: &Axis, lo: f64, hi: f64) -> Range {
-    let asked = |end: Option<f64>| end.map(|v| axis.scale.forward(v)).filter(|even| even.is_finite());
+    let asked =
+        |end: Option<f64>| end.map(|v| axis.scale.forward(v)).filter(|even| even.is_finite());
     let (min, max) = (asked(axis.min), asked(axis.max));
-    let (mut lo, mut hi) = (axis.scale.forward_end(min.unwrap_or(lo)), axis.scale.forward_end(max.unwrap_or(hi)));
+    let (mut lo, mut hi) =
+        (axis.scale.forward_end(min.unwrap_or(lo)), axis.scale.forward_end(max.unwrap_or(hi)));
     if lo > hi && min.is_some() && max.is_some() {
         (lo, hi) = (hi, lo);
     }
@@ -91,7 +94,11 @@ fn fixed(axis: &Axis, lo: f64, hi: f64) -> Range {
         };
     }
     // Nothing is left of the room where the values are the smallest that exist.
-    if hi <= lo { Range { scale: axis.scale, lo, hi: lo + 1.0 } } else { Range { scale: axis.scale, lo, hi } }
+    if hi <= lo {
+        Range { scale: axis.scale, lo, hi: lo + 1.0 }
+    } else {
+        Range { scale: axis.scale, lo, hi }
+    }
 }
 
 impl Scale {
@@ -130,7 +137,10 @@ mod tests {
     fn ends_that_were_asked_for_are_kept() {
         let axis = Axis::new(Scale::Log2, &text).between(4096.0, 1048576.0);
         assert_eq!(fit_x(&axis, Some((1.0, 2.0))).ends(), (4096.0, 1048576.0));
-        assert_eq!(fit_x(&Axis::new(Scale::Linear, &text).between(5.0, 1.0), None).ends(), (1.0, 5.0));
+        assert_eq!(
+            fit_x(&Axis::new(Scale::Linear, &text).between(5.0, 1.0), None).ends(),
+            (1.0, 5.0)
+        );
         let only_low = Axis { min: Some(10.0), ..Axis::new(Scale::Linear, &text) };
         assert_eq!(fit_y(&only_low, Some((1.0, 2.0))).ends(), (10.0, 10.5));
     }

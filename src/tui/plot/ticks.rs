@@ -4,8 +4,14 @@ use super::axis::{Axis, Scale};
 use super::range::Range;
 use crate::units;
 
-/// The densest round values within `range`, at most `most`, that `fits`; its two ends if there are no such.
-pub(super) fn ticks(range: &Range, axis: &Axis, most: usize, fits: &mut dyn FnMut(&[f64]) -> bool) -> Vec<f64> {
+/// The densest round values within `range`, at most `most`, that `fits`; its two ends if there are
+/// no such.
+pub(super) fn ticks(
+    range: &Range,
+    axis: &Axis,
+    most: usize,
+    fits: &mut dyn FnMut(&[f64]) -> bool,
+) -> Vec<f64> {
     let mut good = |values: &[f64]| (2..=most.max(2)).contains(&values.len()) && fits(values);
     if range.scale == Scale::Log10 {
         let values = within_decades(range, axis.unit);
@@ -14,7 +20,11 @@ pub(super) fn ticks(range: &Range, axis: &Axis, most: usize, fits: &mut dyn FnMu
         }
     }
     if range.scale != Scale::Linear {
-        let strides: &[i64] = if range.scale == Scale::Log2 { &[1, 2, 5, 10, 20, 50, 100, 200, 500] } else { &[1, 3, 6, 12, 30, 60, 150] };
+        let strides: &[i64] = if range.scale == Scale::Log2 {
+            &[1, 2, 5, 10, 20, 50, 100, 200, 500]
+        } else {
+            &[1, 3, 6, 12, 30, 60, 150]
+        };
         for stride in strides {
             let values = powers(range, axis.unit, *stride);
             if good(&values) {
@@ -26,8 +36,14 @@ pub(super) fn ticks(range: &Range, axis: &Axis, most: usize, fits: &mut dyn FnMu
     linear(lo, hi, axis, most, &mut good).unwrap_or_else(|| vec![lo, hi])
 }
 
-/// Ticks below a logarithmic axis: every k-th power from the first to the last, so that both ends are written.
-pub(super) fn ticks_between_ends(range: &Range, axis: &Axis, most: usize, fits: &mut dyn FnMut(&[f64]) -> bool) -> Vec<f64> {
+/// Ticks below a logarithmic axis: every k-th power from the first to the last, so that both ends
+/// are written.
+pub(super) fn ticks_between_ends(
+    range: &Range,
+    axis: &Axis,
+    most: usize,
+    fits: &mut dyn FnMut(&[f64]) -> bool,
+) -> Vec<f64> {
     if range.scale == Scale::Linear {
         return ticks(range, axis, most, fits);
     }
@@ -48,7 +64,8 @@ pub(super) fn ticks_between_ends(range: &Range, axis: &Axis, most: usize, fits: 
         fits(&values).then_some(values)
     };
     let least = (whole / most.max(1) as i64).max(1);
-    let Some((stride, values)) = (least..=whole).find_map(|stride| Some((stride, spread(stride)?))) else {
+    let Some((stride, values)) = (least..=whole).find_map(|stride| Some((stride, spread(stride)?)))
+    else {
         return ticks(range, axis, most, fits);
     };
     // An even spread is worth a few labels.
@@ -57,7 +74,13 @@ pub(super) fn ticks_between_ends(range: &Range, axis: &Axis, most: usize, fits: 
 }
 
 /// Multiples of the densest round step.
-fn linear(lo: f64, hi: f64, axis: &Axis, most: usize, good: &mut dyn FnMut(&[f64]) -> bool) -> Option<Vec<f64>> {
+fn linear(
+    lo: f64,
+    hi: f64,
+    axis: &Axis,
+    most: usize,
+    good: &mut dyn FnMut(&[f64]) -> bool,
+) -> Option<Vec<f64>> {
     let mut stride = axis.step((hi - lo) / most.max(2) as f64);
     for _ in 0..24 {
         if !(stride.is_finite() && stride > 0.0) {
@@ -65,8 +88,10 @@ fn linear(lo: f64, hi: f64, axis: &Axis, most: usize, good: &mut dyn FnMut(&[f64
         }
         let first = (lo / stride - 1e-6).ceil();
         // + 0.0 makes 0 of -0.
-        let values: Vec<f64> =
-            (0..=most + 1).map(|i| (first + i as f64) * stride + 0.0).take_while(|value| *value <= hi + stride * 1e-6).collect();
+        let values: Vec<f64> = (0..=most + 1)
+            .map(|i| (first + i as f64) * stride + 0.0)
+            .take_while(|value| *value <= hi + stride * 1e-6)
+            .collect();
         if values.len() < 2 {
             return None;
         }
@@ -84,7 +109,10 @@ fn within_decades(range: &Range, unit: f64) -> Vec<f64> {
         return Vec::new();
     }
     let (lo, hi) = range.ends();
-    units::ticks::within_decades(lo / unit, hi / unit, &[1.0, 2.0, 5.0]).into_iter().map(|value| value * unit).collect()
+    units::ticks::within_decades(lo / unit, hi / unit, &[1.0, 2.0, 5.0])
+        .into_iter()
+        .map(|value| value * unit)
+        .collect()
 }
 
 /// Every power of a unit whose exponent is a multiple of `stride`.
@@ -124,27 +152,44 @@ mod tests {
     fn linear_ticks_are_round() {
         assert_eq!(all(Scale::Linear, 0.0, 10.0, axis(), 6), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(all(Scale::Linear, 0.0, 12.0, axis(), 5), [0.0, 5.0, 10.0]);
-        assert_eq!(all(Scale::Linear, 0.0, 12_288.0, axis().round_in(1024.0), 5), [0.0, 5120.0, 10_240.0]);
-        assert_eq!(all(Scale::Linear, -60.0, 0.0, axis().time(), 5), [-60.0, -45.0, -30.0, -15.0, 0.0]);
+        assert_eq!(
+            all(Scale::Linear, 0.0, 12_288.0, axis().round_in(1024.0), 5),
+            [0.0, 5120.0, 10_240.0]
+        );
+        assert_eq!(
+            all(Scale::Linear, -60.0, 0.0, axis().time(), 5),
+            [-60.0, -45.0, -30.0, -15.0, 0.0]
+        );
         assert_eq!(all(Scale::Linear, 0.61, 0.79, axis(), 2), [0.61, 0.79]);
     }
 
     #[test]
     fn logarithmic_ticks_are_powers() {
-        assert_eq!(all(Scale::Log2, 4096.0, 65536.0, axis(), 6), [4096.0, 8192.0, 16384.0, 32768.0, 65536.0]);
+        assert_eq!(
+            all(Scale::Log2, 4096.0, 65536.0, axis(), 6),
+            [4096.0, 8192.0, 16384.0, 32768.0, 65536.0]
+        );
         assert_eq!(all(Scale::Log2, 1.0, 1048576.0, axis(), 4), [1.0, 1024.0, 1048576.0]);
         assert_eq!(all(Scale::Log10, 1.0, 20.0, axis(), 6), [1.0, 2.0, 5.0, 10.0, 20.0]);
-        assert_eq!(all(Scale::Log10, 1024.0, 20_480.0, axis().round_in(1024.0), 6), [1024.0, 2048.0, 5120.0, 10_240.0, 20_480.0]);
+        assert_eq!(
+            all(Scale::Log10, 1024.0, 20_480.0, axis().round_in(1024.0), 6),
+            [1024.0, 2048.0, 5120.0, 10_240.0, 20_480.0]
+        );
         assert_eq!(all(Scale::Log10, 1e-9, 1.0, axis(), 4).len(), 4);
         assert_eq!(all(Scale::Log2, 10.0, 14.0, axis(), 6), [10.0, 11.0, 12.0, 13.0, 14.0]);
     }
 
     #[test]
     fn both_ends_of_a_logarithmic_axis_are_written() {
-        let least = |stride: f64| move |values: &[f64]| values.windows(2).all(|pair| (pair[1] / pair[0]).log2() >= stride);
+        let least = |stride: f64| {
+            move |values: &[f64]| values.windows(2).all(|pair| (pair[1] / pair[0]).log2() >= stride)
+        };
         let range = range(Scale::Log2, 4096.0, 1048576.0);
         let values = ticks_between_ends(&range, &axis(), 50, &mut least(1.5));
-        assert_eq!(values.iter().map(|v| v.log2()).collect::<Vec<_>>(), [12.0, 14.0, 16.0, 18.0, 20.0]);
+        assert_eq!(
+            values.iter().map(|v| v.log2()).collect::<Vec<_>>(),
+            [12.0, 14.0, 16.0, 18.0, 20.0]
+        );
         let values = ticks_between_ends(&range, &axis(), 50, &mut least(3.0));
         assert_eq!(values.iter().map(|v| v.log2()).collect::<Vec<_>>(), [12.0, 16.0, 20.0]);
     }

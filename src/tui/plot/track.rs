@@ -41,7 +41,8 @@ impl Track<'_> {
         for at in self.grid {
             self.put(*at, look.glyph("┊", ":"), look.style(Role::Border), area, buf);
         }
-        let end = self.bar.map_or(0, |(value, interval)| self.fill(look, value, interval, area, buf));
+        let end =
+            self.bar.map_or(0, |(value, interval)| self.fill(look, value, interval, area, buf));
         if let Some((low, high)) = self.expected {
             self.range(look, low, high, end, area, buf);
         }
@@ -51,19 +52,32 @@ impl Track<'_> {
         }
     }
 
-    /// The bar to an eighth of a cell, and lighter to the end of its interval; the columns that it covers.
-    fn fill(&self, look: &Look, value: f64, (_, high): (f64, f64), area: Rect, buf: &mut Buffer) -> u16 {
+    /// The bar to an eighth of a cell, and lighter to the end of its interval; the columns that it
+    /// covers.
+    fn fill(
+        &self,
+        look: &Look,
+        value: f64,
+        (_, high): (f64, f64),
+        area: Rect,
+        buf: &mut Buffer,
+    ) -> u16 {
         let room = u32::from(area.width) * 8;
         let place = |share: f64| (share.clamp(0.0, 1.0) * f64::from(room)).round() as u32;
         let end = if value.is_nan() { 0 } else { place(value).max(1) };
         let last = if high.is_nan() { end } else { place(high).max(end) };
-        let light =
-            if look.colours == Colours::None || look.glyphs == Glyphs::Ascii { self.style } else { self.style.add_modifier(Modifier::DIM) };
+        let light = if look.colours == Colours::None || look.glyphs == Glyphs::Ascii {
+            self.style
+        } else {
+            self.style.add_modifier(Modifier::DIM)
+        };
         for column in 0..last.div_ceil(8) {
             let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { break };
             let (start, within) = (column * 8, end.saturating_sub(column * 8).min(8));
             match look.glyphs {
-                Glyphs::Ascii if within >= 4 || (column == 0 && within > 0) => put(cell, '#', self.style),
+                Glyphs::Ascii if within >= 4 || (column == 0 && within > 0) => {
+                    put(cell, '#', self.style)
+                }
                 Glyphs::Ascii if last - start >= 4 => put(cell, '=', light),
                 Glyphs::Ascii => {}
                 // An interval that ends in the cell of the bar's end is too short to be seen.
@@ -78,8 +92,15 @@ impl Track<'_> {
     /// `├──┤`; one sign where both ends are in one column.
     fn range(&self, look: &Look, low: f64, high: f64, end: u16, area: Rect, buf: &mut Buffer) {
         let style = look.style(Role::Text);
-        let (Some(from), Some(to)) = (column(low.min(high), area), column(low.max(high), area)) else { return };
-        let signs = if look.glyphs == Glyphs::Ascii { ['|', '[', '-', ']'] } else { ['│', '├', '─', '┤'] };
+        let (Some(from), Some(to)) = (column(low.min(high), area), column(low.max(high), area))
+        else {
+            return;
+        };
+        let signs = if look.glyphs == Glyphs::Ascii {
+            ['|', '[', '-', ']']
+        } else {
+            ['│', '├', '─', '┤']
+        };
         for at in from..=to {
             let sign = match (at == from, at == to) {
                 (true, true) => signs[0],
@@ -129,22 +150,41 @@ mod tests {
 
     fn track() -> Track<'static> {
         let bar = Some((0.5, (0.45, 0.61)));
-        let marks = vec![Mark { at: 0.95, symbol: '◆', style: Style::new() }, Mark { at: f64::NAN, symbol: '!', style: Style::new() }];
+        let marks = vec![
+            Mark { at: 0.95, symbol: '◆', style: Style::new() },
+            Mark { at: f64::NAN, symbol: '!', style: Style::new() },
+        ];
         Track { bar, expected: Some((0.7, 0.85)), marks, grid: &[0.25, 0.65], ..Track::default() }
     }
 
     #[test]
     fn bar_interval_expectation_and_marks_have_their_places() {
         let look = Look::default();
-        let picture = |look: &Look, track: &Track| show(20, 1, |area, buf| track.render(look, area, buf));
+        let picture =
+            |look: &Look, track: &Track| show(20, 1, |area, buf| track.render(look, area, buf));
         assert_eq!(picture(&look, &track()), "██████████▒▒ ┊├──┤ ◆");
-        assert_eq!(picture(&ascii(), &Track { marks: Vec::new(), ..track() }), "##########== :[--]");
+        assert_eq!(
+            picture(&ascii(), &Track { marks: Vec::new(), ..track() }),
+            "##########== :[--]"
+        );
         let inside = Track { expected: Some((0.1, 0.1)), ..track() };
         assert_eq!(picture(&look, &inside), "██│███████▒▒ ┊     ◆");
         // What is expected and not measured, what is beyond the scale, and what is no number.
-        assert_eq!(picture(&look, &Track { expected: Some((0.2, 7.0)), ..Track::default() }), "    ├──────────────┤");
-        assert_eq!(picture(&look, &Track { bar: Some((f64::NAN, (f64::NAN, f64::NAN))), ..Track::default() }), "");
-        assert_eq!(picture(&look, &Track { bar: Some((-1.0, (f64::NAN, f64::NAN))), ..Track::default() }), "▏");
+        assert_eq!(
+            picture(&look, &Track { expected: Some((0.2, 7.0)), ..Track::default() }),
+            "    ├──────────────┤"
+        );
+        assert_eq!(
+            picture(
+                &look,
+                &Track { bar: Some((f64::NAN, (f64::NAN, f64::NAN))), ..Track::default() }
+            ),
+            ""
+        );
+        assert_eq!(
+            picture(&look, &Track { bar: Some((-1.0, (f64::NAN, f64::NAN))), ..Track::default() }),
+            "▏"
+        );
     }
 
     #[test]

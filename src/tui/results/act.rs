@@ -79,7 +79,10 @@ pub fn mark(model: &mut Model, id: String, kept: bool) {
         return model.toasts.failed(model.now, "this session is not kept: it cannot be compared");
     }
     sessions::mark(model, id.clone());
-    let (go, compare) = (key_of(Action::Go(Screen::Sessions), model.screen), key_of(Action::Compare, Screen::Sessions));
+    let (go, compare) = (
+        key_of(Action::Go(Screen::Sessions), model.screen),
+        key_of(Action::Compare, Screen::Sessions),
+    );
     let said = match (model.sessions.mark_of(&id), model.sessions.marks.len()) {
         (None, _) => "the mark is gone".to_string(),
         (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
@@ -91,7 +94,8 @@ pub fn mark(model: &mut Model, id: String, kept: bool) {
 /// Whether an action does something where the screen is now.
 pub fn offered(results: &Results, action: Action) -> bool {
     let Some(data) = &results.data else {
-        let own = keymap::on(Screen::Results).any(|binding| binding.action == action && binding.place != Place::Everywhere);
+        let own = keymap::on(Screen::Results)
+            .any(|binding| binding.action == action && binding.place != Place::Everywhere);
         return !own && !matches!(action, Action::Enter | Action::NextPane);
     };
     let (opened, table) = (results.open.is_some(), results.table.on);
@@ -99,7 +103,9 @@ pub fn offered(results: &Results, action: Action) -> bool {
         Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
         Action::Toggle => !opened && (!table || results.table.sort.is_some()),
         Action::Sort => table && !opened,
-        Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => !opened && !table && data.is_curve(),
+        Action::LogAxis | Action::ZoomIn | Action::ZoomOut | Action::ZoomReset => {
+            !opened && !table && data.is_curve()
+        }
         Action::Across => !opened && !table && data.axes.len() > 1,
         Action::Mean => !opened && !table,
         _ => true,
@@ -185,7 +191,10 @@ fn in_table(model: &mut Model, action: Action) {
     match action {
         Action::Sort | Action::Left | Action::Right => {
             let shown = data.sheet.fit(layout::table_width(body));
-            let at = results.table.sort.and_then(|(column, _)| shown.iter().position(|own| *own == column));
+            let at = results
+                .table
+                .sort
+                .and_then(|(column, _)| shown.iter().position(|own| *own == column));
             // Before the first and after the last column is the order of the plan.
             let next = match (action, at) {
                 (Action::Left, None) => shown.len().checked_sub(1),
@@ -213,7 +222,10 @@ fn in_table(model: &mut Model, action: Action) {
             }
         }
         Action::Table | Action::NextPane | Action::PreviousPane => turn(results),
-        _ => results.table.cursor = moved(results.table.cursor, results.table.rows.len(), action, page),
+        _ => {
+            results.table.cursor =
+                moved(results.table.cursor, results.table.rows.len(), action, page)
+        }
     }
 }
 
@@ -237,7 +249,9 @@ fn in_cell(model: &mut Model, open: Open, action: Action) {
         | Action::HalfUp
         | Action::HalfDown
         | Action::Top
-        | Action::Bottom => moved(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3))),
+        | Action::Bottom => {
+            moved(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
+        }
         Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
         _ => return,
     };

@@ -33,7 +33,12 @@ pub fn lines(look: &Look, data: &Data, width: usize) -> Lines {
         text => text,
     };
     let missing = missing(data).map(|text| pane::fit(&text, width));
-    Lines { answer: pane::wrap(text, width), missing, text: look.style(Role::Text), warn: look.style(Role::Misleading) }
+    Lines {
+        answer: pane::wrap(text, width),
+        missing,
+        text: look.style(Role::Text),
+        warn: look.style(Role::Misleading),
+    }
 }
 
 /// Cells that failed or were skipped, and a run that did not end by itself.
@@ -42,7 +47,9 @@ pub fn missing(data: &Data) -> Option<String> {
     let failed = shown.results.iter().filter(|result| result.error.is_some()).count();
     let mut parts = Vec::new();
     match shown.session.end {
-        Some(End::Interrupted) | None => parts.push("the run was stopped before its end".to_string()),
+        Some(End::Interrupted) | None => {
+            parts.push("the run was stopped before its end".to_string())
+        }
         Some(End::Failed) => parts.push("the run failed before its end".into()),
         Some(End::Finished | End::Budget | End::Goal) => {}
     }
@@ -53,8 +60,11 @@ pub fn missing(data: &Data) -> Option<String> {
         let rest = if shown.skipped.iter().all(|s| s.reason == first.reason) { "" } else { ", .." };
         parts.push(format!("{} skipped ({}{rest})", shown.skipped.len(), first.reason));
     }
-    let more =
-        if failed + shown.skipped.len() > 0 { format!(": {} lists them", key_of(Action::Table, Screen::Results)) } else { String::new() };
+    let more = if failed + shown.skipped.len() > 0 {
+        format!(": {} lists them", key_of(Action::Table, Screen::Results))
+    } else {
+        String::new()
+    };
     (!parts.is_empty()).then(|| format!("{}{more}", parts.join(", ")))
 }
 

@@ -1,4 +1,5 @@
-//! Bars where nothing varies along an axis: one per curve, each of one point; below them the ways that were tried to pick one.
+//! Bars where nothing varies along an axis: one per curve, each of one point; below them the ways
+//! that were tried to pick one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -39,11 +40,13 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     data.curves.iter().take(1000).for_each(|curve| widen(&own(curve)));
     bounds.iter().chain(&tried).for_each(&mut widen);
     let others = bounds.iter().chain(&tried).map(|row| row.value);
-    let most = data.curves.iter().map(|curve| value(results, curve)).chain(others).fold(0.0, f64::max);
+    let most =
+        data.curves.iter().map(|curve| value(results, curve)).chain(others).fold(0.0, f64::max);
     let mut rows = area.rows();
     let mut put = |row: &Row, skipped: usize, selected: bool| {
         let Some(place) = rows.nth(skipped) else { return };
-        let (label, figure) = (format!("{:<label_width$}", row.label), format!("{:>figure_width$}", row.figure));
+        let (label, figure) =
+            (format!("{:<label_width$}", row.label), format!("{:>figure_width$}", row.figure));
         let bars = [Bar::new(&label, row.value, row.style, &figure)];
         let bars = Bars::new(look, &bars).max(most);
         bars.render(place, buf);
@@ -61,7 +64,12 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
     let title = (data.curves.len() - first) * step + bounds.len() + 1;
     if !tried.is_empty() && title < usize::from(area.height) {
-        pane::line(Line::styled("tried for a moment:", look.style(Role::Dim)), title as u16, area, buf);
+        pane::line(
+            Line::styled("tried for a moment:", look.style(Role::Dim)),
+            title as u16,
+            area,
+            buf,
+        );
     }
 }
 
@@ -92,11 +100,26 @@ fn row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -> Row {
 /// What the way that was picked is held against.
 fn bounds(look: &Look, data: &Data) -> Vec<Row> {
     let bounds = picked(data).filter_map(|picked| picked.ceiling.as_ref());
-    bounds.map(|ceiling| row(look, data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))).collect()
+    bounds
+        .map(|ceiling| {
+            row(look, data, &ceiling.name, ceiling.bytes_per_second, look.style(Role::Rule))
+        })
+        .collect()
 }
 
 /// The ways that were tried and not picked, the fastest first.
 fn tried(look: &Look, data: &Data) -> Vec<Row> {
-    let others = picked(data).flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
-    others.map(|tried| row(look, data, &(way_of(&tried.cell) + &state_of(&tried.cell)), tried.throughput, look.style(Role::Dim))).collect()
+    let others = picked(data)
+        .flat_map(|picked| picked.tried.iter().filter(|tried| tried.cell != picked.cell));
+    others
+        .map(|tried| {
+            row(
+                look,
+                data,
+                &(way_of(&tried.cell) + &state_of(&tried.cell)),
+                tried.throughput,
+                look.style(Role::Dim),
+            )
+        })
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! The table's columns, made once for all rows: what tells cells apart, what was measured, whether it can be trusted.
+//! The table's columns, made once for all rows: what tells cells apart, what was measured, whether
+//! it can be trusted.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -73,9 +74,13 @@ impl Sheet {
     pub fn of(shown: &Shown, unit: Rates) -> Sheet {
         let (results, skipped) = (shown.results.as_slice(), shown.skipped.as_slice());
         let rows: Vec<&CellResult> = results.iter().collect();
-        let jobs: Vec<&Job> = results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell)).collect();
-        let mut columns: Vec<Column> =
-            axes::AXES.iter().filter(|axis| axis.always || axis.varies(jobs.iter().copied())).map(|axis| named(axis, &jobs)).collect();
+        let jobs: Vec<&Job> =
+            results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell)).collect();
+        let mut columns: Vec<Column> = axes::AXES
+            .iter()
+            .filter(|axis| axis.always || axis.varies(jobs.iter().copied()))
+            .map(|axis| named(axis, &jobs))
+            .collect();
         let names = columns.len();
         columns.extend(measured::figures(&rows, unit));
         columns.extend(measured::moved(&rows, shown.session.plan.experiment == MEASURE));
@@ -87,11 +92,16 @@ impl Sheet {
         let outcome = |row: usize| match results.get(row) {
             Some(CellResult { error: Some(error), .. }) => format!("failed {error}"),
             Some(_) => String::new(),
-            None => skipped.get(row - results.len()).map_or(String::new(), |s| format!("skipped {}", s.reason)),
+            None => skipped
+                .get(row - results.len())
+                .map_or(String::new(), |s| format!("skipped {}", s.reason)),
         };
         let text = |row: usize| {
-            let words = columns.iter().filter(|column| !matches!(column.look, Look::Main | Look::Number));
-            let words = words.filter_map(|column| column.texts.get(row)).map(|text| text.trim().to_lowercase());
+            let words =
+                columns.iter().filter(|column| !matches!(column.look, Look::Main | Look::Number));
+            let words = words
+                .filter_map(|column| column.texts.get(row))
+                .map(|text| text.trim().to_lowercase());
             words.chain([outcome(row).to_lowercase()]).collect::<Vec<_>>().join(" ")
         };
         let texts = (0..jobs.len()).map(text).collect();
@@ -119,7 +129,11 @@ impl Sheet {
     /// Rows that have every word of the filter, in the order of a column.
     pub fn rows(&self, filter: &str, sort: Option<(usize, bool)>) -> Vec<usize> {
         let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
-        let matches = |row: &usize| self.texts.get(*row).is_some_and(|text| words.iter().all(|word| text.contains(word.as_str())));
+        let matches = |row: &usize| {
+            self.texts
+                .get(*row)
+                .is_some_and(|text| words.iter().all(|word| text.contains(word.as_str())))
+        };
         let mut rows: Vec<usize> = self.order.iter().copied().filter(matches).collect();
         if let Some((column, reversed)) = sort
             && let Some(column) = self.columns.get(column)
@@ -135,7 +149,9 @@ pub const GAP: usize = 2;
 
 /// What has no value comes last in both directions.
 fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
-    let known = |key: Option<&Key>| matches!(key, Some(Key::Number(n)) if !n.is_nan()) || matches!(key, Some(Key::Word(_)));
+    let known = |key: Option<&Key>| {
+        matches!(key, Some(Key::Number(n)) if !n.is_nan()) || matches!(key, Some(Key::Word(_)))
+    };
     let ordered = match (a, b) {
         _ if !known(a) || !known(b) => return known(b).cmp(&known(a)),
         (Some(Key::Number(a)), Some(Key::Number(b))) => a.total_cmp(b),
@@ -145,9 +161,25 @@ fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
     if reversed { ordered.reverse() } else { ordered }
 }
 
-pub(super) fn column(title: &str, rank: u8, look: Look, texts: Vec<String>, keys: Vec<Key>) -> Column {
-    let width = texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
-    Column { title: title.into(), unit: String::new(), rank, right: false, look, width, texts, keys }
+pub(super) fn column(
+    title: &str,
+    rank: u8,
+    look: Look,
+    texts: Vec<String>,
+    keys: Vec<Key>,
+) -> Column {
+    let width =
+        texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
+    Column {
+        title: title.into(),
+        unit: String::new(),
+        rank,
+        right: false,
+        look,
+        width,
+        texts,
+        keys,
+    }
 }
 
 fn named(axis: &axes::Axis, jobs: &[&Job]) -> Column {
@@ -161,7 +193,12 @@ fn named(axis: &axes::Axis, jobs: &[&Job]) -> Column {
     Column { right: axis.number, ..column(axis.name, 0, look, texts, keys) }
 }
 
-pub(super) fn numbers(title: &str, rank: u8, values: &[Option<f64>], (factor, unit): Unit) -> Column {
+pub(super) fn numbers(
+    title: &str,
+    rank: u8,
+    values: &[Option<f64>],
+    (factor, unit): Unit,
+) -> Column {
     let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
     let made = column(title, rank, Look::Number, aligned(values, factor), keys);
     Column { unit: unit.into(), right: true, width: made.width.max(pane::width(unit)), ..made }
@@ -169,16 +206,25 @@ pub(super) fn numbers(title: &str, rank: u8, values: &[Option<f64>], (factor, un
 
 /// Where the bytes came from, and the verdict.
 fn trusted(rows: &[&CellResult]) -> Vec<Column> {
-    let words = |texts: &[String]| texts.iter().map(|text| Key::Word(text.clone())).collect::<Vec<_>>();
+    let words =
+        |texts: &[String]| texts.iter().map(|text| Key::Word(text.clone())).collect::<Vec<_>>();
     let from: Vec<String> = rows.iter().map(|row| origin::main(row)).collect();
     let mut columns = vec![column("from", 1, Look::Word, from.clone(), words(&from))];
     let rest: Vec<String> = rows.iter().map(|row| origin::rest(row)).collect();
     if rest.iter().any(|text| !text.is_empty()) {
         columns.push(column("and", 6, Look::Word, rest.clone(), words(&rest)));
     }
-    let severity = |row: &&CellResult| f64::from(row.warnings.iter().map(|w| w.severity).max().map_or(0, |worst| 1 + worst as u8));
+    let severity = |row: &&CellResult| {
+        f64::from(row.warnings.iter().map(|w| w.severity).max().map_or(0, |worst| 1 + worst as u8))
+    };
     // The sign is drawn by severity; the width is that of a sign, or of `ok`.
-    let badge = column("", 0, Look::Badge, vec!["ok".into(); rows.len()], rows.iter().map(|r| Key::Number(severity(r))).collect());
+    let badge = column(
+        "",
+        0,
+        Look::Badge,
+        vec!["ok".into(); rows.len()],
+        rows.iter().map(|r| Key::Number(severity(r))).collect(),
+    );
     columns.push(badge);
     let ids: Vec<String> = rows.iter().map(|row| ids(row)).collect();
     if ids.iter().any(|text| !text.is_empty()) {
@@ -189,11 +235,18 @@ fn trusted(rows: &[&CellResult]) -> Vec<Column> {
 
 /// The names of a result's warnings, the worst first; notes only where there is nothing worse.
 pub fn ids(row: &CellResult) -> String {
-    let worse: Vec<&str> = row.warnings.iter().filter(|w| w.severity > Severity::Note).map(|w| w.id.as_ref()).collect();
+    let worse: Vec<&str> = row
+        .warnings
+        .iter()
+        .filter(|w| w.severity > Severity::Note)
+        .map(|w| w.id.as_ref())
+        .collect();
     let all: Vec<&str> = row.warnings.iter().map(|w| w.id.as_ref()).collect();
     let told = if worse.is_empty() { all } else { worse };
     match told.as_slice() {
-        [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second} +{}", rest.len()),
+        [first, second, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second} +{}", rest.len())
+        }
         told => told.join(", "),
     }
 }

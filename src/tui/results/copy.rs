@@ -1,4 +1,5 @@
-//! What goes to the clipboard: the result under the cursor in one line with its conditions, or the whole table.
+//! What goes to the clipboard: the result under the cursor in one line with its conditions, or the
+//! whole table.
 
 use super::data::Data;
 use super::state::Results;
@@ -9,7 +10,8 @@ use crate::tui::curves::Metric;
 use crate::tui::sessions::when;
 use crate::units::{self, Rates};
 
-/// Of an opened cell and of the chart one result, of the table all of it; the answer where there is no result.
+/// Of an opened cell and of the chart one result, of the table all of it; the answer where there is
+/// no result.
 pub fn text(results: &Results) -> String {
     let Some(data) = &results.data else { return String::new() };
     if results.open.is_none() && results.table.on {
@@ -26,11 +28,13 @@ pub fn text(results: &Results) -> String {
 fn whole(data: &Data, unit: Rates) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
-    let _ = (table::FORMAT.write)(&data.shown.session, &Look { unit, ..Look::default() }, &mut bytes);
+    let _ =
+        (table::FORMAT.write)(&data.shown.session, &Look { unit, ..Look::default() }, &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs, from cache 100 %`.
+/// `read 64 KiB warm: 12.3 GiB/s (12.1 GiB/s to 12.5 GiB/s, 95 % of 5 trials), 196 k/s, p50 4.9 µs,
+/// from cache 100 %`.
 fn one(result: &CellResult, unit: Rates) -> String {
     let mut parts = Vec::new();
     let trials = match result.counted().len() {
@@ -42,20 +46,28 @@ fn one(result: &CellResult, unit: Rates) -> String {
         let first = parts.is_empty();
         let show = |value| metric.show(value, unit);
         parts.push(match (low.is_nan(), first) {
-            (false, true) => format!("{} ({} to {}, 95 % of {trials})", show(median), show(low), show(high)),
+            (false, true) => {
+                format!("{} ({} to {}, 95 % of {trials})", show(median), show(low), show(high))
+            }
             (true, true) => format!("{} (median of {trials})", show(median)),
             _ => show(median),
         });
     }
     if let Some(latency) = &result.latency {
         let told = [("p50", latency.p50), ("p99", latency.p99)];
-        parts.extend(told.into_iter().filter_map(|(name, nanos)| Some(format!("{name} {}", units::show_nanos(nanos?)))));
+        parts.extend(
+            told.into_iter()
+                .filter_map(|(name, nanos)| Some(format!("{name} {}", units::show_nanos(nanos?)))),
+        );
     }
     if result.source.is_some() {
         parts.push(format!("from {}", words(&origin::main(result))));
     }
     parts.extend(result.error.iter().map(|error| format!("failed: {error}")));
-    let worse = result.warnings.iter().map(|warning| format!("{}: {}", warning.severity.name(), warning.message));
+    let worse = result
+        .warnings
+        .iter()
+        .map(|warning| format!("{}: {}", warning.severity.name(), warning.message));
     let warned: String = worse.map(|warning| format!(" [{warning}]")).collect();
     format!("{}: {}{warned}", result.cell.label(), parts.join(", "))
 }
@@ -67,8 +79,14 @@ fn conditions(data: &Data) -> String {
         0 => String::new(),
         size => format!(" of {}", units::show_bytes(size)),
     };
-    let kernel = if host.kernel.is_empty() { String::new() } else { format!("Linux {}", host.kernel) };
-    let parts = [format!("{}{size}", data.shown.target()), words(&host.cpu.model), kernel, format!("{} UTC", when(&session.created))];
+    let kernel =
+        if host.kernel.is_empty() { String::new() } else { format!("Linux {}", host.kernel) };
+    let parts = [
+        format!("{}{size}", data.shown.target()),
+        words(&host.cpu.model),
+        kernel,
+        format!("{} UTC", when(&session.created)),
+    ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

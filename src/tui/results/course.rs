@@ -1,4 +1,5 @@
-//! The course of a cell's trials, interval by interval: a session in memory does not hold it, so it is read when a cell is opened.
+//! The course of a cell's trials, interval by interval: a session in memory does not hold it, so it
+//! is read when a cell is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -20,11 +21,17 @@ pub struct Course {
 
 impl Course {
     fn of(result: usize, samples: Vec<Samples>) -> Course {
-        let trials: Vec<Vec<Sample>> = samples.into_iter().map(|(.., samples)| samples).filter(|own| !own.is_empty()).collect();
+        let trials: Vec<Vec<Sample>> = samples
+            .into_iter()
+            .map(|(.., samples)| samples)
+            .filter(|own| !own.is_empty())
+            .collect();
         let each = (MOST / trials.len().max(1)).max(1);
         let merged = |own: Vec<Sample>| {
             let together = own.len().div_ceil(each).max(1);
-            own.chunks(together).filter_map(|some| some.iter().copied().reduce(|a, b| a.with(&b))).collect()
+            own.chunks(together)
+                .filter_map(|some| some.iter().copied().reduce(|a, b| a.with(&b)))
+                .collect()
         };
         Course { result, trials: trials.into_iter().map(merged).collect() }
     }
@@ -52,7 +59,8 @@ impl Courses {
     }
 }
 
-/// Asks for the course of the opened cell. One at a time, and never beside a run: reading files would be measured with it.
+/// Asks for the course of the opened cell. One at a time, and never beside a run: reading files
+/// would be measured with it.
 pub fn ask(model: &mut Model) -> Option<Effect> {
     if model.screen != Screen::Results || model.running() {
         return None;
@@ -67,7 +75,8 @@ pub fn ask(model: &mut Model) -> Option<Effect> {
     Some(Effect::Course { path, cell })
 }
 
-/// The course of what was asked for. Where it cannot be read nothing is shown: all else of the cell is there.
+/// The course of what was asked for. Where it cannot be read nothing is shown: all else of the cell
+/// is there.
 pub fn told(model: &mut Model, path: &Path, cell: u32, samples: Vec<Samples>) {
     let courses = &mut model.results.courses;
     // Another session may be shown by now.

@@ -1,4 +1,5 @@
-//! What is shown of a session, made once: curves by metric, the table's columns, where each cell is.
+//! What is shown of a session, made once: curves by metric, the table's columns, where each cell
+//! is.
 
 use super::columns::{self, Sheet};
 use super::measured;
@@ -50,7 +51,8 @@ pub struct Data {
     pub hues: Vec<usize>,
     /// Index in the plan of each result's cell.
     cells: Vec<usize>,
-    /// Named lines over the curves of throughput: what memory and device give at most, where that was measured.
+    /// Named lines over the curves of throughput: what memory and device give at most, where that
+    /// was measured.
     pub ceilings: Vec<(String, f64)>,
 }
 
@@ -59,12 +61,20 @@ impl Data {
         let axes = Axis::choices(shown.results.iter().map(|result| &result.cell));
         let axis = axes.first().copied().unwrap_or(Axis::Block);
         let same_xor = same_xor(&shown.results);
-        let extras = extras(&shown.session, &shown.results.iter().collect::<Vec<_>>(), &Look { unit, ..Look::default() });
+        let extras = extras(
+            &shown.session,
+            &shown.results.iter().collect::<Vec<_>>(),
+            &Look { unit, ..Look::default() },
+        );
         let sheet = Sheet::of(&shown, unit);
         let cells = cells(&shown);
         let hues = columns::hues(&shown.results);
         let common = curves::common(&shown.results, axis);
-        let ceilings = Bounds::of(&shown.session).lines().into_iter().map(|(name, rate)| (name.to_string(), rate)).collect();
+        let ceilings = Bounds::of(&shown.session)
+            .lines()
+            .into_iter()
+            .map(|(name, rate)| (name.to_string(), rate))
+            .collect();
         let mut data = Data {
             shown,
             axis,
@@ -83,8 +93,14 @@ impl Data {
             cells,
             ceilings,
         };
-        let has = |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
-        let best = [metric].iter().chain(Metric::ALL).copied().find(|metric| has(metric)).unwrap_or(metric);
+        let has =
+            |metric: &Metric| data.shown.results.iter().any(|result| metric.of(result).is_some());
+        let best = [metric]
+            .iter()
+            .chain(Metric::ALL)
+            .copied()
+            .find(|metric| has(metric))
+            .unwrap_or(metric);
         data.plot(best);
         data
     }
@@ -98,7 +114,8 @@ impl Data {
         self.expected = curves::expected(jobs, self.axis, metric, &Bounds::of(&self.shown.session));
         self.shared = shared(&self.curves, results);
         self.drawn = self.curves.iter().map(|curve| drawn(curve, results, &self.shared)).collect();
-        self.xs = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
+        self.xs =
+            self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x)).collect();
         self.xs.sort_by(f64::total_cmp);
         self.xs.dedup();
     }
@@ -154,7 +171,8 @@ impl Data {
 /// Results are in the order of the plan, and leave out what was not reached.
 fn cells(shown: &Shown) -> Vec<usize> {
     let mut plan = shown.session.plan.cells.iter().enumerate();
-    let place = |result: &CellResult| plan.find(|(_, job)| **job == result.cell).map(|(index, _)| index);
+    let place =
+        |result: &CellResult| plan.find(|(_, job)| **job == result.cell).map(|(index, _)| index);
     shown.results.iter().map_while(place).collect()
 }
 
@@ -175,11 +193,19 @@ const CHANCE: [&str; 2] = ["few", "wide"];
 
 /// Groups of misleading warnings of which every point has one.
 fn shared(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
-    let points: Vec<&CellResult> = curves.iter().flat_map(|curve| &curve.points).filter_map(|point| results.get(point.result)).collect();
-    let Some((first, rest)) = points.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Vec::new() };
+    let points: Vec<&CellResult> = curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .filter_map(|point| results.get(point.result))
+        .collect();
+    let Some((first, rest)) = points.split_first().filter(|(_, rest)| !rest.is_empty()) else {
+        return Vec::new();
+    };
     let everywhere = |id: &&str| rest.iter().all(|result| misleads(result, id));
-    let own = first.warnings.iter().filter(|w| w.severity == Severity::Misleading).map(|w| w.id.as_ref());
-    let mut groups: Vec<Vec<String>> = own.filter(everywhere).map(|id| vec![id.to_string()]).collect();
+    let own =
+        first.warnings.iter().filter(|w| w.severity == Severity::Misleading).map(|w| w.id.as_ref());
+    let mut groups: Vec<Vec<String>> =
+        own.filter(everywhere).map(|id| vec![id.to_string()]).collect();
     let chance = |result: &&CellResult| CHANCE.iter().any(|id| misleads(result, id));
     if points.iter().all(chance) {
         groups.retain(|group| !CHANCE.contains(&group[0].as_str()));
@@ -192,12 +218,15 @@ fn shared(curves: &[Curve], results: &[CellResult]) -> Vec<Vec<String>> {
 fn drawn(curve: &Curve, results: &[CellResult], shared: &[Vec<String>]) -> Drawn {
     let mut drawn = Drawn::default();
     // No terminal is wider; the axis is even in the logarithm.
-    let means: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
+    let means: Vec<(f64, f64)> =
+        curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
     drawn.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
     drawn.medians = curve.drawn();
     for point in &curve.points {
         let told = |id: &str| shared.iter().flatten().any(|own| own == id);
-        let own = |result: &CellResult| result.warnings.iter().any(|w| w.severity == Severity::Misleading && !told(&w.id));
+        let own = |result: &CellResult| {
+            result.warnings.iter().any(|w| w.severity == Severity::Misleading && !told(&w.id))
+        };
         match point.worst {
             Some(Severity::Misleading) if !results.get(point.result).is_some_and(own) => {}
             Some(Severity::Misleading) => drawn.misleading.push(Point::new(point.x, point.y)),

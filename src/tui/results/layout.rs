@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     pub chart: Rect,
-    /// The line above the legend; where the legend stands beside the chart it is the legend's first row.
+    /// The line above the legend; where the legend stands beside the chart it is the legend's first
+    /// row.
     pub legend_title: Rect,
     pub legend: Rect,
     /// What is known of the point under the cursor; empty where there is no room.
@@ -87,11 +88,26 @@ mod tests {
                 for lines in [1, 3, 30] {
                     let body = Rect::new(0, 1, width, height);
                     let parts = parts(body, curves, lines);
-                    let areas =
-                        [parts.chart, parts.legend_title, parts.legend, parts.point_title, parts.point, parts.answer_title, parts.answer];
-                    for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
-                        assert_eq!(area.intersection(inside(body)), *area, "{width}x{height} {curves} {lines} {at}");
-                        assert!(areas[at + 1..].iter().all(|other| !other.intersects(*area)), "{width}x{height} {curves} {lines} {at}");
+                    let areas = [
+                        parts.chart,
+                        parts.legend_title,
+                        parts.legend,
+                        parts.point_title,
+                        parts.point,
+                        parts.answer_title,
+                        parts.answer,
+                    ];
+                    for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty())
+                    {
+                        assert_eq!(
+                            area.intersection(inside(body)),
+                            *area,
+                            "{width}x{height} {curves} {lines} {at}"
+                        );
+                        assert!(
+                            areas[at + 1..].iter().all(|other| !other.intersects(*area)),
+                            "{width}x{height} {curves} {lines} {at}"
+                        );
                     }
                     assert!(parts.legend.height > 0 && parts.answer.height > 0);
                     assert!(

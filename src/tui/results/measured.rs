@@ -13,12 +13,20 @@ use crate::units::{self, Rates};
 
 /// Throughput, operations, system calls, latencies and CPU time, as far as they were measured.
 pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
-    let of = |metric: Metric| -> Vec<Option<f64>> { rows.iter().map(|row| metric.of(row).map(|(median, ..)| median)).collect() };
-    let unit = |values: &[Option<f64>], units: &[Unit]| unit_of::unit(values.iter().flatten().copied(), units);
-    let (rates, ops, calls) = (of(Metric::Throughput), of(Metric::Operations), of(Metric::SystemCalls));
+    let of = |metric: Metric| -> Vec<Option<f64>> {
+        rows.iter().map(|row| metric.of(row).map(|(median, ..)| median)).collect()
+    };
+    let unit = |values: &[Option<f64>], units: &[Unit]| {
+        unit_of::unit(values.iter().flatten().copied(), units)
+    };
+    let (rates, ops, calls) =
+        (of(Metric::Throughput), of(Metric::Operations), of(Metric::SystemCalls));
     let mut columns = Vec::new();
     if rates.iter().any(Option::is_some) {
-        columns.push(Column { look: Look::Main, ..numbers("throughput", 0, &rates, unit(&rates, shown.units())) });
+        columns.push(Column {
+            look: Look::Main,
+            ..numbers("throughput", 0, &rates, unit(&rates, shown.units()))
+        });
     }
     let main = if columns.is_empty() { Look::Main } else { Look::Number };
     columns.push(half_widths(rows));
@@ -32,7 +40,10 @@ pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     let processor: Vec<Option<f64>> = rows.iter().map(|row| processor(row)).collect();
     if processor.iter().flatten().any(|share| *share > 0.0) {
         columns.push(Column {
-            texts: processor.iter().map(|share| share.map_or("-".into(), |share| format!("{share:.0}"))).collect(),
+            texts: processor
+                .iter()
+                .map(|share| share.map_or("-".into(), |share| format!("{share:.0}")))
+                .collect(),
             ..numbers("CPU", 8, &processor, (1.0, "%"))
         });
     }
@@ -42,52 +53,79 @@ pub fn figures(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     }
     for column in &mut columns {
         let texts = column.texts.iter().map(|text| pane::width(text));
-        column.width = texts.chain([pane::width(&column.title), pane::width(&column.unit)]).max().unwrap_or(0);
+        column.width =
+            texts.chain([pane::width(&column.title), pane::width(&column.unit)]).max().unwrap_or(0);
     }
     columns
 }
 
-/// The trials one by one and their mean, where a few were asked for: the first to go where there is no room.
+/// The trials one by one and their mean, where a few were asked for: the first to go where there is
+/// no room.
 pub fn each_trial(rows: &[&CellResult], asked: Option<u32>, shown: Rates) -> Vec<Column> {
-    let Some(asked) = asked.filter(|trials| (2..=runs::MOST).contains(trials)) else { return Vec::new() };
+    let Some(asked) = asked.filter(|trials| (2..=runs::MOST).contains(trials)) else {
+        return Vec::new();
+    };
     let (of, units): (fn(&Trial) -> f64, _) = match rows.iter().any(|row| moves_data(&row.cell)) {
-        true => (|trial| if trial.bytes > 0 { trial.throughput() } else { f64::NAN }, shown.units()),
+        true => {
+            (|trial| if trial.bytes > 0 { trial.throughput() } else { f64::NAN }, shown.units())
+        }
         false => (Trial::operations, PER_SECOND),
     };
     let mut all = runs::figures(asked, rows, of);
     // A cell that only makes calls has no rate among cells that move bytes.
-    all.iter_mut().flat_map(|(_, values)| values).for_each(|value| *value = value.filter(|rate| rate.is_finite()));
+    all.iter_mut()
+        .flat_map(|(_, values)| values)
+        .for_each(|value| *value = value.filter(|rate| rate.is_finite()));
     let unit = unit_of::unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
-    all.iter().filter(|(_, values)| values.iter().any(Option::is_some)).map(|(title, values)| numbers(title, 13, values, unit)).collect()
+    all.iter()
+        .filter(|(_, values)| values.iter().any(Option::is_some))
+        .map(|(title, values)| numbers(title, 13, values, unit))
+        .collect()
 }
 
-/// What a trial moved and how long it took: never left out where the count was asked for or is what was looked for. And the XOR.
+/// What a trial moved and how long it took: never left out where the count was asked for or is what
+/// was looked for. And the XOR.
 pub fn moved(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     let asked = rows.iter().any(|row| row.cell.count.is_some());
     // The count has a column already where each row was told its own.
     let told = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
     let works: Vec<Option<TrialWork>> = rows.iter().map(|row| work(row, measure)).collect();
-    let of = |value: fn(&TrialWork) -> f64| -> Vec<Option<f64>> { works.iter().map(|work| work.as_ref().map(value)).collect() };
-    let (counts, bytes, times) = (of(|work| work.operations() as f64), of(|work| work.bytes), of(|work| work.nanos));
-    let written = |values: &[Option<f64>], text: fn(f64) -> String| values.iter().map(|v| v.map_or("-".into(), text)).collect::<Vec<_>>();
+    let of = |value: fn(&TrialWork) -> f64| -> Vec<Option<f64>> {
+        works.iter().map(|work| work.as_ref().map(value)).collect()
+    };
+    let (counts, bytes, times) =
+        (of(|work| work.operations() as f64), of(|work| work.bytes), of(|work| work.nanos));
+    let written = |values: &[Option<f64>], text: fn(f64) -> String| {
+        values.iter().map(|v| v.map_or("-".into(), text)).collect::<Vec<_>>()
+    };
     let exact = |title: &str, rank: u8, values: &[Option<f64>], text: fn(f64) -> String| {
         let texts = written(values, text);
-        let width = texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
+        let width = texts
+            .iter()
+            .map(|text| pane::width(text))
+            .chain([pane::width(title)])
+            .max()
+            .unwrap_or(0);
         Column { texts, width, ..numbers(title, rank, values, (1.0, "")) }
     };
     let mut columns = Vec::new();
     if !told && works.iter().any(Option::is_some) {
-        columns.push(exact("count", if measure { 0 } else { 12 }, &counts, |count| format!("{count:.0}")));
+        columns.push(exact("count", if measure { 0 } else { 12 }, &counts, |count| {
+            format!("{count:.0}")
+        }));
     }
     if bytes.iter().flatten().any(|bytes| *bytes > 0.0) {
-        columns.push(exact("size", if measure { 0 } else { 11 }, &bytes, |bytes| units::show_bytes(bytes as u64)));
+        columns.push(exact("size", if measure { 0 } else { 11 }, &bytes, |bytes| {
+            units::show_bytes(bytes as u64)
+        }));
     }
     if times.iter().any(Option::is_some) {
         let unit = unit_of::unit(times.iter().flatten().copied(), TIME);
         columns.push(numbers("time", if measure || asked { 0 } else { 10 }, &times, unit));
     }
     if rows.iter().any(|row| row.trials.iter().any(|trial| trial.xor.is_some())) {
-        let texts: Vec<String> = rows.iter().map(|row| xor(row).unwrap_or_else(|| "-".into())).collect();
+        let texts: Vec<String> =
+            rows.iter().map(|row| xor(row).unwrap_or_else(|| "-".into())).collect();
         let keys = texts.iter().map(|text| Key::Word(text.clone())).collect();
         columns.push(column("XOR", 0, Look::Word, texts, keys));
     }
@@ -109,7 +147,12 @@ pub fn xor(row: &CellResult) -> Option<String> {
 
 /// Half of the interval's width in percent.
 fn half_widths(rows: &[&CellResult]) -> Column {
-    let half = |row: &&CellResult| row.throughput.or(row.operations).and_then(|of| of.summary.half_width()).map(|half| half * 100.0);
+    let half = |row: &&CellResult| {
+        row.throughput
+            .or(row.operations)
+            .and_then(|of| of.summary.half_width())
+            .map(|half| half * 100.0)
+    };
     let values: Vec<Option<f64>> = rows.iter().map(half).collect();
     let text = |value: &Option<f64>| value.map_or(String::new(), percent);
     Column { texts: values.iter().map(text).collect(), ..numbers("±", 2, &values, (1.0, "%")) }
@@ -125,16 +168,30 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
     let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|row| row.latency.as_ref().and_then(get)).collect()
     };
-    let all = [("p50", 4, of(|l| l.p50)), ("p99", 5, of(|l| l.p99)), ("p99.9", 10, of(|l| l.p999)), ("max", 11, of(|l| Some(l.max)))];
+    let all = [
+        ("p50", 4, of(|l| l.p50)),
+        ("p99", 5, of(|l| l.p99)),
+        ("p99.9", 10, of(|l| l.p999)),
+        ("max", 11, of(|l| Some(l.max))),
+    ];
     // The extremes do not choose the unit: one slow operation would hide the others' digits.
-    let unit = unit_of::unit(all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()), TIME);
+    let unit = unit_of::unit(
+        all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()),
+        TIME,
+    );
     let known = all.iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
     known.map(|(title, rank, values)| numbers(title, *rank, values, unit)).collect()
 }
 
 /// Share of one processor that the workers used.
 fn processor(row: &CellResult) -> Option<f64> {
-    let share = |t: &Trial| if t.nanos == 0 { 0.0 } else { 100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64 };
+    let share = |t: &Trial| {
+        if t.nanos == 0 {
+            0.0
+        } else {
+            100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
+        }
+    };
     let values: Vec<f64> = row.trials.iter().map(|trial| share(trial)).collect();
     median(&values)
 }

@@ -8,7 +8,10 @@ use crate::tui::msg::Effect;
 use crate::tui::view::pane;
 
 pub fn clicked(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
-    let metric = view::tabs(body).into_iter().find(|(_, place, ..)| place.contains(at)).map(|(metric, ..)| metric);
+    let metric = view::tabs(body)
+        .into_iter()
+        .find(|(_, place, ..)| place.contains(at))
+        .map(|(metric, ..)| metric);
     if let Some(metric) = metric {
         model.results.plot(metric);
     } else if model.results.open.is_some() {
@@ -27,13 +30,19 @@ fn in_chart(model: &mut Model, body: Rect, at: Position) {
     let lines = answer::lines(&model.look, data, layout::text_width(body)).len();
     let parts = layout::parts(body, data.rows(), lines);
     if parts.chart.contains(at) && data.is_curve() {
-        let area = Rect::new(parts.chart.x + 1, parts.chart.y, parts.chart.width.saturating_sub(2), parts.chart.height);
+        let area = Rect::new(
+            parts.chart.x + 1,
+            parts.chart.y,
+            parts.chart.width.saturating_sub(2),
+            parts.chart.height,
+        );
         let x = chart::with_chart(&model.look, results, data, area, |chart| chart.x_at(area, at.x));
         if let Some(x) = x {
             model.results.set_x(x);
         }
     } else if parts.legend.contains(at) {
-        let first = pane::first_row(results.chart.series, data.rows(), usize::from(parts.legend.height));
+        let first =
+            pane::first_row(results.chart.series, data.rows(), usize::from(parts.legend.height));
         let series = first + usize::from(at.y - parts.legend.y);
         if series >= data.rows() {
             return;

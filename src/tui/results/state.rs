@@ -63,7 +63,11 @@ pub struct Results {
 impl Results {
     /// Before anything is shown; `turned`: metrics whose axis is the other one than usual.
     pub fn begun(turned: Vec<Metric>, unit: Rates) -> Results {
-        Results { unit, chart: ChartState { turned, ..ChartState::default() }, ..Results::default() }
+        Results {
+            unit,
+            chart: ChartState { turned, ..ChartState::default() },
+            ..Results::default()
+        }
     }
 
     /// Shows a session; metric, mean and table or chart stay as they were chosen.
@@ -72,10 +76,19 @@ impl Results {
         let data = Data::new(shown, metric, self.unit);
         let turned = std::mem::take(&mut self.chart.turned);
         self.chart = ChartState { turned, mean: self.chart.mean, ..ChartState::default() };
-        self.table = TableState { on: self.table.on, rows: data.sheet.rows("", None), ..TableState::default() };
+        self.table = TableState {
+            on: self.table.on,
+            rows: data.sheet.rows("", None),
+            ..TableState::default()
+        };
         (self.open, self.courses) = (None, Courses::default());
         // The best point is what one looks for first.
-        let best = data.shown.answer.best.as_ref().and_then(|best| data.results().iter().position(|r| r.cell == best.cell));
+        let best = data
+            .shown
+            .answer
+            .best
+            .as_ref()
+            .and_then(|best| data.results().iter().position(|r| r.cell == best.cell));
         self.data = Some(data);
         if let Some(best) = best {
             self.go_to(best);
@@ -155,11 +168,20 @@ impl Results {
     pub fn under_cursor(&self) -> Option<usize> {
         let data = self.data.as_ref()?;
         if self.table.on {
-            return self.table.rows.get(self.table.cursor).copied().filter(|row| *row < data.sheet.results);
+            return self
+                .table
+                .rows
+                .get(self.table.cursor)
+                .copied()
+                .filter(|row| *row < data.sheet.results);
         }
         let x = self.x()?;
         let away = |point: &&CurvePoint| data.away(point.x, x);
-        self.curve()?.points.iter().min_by(|a, b| away(a).total_cmp(&away(b))).map(|point| point.result)
+        self.curve()?
+            .points
+            .iter()
+            .min_by(|a, b| away(a).total_cmp(&away(b)))
+            .map(|point| point.result)
     }
 
     /// Whether the axis of values is logarithmic; that of latencies is, unless it was changed.
@@ -227,8 +249,16 @@ impl Results {
     pub fn neighbours(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         if self.table.on {
-            return self.table.rows.iter().copied().filter(|row| *row < data.sheet.results).collect();
+            return self
+                .table
+                .rows
+                .iter()
+                .copied()
+                .filter(|row| *row < data.sheet.results)
+                .collect();
         }
-        self.curve().map(|curve| curve.points.iter().map(|point| point.result).collect()).unwrap_or_default()
+        self.curve()
+            .map(|curve| curve.points.iter().map(|point| point.result).collect())
+            .unwrap_or_default()
     }
 }

@@ -20,9 +20,16 @@ use crate::tui::view::{pane, popup};
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let results = &model.results;
     match (&results.data, results.open) {
-        (None, _) => nothing(&model.look, "nothing was measured yet: run something (1, r), or open a session (4)", area, buf),
+        (None, _) => nothing(
+            &model.look,
+            "nothing was measured yet: run something (1, r), or open a session (4)",
+            area,
+            buf,
+        ),
         (Some(data), Some(open)) => cell::draw(&model.look, results, data, open, area, buf),
-        (Some(data), None) if results.table.on => table::draw(&model.look, results, data, area, buf),
+        (Some(data), None) if results.table.on => {
+            table::draw(&model.look, results, data, area, buf)
+        }
         (Some(data), None) => curves(&model.look, results, data, area, buf),
     }
     if model.look.glyphs == Glyphs::Ascii {
@@ -33,7 +40,9 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
 /// Twins of what no ASCII terminal shows: units, and the sign of a text that was cut.
 fn plain(area: Rect, buf: &mut Buffer) {
     for position in area.intersection(buf.area).positions() {
-        let Some(cell) = buf.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) else { continue };
+        let Some(cell) = buf.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) else {
+            continue;
+        };
         cell.set_symbol(match cell.symbol() {
             "µ" => "u",
             "±" => "~",
@@ -51,7 +60,12 @@ fn nothing(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let lines = pane::wrap(text, usize::from(inner.width.saturating_sub(4)));
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
     for (row, part) in lines.into_iter().enumerate() {
-        pane::line(Line::styled(part, look.style(Role::Dim)).centered(), top + row as u16, inner, buf);
+        pane::line(
+            Line::styled(part, look.style(Role::Dim)).centered(),
+            top + row as u16,
+            inner,
+            buf,
+        );
     }
 }
 
@@ -88,7 +102,10 @@ fn everywhere(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
         return;
     }
     let (role, sign) = popup::severity(look, Severity::Misleading);
-    let text = pane::fit(&format!("{sign} every point: {}", groups.join(", ")), usize::from(row.width.saturating_sub(16)));
+    let text = pane::fit(
+        &format!("{sign} every point: {}", groups.join(", ")),
+        usize::from(row.width.saturating_sub(16)),
+    );
     let at = row.width.saturating_sub(pane::width(&text) as u16 + 3);
     words(look, &text, role, row, at, buf);
 }
@@ -120,21 +137,37 @@ pub fn frame(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
     let mut end = area.x;
     for (metric, place, key, name) in tabs(area) {
         let on = metric == data.metric;
-        let style = if on { look.style(Role::Focus).add_modifier(Modifier::UNDERLINED) } else { look.style(Role::Dim) };
+        let style = if on {
+            look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)
+        } else {
+            look.style(Role::Dim)
+        };
         let key_style = if on { look.style(Role::Focus) } else { look.style(Role::Key) };
         let padded = Rect::new(place.x - 1, place.y, place.width + 2, 1).intersection(area);
-        let parts = [Span::raw(" "), Span::styled(key, key_style), Span::raw(" "), Span::styled(name, style), Span::raw(" ")];
+        let parts = [
+            Span::raw(" "),
+            Span::styled(key, key_style),
+            Span::raw(" "),
+            Span::styled(name, style),
+            Span::raw(" "),
+        ];
         Line::from(parts.to_vec()).render(padded, buf);
         end = padded.right();
     }
     let room = usize::from(area.right().saturating_sub(end + 3));
     let (name, target) = (data.shown.name(), data.shown.target());
     let both = format!("{name}{}{target}", look.glyph(" · ", " - "));
-    let text = if pane::width(&both) + 2 <= room { both } else { pane::fit(name, room.saturating_sub(2)) };
+    let text =
+        if pane::width(&both) + 2 <= room { both } else { pane::fit(name, room.saturating_sub(2)) };
     if room >= 8 {
         let width = pane::width(&text) as u16 + 2;
         let place = Rect::new(area.right() - 1 - width, area.y, width, 1);
-        Line::from(vec![Span::raw(" "), Span::styled(text, look.style(Role::Text)), Span::raw(" ")]).render(place, buf);
+        Line::from(vec![
+            Span::raw(" "),
+            Span::styled(text, look.style(Role::Text)),
+            Span::raw(" "),
+        ])
+        .render(place, buf);
     }
     inner
 }
@@ -150,7 +183,10 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
     }
     on.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
     on.extend(
-        data.extras.iter().find(|extra| extra.id == "levels").map(|_| format!("{} levels of cold", key_of(Action::Table, Screen::Results))),
+        data.extras
+            .iter()
+            .find(|extra| extra.id == "levels")
+            .map(|_| format!("{} levels of cold", key_of(Action::Table, Screen::Results))),
     );
     if results.log(data.metric) {
         on.push("log".to_string());
@@ -158,7 +194,9 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
     if results.chart.mean {
         on.push("mean dotted".into());
     }
-    if let Some((from, to)) = results.chart.zoom.and_then(|(from, to)| Some((data.xs.get(from)?, data.xs.get(to)?))) {
+    if let Some((from, to)) =
+        results.chart.zoom.and_then(|(from, to)| Some((data.xs.get(from)?, data.xs.get(to)?)))
+    {
         on.push(format!("{} to {}", data.axis.show(*from as u64), data.axis.show(*to as u64)));
     }
     below(look, &on.join(look.glyph(" · ", " - ")), area, buf);
@@ -168,7 +206,11 @@ fn states(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buf
 pub fn select(look: &Look, row: Rect, buf: &mut Buffer) {
     let style = look.style(Role::Selected);
     // Reversed hues would be a patchwork.
-    let plain = if style.fg.is_none() && look.colours != Colours::None { style.fg(Color::Reset) } else { style };
+    let plain = if style.fg.is_none() && look.colours != Colours::None {
+        style.fg(Color::Reset)
+    } else {
+        style
+    };
     pane::select(plain, 0, row, buf);
 }
 
@@ -177,10 +219,12 @@ pub fn below(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let text = pane::fit(text, usize::from(area.width.saturating_sub(6)));
     let width = pane::width(&text) as u16 + 2;
     if width > 2 && area.height > 0 {
-        let place = Rect::new(area.right().saturating_sub(1 + width), area.bottom() - 1, width, 1).intersection(area);
+        let place = Rect::new(area.right().saturating_sub(1 + width), area.bottom() - 1, width, 1)
+            .intersection(area);
         // The border of an opened cell is bold.
         let style = look.style(Role::Dim).remove_modifier(Modifier::BOLD);
-        Line::from(vec![Span::raw(" "), Span::styled(text, style), Span::raw(" ")]).render(place, buf);
+        Line::from(vec![Span::raw(" "), Span::styled(text, style), Span::raw(" ")])
+            .render(place, buf);
     }
 }
 

@@ -33,7 +33,14 @@ pub struct Axes {
     pub log: bool,
 }
 
-pub fn draw(look: &Look, Axes { along: axis, metric, log }: Axes, drawn: &[Drawn], cursor: Option<f64>, area: Rect, buf: &mut Buffer) {
+pub fn draw(
+    look: &Look,
+    Axes { along: axis, metric, log }: Axes,
+    drawn: &[Drawn],
+    cursor: Option<f64>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.drawn()).collect();
     let series: Vec<Series> = drawn
         .iter()

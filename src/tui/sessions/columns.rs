@@ -28,21 +28,26 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Those that a list of this width has room for, where the longest name and target are so long: words become signs
-    /// first, then columns go.
+    /// Those that a list of this width has room for, where the longest name and target are so long:
+    /// words become signs first, then columns go.
     pub fn of(width: usize, (longest, targets): (usize, usize)) -> Columns {
         let (longest, targets) = (longest.max(8), targets.max(10));
         let cells = if width >= 50 { 6 } else { 0 };
         let rest = |words: &(usize, usize, usize, usize)| {
-            let fixed =
-                [words.0, words.1, words.2, words.3, cells].iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+            let fixed = [words.0, words.1, words.2, words.3, cells]
+                .iter()
+                .filter(|width| **width > 0)
+                .map(|width| width + GAP)
+                .sum::<usize>();
             width.saturating_sub(HEAD + fixed + 1)
         };
-        // The widest words that leave the names whole, and of the targets what tells them apart. The preview says the best too.
+        // The widest words that leave the names whole, and of the targets what tells them apart.
+        // The preview says the best too.
         let words = [(16, 12, 11, BEST), (11, 12, 11, BEST), (11, 1, 11, BEST), (11, 1, 11, 0)];
         let enough = longest.min(24) + GAP + targets.min(18);
         let least = (11, 1, 0, if width >= 70 { BEST } else { 0 });
-        let (when, verdict, state, best) = words.into_iter().find(|words| rest(words) >= enough).unwrap_or(least);
+        let (when, verdict, state, best) =
+            words.into_iter().find(|words| rest(words) >= enough).unwrap_or(least);
         let rest = rest(&(when, verdict, state, best));
         if rest < 20 {
             return Columns { name: rest, target: 0, when, cells, best, verdict, state };
@@ -86,18 +91,32 @@ impl Columns {
             Some(at) => Span::styled(format!(" {} ", look.marker(at)), look.series(at)),
             None => Span::raw("   "),
         };
-        let name_style = look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
-        let mut parts = vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
+        let name_style =
+            look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
+        let mut parts =
+            vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
         if self.target > 0 {
             let (shown, style) = match unreadable {
-                true => (if self.target < 14 { "unreadable" } else { "cannot be read" }, look.style(Role::Wrong)),
+                true => (
+                    if self.target < 14 { "unreadable" } else { "cannot be read" },
+                    look.style(Role::Wrong),
+                ),
                 false => (listed.target.as_str(), text),
             };
             // A path keeps the name of its file, anything else its start.
-            let shown = if shown.contains('/') { pane::fit_front(shown, self.target) } else { pane::fit(shown, self.target) };
+            let shown = if shown.contains('/') {
+                pane::fit_front(shown, self.target)
+            } else {
+                pane::fit(shown, self.target)
+            };
             parts.push(cell(&shown, self.target, false, style));
         }
-        parts.push(cell(&short_when(&listed.created, self.when), self.when, false, look.style(Role::Dim)));
+        parts.push(cell(
+            &short_when(&listed.created, self.when),
+            self.when,
+            false,
+            look.style(Role::Dim),
+        ));
         if self.cells > 0 {
             parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
         }
@@ -107,12 +126,19 @@ impl Columns {
         let (badge, role) = match (self.state, listed.state) {
             // Without its own column the state shows where it is no good one.
             (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
-            (0, State::Failed | State::Unreadable) => (popup::severity(look, Severity::Wrong).1.into(), Role::Wrong),
+            (0, State::Failed | State::Unreadable) => {
+                (popup::severity(look, Severity::Wrong).1.into(), Role::Wrong)
+            }
             _ => verdict(look, listed.verdict, self.verdict > 1),
         };
         parts.push(cell(&badge, self.verdict, false, look.style(role)));
         if self.state > 0 {
-            parts.push(cell(listed.state.name(), self.state, false, look.style(state(listed.state))));
+            parts.push(cell(
+                listed.state.name(),
+                self.state,
+                false,
+                look.style(state(listed.state)),
+            ));
         }
         Line::from(parts)
     }
@@ -126,7 +152,10 @@ fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
     let unit = format!("{unit:<5}");
     let (number, dim) = (look.style(Role::Number), look.style(Role::Dim));
     let figure = pane::fit(figure, width.saturating_sub(6));
-    [Span::styled(format!("{figure:>0$} ", width.saturating_sub(6)), number), Span::styled(format!("{unit}{}", " ".repeat(GAP)), dim)]
+    [
+        Span::styled(format!("{figure:>0$} ", width.saturating_sub(6)), number),
+        Span::styled(format!("{unit}{}", " ".repeat(GAP)), dim),
+    ]
 }
 
 /// The year goes first.
@@ -139,7 +168,10 @@ fn short_when(created: &str, width: usize) -> String {
 fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
     let pad = " ".repeat(width.saturating_sub(pane::width(text)));
     let gap = " ".repeat(GAP);
-    Span::styled(if right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") }, style)
+    Span::styled(
+        if right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") },
+        style,
+    )
 }
 
 /// The line of the row under the cursor: one style, so that a reversed row is no patchwork.

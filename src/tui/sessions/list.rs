@@ -26,7 +26,15 @@ pub enum Sort {
 }
 
 impl Sort {
-    const ALL: &'static [Sort] = &[Sort::When, Sort::Name, Sort::Target, Sort::Cells, Sort::Best, Sort::Verdict, Sort::State];
+    const ALL: &'static [Sort] = &[
+        Sort::When,
+        Sort::Name,
+        Sort::Target,
+        Sort::Cells,
+        Sort::Best,
+        Sort::Verdict,
+        Sort::State,
+    ];
 
     pub fn next(self) -> Sort {
         let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
@@ -79,7 +87,13 @@ pub struct Sessions {
 /// What a session without a name is called: its id without the time, which stands beside it.
 pub fn slug(id: &str) -> &str {
     match id.as_bytes() {
-        bytes if bytes.len() > 16 && bytes[15] == b'-' && bytes[..8].iter().all(u8::is_ascii_digit) => id.get(16..).unwrap_or(id),
+        bytes
+            if bytes.len() > 16
+                && bytes[15] == b'-'
+                && bytes[..8].iter().all(u8::is_ascii_digit) =>
+        {
+            id.get(16..).unwrap_or(id)
+        }
         _ => id,
     }
 }
@@ -117,9 +131,9 @@ impl Sessions {
 
     /// Columns of the longest name and of the longest target.
     pub fn longest(&self) -> (usize, usize) {
-        self.from(0)
-            .take(1000)
-            .fold((0, 0), |(name, target), listed| (name.max(pane::width(called(listed))), target.max(pane::width(&listed.target))))
+        self.from(0).take(1000).fold((0, 0), |(name, target), listed| {
+            (name.max(pane::width(called(listed))), target.max(pane::width(&listed.target)))
+        })
     }
 
     /// How many the filter lets through.
@@ -145,16 +159,21 @@ impl Sessions {
     pub fn take(&mut self, all: Vec<Listed>) {
         let here = self.current().map(|listed| listed.id.clone());
         // What changed on disk is to be looked at again.
-        let changed = |preview: &Preview| all.iter().find(|own| own.id == preview.id) != self.of(&preview.id);
+        let changed =
+            |preview: &Preview| all.iter().find(|own| own.id == preview.id) != self.of(&preview.id);
         if self.preview.as_ref().is_some_and(changed) {
             self.preview = None;
         }
         self.rows = all.into_iter().map(Row::of).collect();
-        let known: std::collections::HashSet<&str> = self.rows.iter().map(|row| row.listed.id.as_str()).collect();
+        let known: std::collections::HashSet<&str> =
+            self.rows.iter().map(|row| row.listed.id.as_str()).collect();
         self.marks.retain(|id| known.contains(id.as_str()));
         let at = self.cursor;
         self.arrange();
-        self.cursor = here.and_then(|id| self.row_of(&id)).unwrap_or(at).min(self.shown.len().saturating_sub(1));
+        self.cursor = here
+            .and_then(|id| self.row_of(&id))
+            .unwrap_or(at)
+            .min(self.shown.len().saturating_sub(1));
     }
 
     /// After another filter or order: the cursor stays on its session, or goes to the first.
@@ -178,7 +197,8 @@ impl Sessions {
     }
 
     fn arrange(&mut self) {
-        let words: Vec<String> = self.filter.value().split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<String> =
+            self.filter.value().split_whitespace().map(str::to_lowercase).collect();
         let rows = &self.rows;
         let passes = |at: &usize| words.iter().all(|word| rows[*at].text.contains(word.as_str()));
         self.shown = (0..rows.len()).filter(passes).collect();
@@ -189,7 +209,9 @@ impl Sessions {
             Sort::Name => self.shown.sort_by_cached_key(|at| called(listed(at)).to_lowercase()),
             Sort::Target => self.shown.sort_by(|a, b| listed(a).target.cmp(&listed(b).target)),
             Sort::Cells => self.shown.sort_by_key(|at| Reverse(listed(at).cells)),
-            Sort::Best => self.shown.sort_by(|a, b| listed(b).best.unwrap_or(0.0).total_cmp(&listed(a).best.unwrap_or(0.0))),
+            Sort::Best => self.shown.sort_by(|a, b| {
+                listed(b).best.unwrap_or(0.0).total_cmp(&listed(a).best.unwrap_or(0.0))
+            }),
             Sort::Verdict => self.shown.sort_by_key(|at| Reverse(grave(listed(at).verdict))),
             Sort::State => self.shown.sort_by_key(|at| listed(at).state.name()),
         }
@@ -199,7 +221,9 @@ impl Sessions {
 impl Row {
     fn of(listed: Listed) -> Row {
         let verdict = listed.verdict.map_or("", Worst::name);
-        let text = [listed.id.as_str(), &listed.name, &listed.target, listed.state.name(), verdict].join(" ").to_lowercase();
+        let text = [listed.id.as_str(), &listed.name, &listed.target, listed.state.name(), verdict]
+            .join(" ")
+            .to_lowercase();
         Row { listed, text }
     }
 }

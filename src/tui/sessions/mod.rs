@@ -1,7 +1,7 @@
 //! Sessions: every run that was kept.
 //!
-//! [`list`] is what is listed and in which order, [`update`] what keys and messages do; [`columns`], [`view`],
-//! [`preview`] and [`chart`] draw.
+//! [`list`] is what is listed and in which order, [`update`] what keys and messages do;
+//! [`columns`], [`view`], [`preview`] and [`chart`] draw.
 
 pub mod chart;
 mod columns;

@@ -25,15 +25,29 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         pane::frame(look, "", "", false, area, buf);
         return;
     };
-    let loaded = sessions.preview.as_ref().filter(|preview| preview.id == listed.id).map(|preview| &preview.result);
-    let best = loaded.and_then(|result| result.as_ref().ok()).map_or(String::new(), |shown| best(look, shown));
+    let loaded = sessions
+        .preview
+        .as_ref()
+        .filter(|preview| preview.id == listed.id)
+        .map(|preview| &preview.result);
+    let best = loaded
+        .and_then(|result| result.as_ref().ok())
+        .map_or(String::new(), |shown| best(look, shown));
     let inner = pane::frame(look, called(listed), &best, false, area, buf);
     let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
     match loaded {
         Some(Ok(shown)) => whole(look, listed, shown, inner, buf),
         Some(Err(why)) => words(look, why, Role::Wrong, inner, buf),
-        None if sessions.asked.as_ref() == Some(&listed.id) => words(look, "loading ...", Role::Dim, inner, buf),
-        None if model.running() => words(look, "No preview while a run goes on: reading files would disturb it.", Role::Dim, inner, buf),
+        None if sessions.asked.as_ref() == Some(&listed.id) => {
+            words(look, "loading ...", Role::Dim, inner, buf)
+        }
+        None if model.running() => words(
+            look,
+            "No preview while a run goes on: reading files would disturb it.",
+            Role::Dim,
+            inner,
+            buf,
+        ),
         None => {}
     }
 }
@@ -48,8 +62,12 @@ fn words(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
 fn best(look: &Look, shown: &Shown) -> String {
     let Some(best) = &shown.answer.best else { return String::new() };
     match (&best.throughput, &best.operations) {
-        (Some(rate), _) => format!("best {}", Metric::Throughput.show(rate.summary.median, look.unit)),
-        (None, Some(rate)) => format!("best {}", Metric::Operations.show(rate.summary.median, look.unit)),
+        (Some(rate), _) => {
+            format!("best {}", Metric::Throughput.show(rate.summary.median, look.unit))
+        }
+        (None, Some(rate)) => {
+            format!("best {}", Metric::Operations.show(rate.summary.median, look.unit))
+        }
         (None, None) => String::new(),
     }
 }
@@ -86,7 +104,11 @@ fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buff
     if let Some(end) = answer.last_mut().filter(|_| cut) {
         *end = pane::fit_more(end, width);
     }
-    lines(answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(), last, buf);
+    lines(
+        answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(),
+        last,
+        buf,
+    );
 }
 
 fn lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
@@ -124,7 +146,9 @@ fn of(shown: &Shown, axis: Axis) -> (Metric, Vec<Curve>) {
 /// The target; then when, how long, how much, how good, as many to a line as fit.
 fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<'static>> {
     let (dim, number) = (look.style(Role::Dim), look.style(Role::Number));
-    let counted = |figure: String, unit: &str| vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)];
+    let counted = |figure: String, unit: &str| {
+        vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)]
+    };
     let mut parts = vec![vec![Span::styled(format!("{} UTC", when(&listed.created)), dim)]];
     parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
     parts.push(counted(cells(listed), "cells"));
@@ -141,11 +165,17 @@ fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<
         parts.push(vec![Span::styled(presets, dim)]);
     }
     let target = Line::styled(pane::fit_front(&shown.target(), width), look.style(Role::Text));
-    std::iter::once(target).chain(flow(parts, &Span::styled(look.glyph(" · ", " - "), dim), width)).collect()
+    std::iter::once(target)
+        .chain(flow(parts, &Span::styled(look.glyph(" · ", " - "), dim), width))
+        .collect()
 }
 
 /// Parts in a row, on as many lines as they need.
-fn flow(parts: Vec<Vec<Span<'static>>>, between: &Span<'static>, width: usize) -> Vec<Line<'static>> {
+fn flow(
+    parts: Vec<Vec<Span<'static>>>,
+    between: &Span<'static>,
+    width: usize,
+) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     for part in parts {
         let own: usize = part.iter().map(Span::width).sum();

@@ -38,18 +38,31 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
 
 /// Newest first: delta, gamma, beta, alpha.
 pub fn four() -> Vec<Listed> {
-    [(3, "delta", "/b/two.iso"), (2, "gamma", "/b/one.iso"), (1, "", "/a/two.bin"), (0, "alpha", "/a/one.bin")]
-        .map(|(number, name, target)| listed(number, name, target))
-        .into()
+    [
+        (3, "delta", "/b/two.iso"),
+        (2, "gamma", "/b/one.iso"),
+        (1, "", "/a/two.bin"),
+        (0, "alpha", "/a/one.bin"),
+    ]
+    .map(|(number, name, target)| listed(number, name, target))
+    .into()
 }
 
 fn session(id: &str, backend: &str, blocks: &[u64]) -> Session {
     let mut plan = testing::plan(0);
     plan.cells = blocks.iter().map(|block| testing::job(backend, *block, Cache::Warm)).collect();
-    let mut session = Session::new(id.into(), String::new(), "2026-11-21T09:30:11Z".into(), Default::default(), plan);
+    let mut session = Session::new(
+        id.into(),
+        String::new(),
+        "2026-11-21T09:30:11Z".into(),
+        Default::default(),
+        plan,
+    );
     for cell in 0..blocks.len() as u32 {
         for round in 1..=5 {
-            session.trials.push(testing::trial(cell, round, (1 << 30) * u64::from(cell + 1)).into());
+            session
+                .trials
+                .push(testing::trial(cell, round, (1 << 30) * u64::from(cell + 1)).into());
         }
     }
     session
@@ -101,13 +114,22 @@ impl Play {
 
 fn empty() -> Model {
     let preset = crate::plan::preset("quick").unwrap();
-    let mut model = Model::new(Look::default(), Vec::new(), Setup::new(None, None, preset, Settings::default()));
+    let mut model = Model::new(
+        Look::default(),
+        Vec::new(),
+        Setup::new(None, None, preset, Settings::default()),
+    );
     model.size = (120, 40);
     model.screen = Screen::Sessions;
     model
 }
 
-const ID: [&str; 4] = ["20261121-093000-data", "20261121-093001-data", "20261121-093002-data", "20261121-093003-data"];
+const ID: [&str; 4] = [
+    "20261121-093000-data",
+    "20261121-093001-data",
+    "20261121-093002-data",
+    "20261121-093003-data",
+];
 
 fn preview(id: &str) -> Effect {
     Effect::Preview(id.into())
@@ -195,8 +217,12 @@ fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
 
 #[test]
 fn marks_and_what_is_compared() {
-    let compares =
-        |ids: &[&str]| [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), look: crate::report::Look::default() }];
+    let compares = |ids: &[&str]| {
+        [Effect::Compare {
+            ids: ids.iter().map(|id| (*id).into()).collect(),
+            look: crate::report::Look::default(),
+        }]
+    };
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
     assert_eq!(play.keys("c"), []);
@@ -224,13 +250,19 @@ fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
     let mut play = Play::new(four());
     play.keys("/alpha<enter>i");
     assert_eq!(play.keys("<enter>"), []);
-    assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), purpose: Purpose::Import, .. })));
+    assert!(matches!(
+        play.0.popups.last(),
+        Some(Popup::Line { error: Some(_), purpose: Purpose::Import, .. })
+    ));
     assert_eq!(play.keys("~/run one.jsonl<enter>"), [Effect::Import("~/run one.jsonl".into())]);
     assert!(play.0.popups.is_empty());
     let mut more = four();
     more.push(listed(9, "brought", "/x"));
     let id = more[4].id.clone();
-    assert_eq!(play.tell(Msg::Imported { id: id.clone(), text: "imported".into() }), [Effect::Sessions]);
+    assert_eq!(
+        play.tell(Msg::Imported { id: id.clone(), text: "imported".into() }),
+        [Effect::Sessions]
+    );
     play.tell(Msg::Sessions(Ok(more)));
     assert_eq!(play.here(), id);
     assert_eq!(play.toast(), "imported");
@@ -242,20 +274,34 @@ fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
 fn rename_checks_the_name_in_its_line() {
     let mut play = Play::new(four());
     play.keys("R");
-    let shown = matches!(play.0.popups.last(), Some(Popup::Line { input, .. }) if input.value() == "delta");
+    let shown =
+        matches!(play.0.popups.last(), Some(Popup::Line { input, .. }) if input.value() == "delta");
     assert!(shown, "the old name is there to be changed");
     assert_eq!(play.keys("<ctrl-u><enter>"), []);
-    assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), purpose: Purpose::Rename { .. }, .. })));
-    assert_eq!(play.keys("new one<enter>"), [Effect::Rename { id: ID[3].into(), name: "new one".into() }]);
+    assert!(matches!(
+        play.0.popups.last(),
+        Some(Popup::Line { error: Some(_), purpose: Purpose::Rename { .. }, .. })
+    ));
+    assert_eq!(
+        play.keys("new one<enter>"),
+        [Effect::Rename { id: ID[3].into(), name: "new one".into() }]
+    );
     assert!(play.0.popups.is_empty());
-    assert_eq!(play.tell(Msg::Done { text: "named new one".into(), sessions: true }), [Effect::Sessions]);
+    assert_eq!(
+        play.tell(Msg::Done { text: "named new one".into(), sessions: true }),
+        [Effect::Sessions]
+    );
 }
 
 #[test]
 fn the_peak_has_a_column_where_there_is_room() {
     let play = Play::new(four());
     let rows = |columns, rows| play.screen(columns, rows);
-    assert!(rows(120, 40).contains("2.33 GiB/s") && rows(120, 40).contains("best"), "{}", rows(120, 40));
+    assert!(
+        rows(120, 40).contains("2.33 GiB/s") && rows(120, 40).contains("best"),
+        "{}",
+        rows(120, 40)
+    );
     assert!(rows(80, 24).contains("1.40 GiB/s"), "{}", rows(80, 24));
     assert!(!rows(60, 16).contains("GiB/s"), "{}", rows(60, 16));
 }
@@ -323,7 +369,12 @@ fn no_preview_is_read_while_a_run_goes_on() {
 fn a_click_chooses_and_a_second_one_opens() {
     use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
     let mut play = Play::new(four());
-    let click = |row| MouseEvent { kind: MouseEventKind::Down(MouseButton::Left), column: 10, row, modifiers: KeyModifiers::NONE };
+    let click = |row| MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: 10,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
     play.tell(Msg::Mouse(click(5)));
     assert_eq!(play.here(), ID[1]);
     assert_eq!(play.tell(Msg::Mouse(click(5))), [Effect::Open(ID[1].into())]);
@@ -332,8 +383,10 @@ fn a_click_chooses_and_a_second_one_opens() {
 
 #[test]
 fn ten_thousand_sessions_and_every_size() {
-    let many =
-        (0..10_000).map(|n| Listed { id: format!("20261121-093000-data-{n}"), ..listed(n % 60, "a name", "/a/long/path/to/file.iso") });
+    let many = (0..10_000).map(|n| Listed {
+        id: format!("20261121-093000-data-{n}"),
+        ..listed(n % 60, "a name", "/a/long/path/to/file.iso")
+    });
     let mut play = Play::new(many.collect());
     play.keys("G");
     for columns in (0..130).step_by(7).chain([200]) {

@@ -65,26 +65,45 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
         Action::Mark => mark(model, id),
         Action::Export if listed.state == State::Unreadable => {
-            model.toasts.note(model.now, "this file cannot be read as a session: there is nothing to export");
+            model.toasts.note(
+                model.now,
+                "this file cannot be read as a session: there is nothing to export",
+            );
         }
         Action::Export => {
             let form = Form::session(What::Kept(id), called(listed));
             model.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {
-            model.toasts.note(model.now, "this file cannot be read as a session: it has no name to change");
+            model
+                .toasts
+                .note(model.now, "this file cannot be read as a session: it has no name to change");
         }
         Action::Rename => {
             let title = format!("A new name for {}", called(listed));
             let hint = format!("1 to {NAME_LENGTH} characters");
-            model.popups.push(Popup::line(title, hint, listed.name.clone(), Purpose::Rename { id }));
+            model.popups.push(Popup::line(
+                title,
+                hint,
+                listed.name.clone(),
+                Purpose::Rename { id },
+            ));
         }
         Action::Delete => {
             let what = match listed.state {
                 State::Unreadable => format!("{id}: a file that cannot be read"),
-                _ => format!("{}, {} UTC, {} cells. It cannot be brought back.", listed.target, when(&listed.created), cells(listed)),
+                _ => format!(
+                    "{}, {} UTC, {} cells. It cannot be brought back.",
+                    listed.target,
+                    when(&listed.created),
+                    cells(listed)
+                ),
             };
-            model.popups.push(Popup::question(format!("Delete {}?", called(listed)), what, Then::Do(Effect::Delete(id))));
+            model.popups.push(Popup::question(
+                format!("Delete {}?", called(listed)),
+                what,
+                Then::Do(Effect::Delete(id)),
+            ));
         }
         _ => {}
     }
@@ -97,7 +116,9 @@ pub fn mark(model: &mut Model, id: String) {
     match marks.iter().position(|own| *own == id) {
         Some(at) => drop(marks.remove(at)),
         None if marks.len() < MOST => marks.push(id),
-        None => model.toasts.note(model.now, format!("{MOST} sessions are the most that can be compared")),
+        None => model
+            .toasts
+            .note(model.now, format!("{MOST} sessions are the most that can be compared")),
     }
 }
 
@@ -112,7 +133,10 @@ fn compare(model: &mut Model) -> Vec<Effect> {
     }
     if ids.len() < 2 {
         let key = key_of(Action::Mark, Screen::Sessions);
-        model.toasts.note(model.now, format!("mark two sessions or more first: {key} marks the one under the cursor"));
+        model.toasts.note(
+            model.now,
+            format!("mark two sessions or more first: {key} marks the one under the cursor"),
+        );
         return Vec::new();
     }
     compare::begin(model, ids)
@@ -153,7 +177,8 @@ fn loaded(sessions: &mut Sessions, preview: Preview) {
     }
 }
 
-/// Asks for the next session that has to be loaded. Only one at a time: a cursor that moves fast leaves most out.
+/// Asks for the next session that has to be loaded. Only one at a time: a cursor that moves fast
+/// leaves most out.
 fn ask(model: &mut Model) -> Vec<Effect> {
     // Reading files beside a run would be measured with it.
     let quiet = model.running();
@@ -163,7 +188,10 @@ fn ask(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let known = sessions.preview.as_ref().map(|preview| preview.id.as_str());
-    let wanted = sessions.current().map(|listed| listed.id.as_str()).filter(|id| known != Some(id) && !quiet);
+    let wanted = sessions
+        .current()
+        .map(|listed| listed.id.as_str())
+        .filter(|id| known != Some(id) && !quiet);
     sessions.asked = wanted.map(String::from);
     sessions.asked.clone().map(Effect::Preview).into_iter().collect()
 }
@@ -201,7 +229,11 @@ pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
 
 /// The file of a session that is to be taken in.
 pub fn import(path: &str) -> Result<Vec<Effect>, String> {
-    if path.is_empty() { Err("write the path of a file".into()) } else { Ok(vec![Effect::Import(path.into())]) }
+    if path.is_empty() {
+        Err("write the path of a file".into())
+    } else {
+        Ok(vec![Effect::Import(path.into())])
+    }
 }
 
 /// A click puts the cursor on a session; on the one that has it, opens it.
@@ -219,9 +251,13 @@ pub fn clicked(model: &mut Model, area: Rect, at: Position) -> Vec<Effect> {
 pub fn offered(sessions: &Sessions, action: Action) -> bool {
     match action {
         Action::Compare => !sessions.marks.is_empty(),
-        Action::Enter | Action::RunAgain | Action::Mark | Action::Rename | Action::Delete | Action::Copy | Action::Export => {
-            sessions.matching() > 0
-        }
+        Action::Enter
+        | Action::RunAgain
+        | Action::Mark
+        | Action::Rename
+        | Action::Delete
+        | Action::Copy
+        | Action::Export => sessions.matching() > 0,
         Action::Filter | Action::Sort => sessions.count() > 0,
         _ => true,
     }

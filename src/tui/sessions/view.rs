@@ -16,11 +16,13 @@ use crate::tui::view::{pane, popup};
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width >= 116 {
         let list = (body.width * 5 / 8).clamp(74, 120);
-        let [list, preview] = Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
+        let [list, preview] =
+            Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
         return (list, Some(preview));
     }
     if body.height >= 20 {
-        let [list, preview] = Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body);
+        let [list, preview] =
+            Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body);
         return (list, Some(preview));
     }
     (body, None)
@@ -29,7 +31,12 @@ fn areas(body: Rect) -> (Rect, Option<Rect>) {
 /// The rows of the list below its titles, and below the filter where there is one.
 fn rows_area(inner: Rect, sessions: &Sessions) -> Rect {
     let above = 1 + u16::from(filters(sessions));
-    Rect::new(inner.x, inner.y + above.min(inner.height), inner.width, inner.height.saturating_sub(above))
+    Rect::new(
+        inner.x,
+        inner.y + above.min(inner.height),
+        inner.width,
+        inner.height.saturating_sub(above),
+    )
 }
 
 fn filters(sessions: &Sessions) -> bool {
@@ -37,7 +44,12 @@ fn filters(sessions: &Sessions) -> bool {
 }
 
 fn inside(frame: Rect) -> Rect {
-    Rect::new(frame.x + 1, frame.y + 1, frame.width.saturating_sub(2), frame.height.saturating_sub(2))
+    Rect::new(
+        frame.x + 1,
+        frame.y + 1,
+        frame.width.saturating_sub(2),
+        frame.height.saturating_sub(2),
+    )
 }
 
 /// How many sessions are seen at once.
@@ -84,7 +96,8 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     let mut row = 0;
     if filters(sessions) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
-        let field = Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
+        let field =
+            Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
         popup::field(look, &sessions.filter, sessions.typing, field, buf);
         row = 1;
     }
@@ -102,7 +115,12 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
         }
     }
     if sessions.matching() == 0 {
-        pane::line(Line::styled("   no session is like that; esc shows all", look.style(Role::Dim)), 0, rows, buf);
+        pane::line(
+            Line::styled("   no session is like that; esc shows all", look.style(Role::Dim)),
+            0,
+            rows,
+            buf,
+        );
     }
     pane::scrollbar(look, first, sessions.matching(), rows, buf);
 }
@@ -111,7 +129,9 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
 fn none(model: &Model, area: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let inner = pane::frame(look, "Sessions", "", true, area, buf);
-    let say = |text: &str, role: Role| Line::from(Span::styled(text.to_string(), look.style(role))).centered();
+    let say = |text: &str, role: Role| {
+        Line::from(Span::styled(text.to_string(), look.style(role))).centered()
+    };
     let run = key_of(Action::Run, Screen::Setup);
     let lines = match &model.sessions.read {
         None => vec![say("looking ...", Role::Dim)],
@@ -122,7 +142,10 @@ fn none(model: &Model, area: Rect, buf: &mut Buffer) {
         Some(Ok(())) => vec![
             say("No sessions yet", Role::Title),
             Line::default(),
-            say("Every run is kept here: to look at again, to run again, to compare with others.", Role::Text),
+            say(
+                "Every run is kept here: to look at again, to run again, to compare with others.",
+                Role::Text,
+            ),
             say(&format!("The first one is two keys away: 1 for Setup, {run} to run."), Role::Dim),
         ],
     };

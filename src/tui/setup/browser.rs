@@ -35,8 +35,13 @@ impl Entry {
     pub fn objection(&self) -> Option<String> {
         match self.kind {
             _ if !self.readable => Some(format!("{}: permission denied", self.name)),
-            Kind::Other => Some(format!("{} is no file: iotui measures regular files and block devices", self.name)),
-            Kind::File if self.size == 0 => Some(format!("{} is empty: there is nothing to measure", self.name)),
+            Kind::Other => Some(format!(
+                "{} is no file: iotui measures regular files and block devices",
+                self.name
+            )),
+            Kind::File if self.size == 0 => {
+                Some(format!("{} is empty: there is nothing to measure", self.name))
+            }
             _ => None,
         }
     }
@@ -120,10 +125,13 @@ impl Browser {
             rows.push(Row::Scratch);
         }
         let most = if filtered { MOST_RECENT } else { FEW };
-        let seen = |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
+        let seen =
+            |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && has(&entry.name);
         // A file of this folder stands in the list once.
-        let below = |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
-        let recent = (0..self.recent.len()).filter(|at| has(&self.recent[*at].to_string_lossy()) && !below(&self.recent[*at]));
+        let below =
+            |path: &PathBuf| self.entries.iter().any(|entry| entry.path == *path && seen(entry));
+        let recent = (0..self.recent.len())
+            .filter(|at| has(&self.recent[*at].to_string_lossy()) && !below(&self.recent[*at]));
         rows.extend(recent.take(most).map(Row::Recent));
         if !filtered {
             rows.extend(self.last.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last));

@@ -38,11 +38,16 @@ fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String>
     }
     let settings = &mut model.setup.settings;
     settings.set(name, text).map_err(|error| error.to_string())?;
-    if name == "op" && settings.op != Some(Op::Write) && settings.sync.is_some_and(|sync| sync != Sync::None) {
+    if name == "op"
+        && settings.op != Some(Op::Write)
+        && settings.sync.is_some_and(|sync| sync != Sync::None)
+    {
         settings.sync = None;
     }
     // No is said only where the preset says yes.
-    if settings.text(name).as_deref() == Some("false") && model.setup.preset.parts().iter().all(|part| part.text(name).is_none()) {
+    if settings.text(name).as_deref() == Some("false")
+        && model.setup.preset.parts().iter().all(|part| part.text(name).is_none())
+    {
         settings.unset(name);
     }
     // A mix both reads and writes.
@@ -77,7 +82,8 @@ pub fn toggle_backend(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
     let counts = setup.counts();
     let given = setup.given(&counts);
-    let mut list = counts.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
+    let mut list =
+        counts.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
     if list.iter().any(|choice| choice.id == info.id) {
         list.retain(|choice| choice.id != info.id);
     } else if let Some(why) = objection::backend(info, &given) {
@@ -98,14 +104,17 @@ pub fn stepped(model: &mut Model, row: &'static Setting, up: bool) -> Vec<Effect
         Kind::One(items) => along(model, row, &items, text.as_deref(), up),
         Kind::Some(items) => {
             let mark = model.setup.mark;
-            model.setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
+            model.setup.mark =
+                if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
             Vec::new()
         }
         Kind::Text => {
             let usual = usual(model, row.name);
             match step(row.name, text.as_deref(), usual.as_deref(), up) {
                 Step::To(next) => choose(model, row.name, &next),
-                Step::Unsaid if model.setup.preset.settings.text(row.name).is_none() => unset(model, row.name),
+                Step::Unsaid if model.setup.preset.settings.text(row.name).is_none() => {
+                    unset(model, row.name)
+                }
                 Step::Unsaid | Step::Stay => Vec::new(),
             }
         }
@@ -126,7 +135,13 @@ fn usual(model: &Model, name: &str) -> Option<String> {
 }
 
 /// To the next item that makes sense; the reason where there is none.
-fn along(model: &mut Model, row: &'static Setting, items: &[&'static str], now: Option<&str>, up: bool) -> Vec<Effect> {
+fn along(
+    model: &mut Model,
+    row: &'static Setting,
+    items: &[&'static str],
+    now: Option<&str>,
+    up: bool,
+) -> Vec<Effect> {
     let counts = model.setup.counts();
     let given = model.setup.given(&counts);
     let at = items.iter().position(|item| Some(*item) == now);
@@ -157,7 +172,11 @@ pub fn toggled(model: &mut Model, row: &'static Setting) -> Vec<Effect> {
             let now = model.setup.counts().text(row.name);
             let at = items.iter().position(|item| Some(*item) == now.as_deref());
             let last = at.is_some_and(|at| at + 1 == items.len());
-            if last { along(model, row, &items, None, true) } else { or_round(model, row, &items, now.as_deref()) }
+            if last {
+                along(model, row, &items, None, true)
+            } else {
+                or_round(model, row, &items, now.as_deref())
+            }
         }
         Kind::Some(items) => match items.get(model.setup.mark).copied() {
             Some(item) => toggle_item(model, row, &items, item),
@@ -167,10 +186,19 @@ pub fn toggled(model: &mut Model, row: &'static Setting) -> Vec<Effect> {
     }
 }
 
-fn or_round(model: &mut Model, row: &'static Setting, items: &[&'static str], now: Option<&str>) -> Vec<Effect> {
+fn or_round(
+    model: &mut Model,
+    row: &'static Setting,
+    items: &[&'static str],
+    now: Option<&str>,
+) -> Vec<Effect> {
     let effects = along(model, row, items, now, true);
     let moved = model.setup.counts().text(row.name).as_deref() != now;
-    if moved || items.len() < 3 || items.first().copied() == now { effects } else { along(model, row, items, None, true) }
+    if moved || items.len() < 3 || items.first().copied() == now {
+        effects
+    } else {
+        along(model, row, items, None, true)
+    }
 }
 
 /// A click on, or the key for, one item of a row.
@@ -184,14 +212,24 @@ pub fn take_item(model: &mut Model, row: &'static Setting, item: &'static str) -
     }
 }
 
-fn toggle_item(model: &mut Model, row: &'static Setting, items: &[&'static str], item: &str) -> Vec<Effect> {
+fn toggle_item(
+    model: &mut Model,
+    row: &'static Setting,
+    items: &[&'static str],
+    item: &str,
+) -> Vec<Effect> {
     let counts = model.setup.counts();
     let now = counts.text(row.name).unwrap_or_default();
     let on = now.split(',').any(|own| own == item);
-    if let Some(why) = objection::value(row.name, item, &model.setup.given(&counts)).filter(|_| !on) {
+    if let Some(why) = objection::value(row.name, item, &model.setup.given(&counts)).filter(|_| !on)
+    {
         return refused(model, why);
     }
-    let chosen: Vec<&str> = items.iter().copied().filter(|own| (*own == item) != now.split(',').any(|n| n == *own)).collect();
+    let chosen: Vec<&str> = items
+        .iter()
+        .copied()
+        .filter(|own| (*own == item) != now.split(',').any(|n| n == *own))
+        .collect();
     if chosen.is_empty() {
         return refused(model, format!("at least one: choose another before {item} goes"));
     }
@@ -203,8 +241,11 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
     let name = match model.setup.focus {
         Pane::Target => {
             let now = model.setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
-            let now = now.unwrap_or_else(|| format!("{}/", model.setup.browser.dir.to_string_lossy()).replace("//", "/"));
-            let hint = "a file or block device; with the operation write a file that does not exist yet";
+            let now = now.unwrap_or_else(|| {
+                format!("{}/", model.setup.browser.dir.to_string_lossy()).replace("//", "/")
+            });
+            let hint =
+                "a file or block device; with the operation write a file that does not exist yet";
             model.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
             return Vec::new();
         }
@@ -216,7 +257,12 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
         let now = model.setup.counts().text(name).unwrap_or_default();
         let title = format!("--{name} {}", setting.value.unwrap_or("yes|no"));
-        model.popups.push(Popup::line(title, format!("{}; empty: as the preset says", setting.help), now, Purpose::Setting(setting.name)));
+        model.popups.push(Popup::line(
+            title,
+            format!("{}; empty: as the preset says", setting.help),
+            now,
+            Purpose::Setting(setting.name),
+        ));
     }
     Vec::new()
 }
@@ -249,7 +295,9 @@ fn known(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<()
     let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
     for choice in list {
         let info = infos.iter().find(|info| info.id == choice.id);
-        let info = info.ok_or_else(|| crate::plan::nearest("backend", &choice.id, infos.iter().map(|i| i.id)).to_string())?;
+        let info = info.ok_or_else(|| {
+            crate::plan::nearest("backend", &choice.id, infos.iter().map(|i| i.id)).to_string()
+        })?;
         choice.check(info).map_err(|error| error.to_string())?;
     }
     Ok(())
@@ -267,7 +315,10 @@ pub fn spread(model: &mut Model, wider: bool) -> Vec<Effect> {
 }
 
 /// Changes the band, where there is one and it changes.
-pub fn banded(model: &mut Model, change: impl FnOnce(slider::Band) -> Option<slider::Band>) -> Vec<Effect> {
+pub fn banded(
+    model: &mut Model,
+    change: impl FnOnce(slider::Band) -> Option<slider::Band>,
+) -> Vec<Effect> {
     let counts = model.setup.counts();
     match model.setup.band(&counts).and_then(change) {
         Some(band) => set(model, "block-size", &band.text()).unwrap_or_default(),

@@ -1,4 +1,5 @@
-//! What is chosen as a command line: `iotui --batch FILE -b pread -s 4k`, to be copied into a shell.
+//! What is chosen as a command line: `iotui --batch FILE -b pread -s 4k`, to be copied into a
+//! shell.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +11,12 @@ use crate::plan::{Preset, Settings};
 const COMMANDS: &[&str] = &["sessions", "host", "serve", "help"];
 
 /// The line for a target and settings over a preset.
-pub fn line(file: Option<&Path>, dir: Option<&Path>, preset: &Preset, settings: &Settings) -> String {
+pub fn line(
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    preset: &Preset,
+    settings: &Settings,
+) -> String {
     let mut words = vec!["iotui".to_string(), "--batch".into()];
     if let Some(file) = file {
         words.push(quote(as_file(file).as_os_str()));
@@ -28,7 +34,8 @@ pub fn line(file: Option<&Path>, dir: Option<&Path>, preset: &Preset, settings: 
 /// A name that is no option and no subcommand.
 fn as_file(file: &Path) -> std::path::PathBuf {
     let bytes = file.as_os_str().as_bytes();
-    let taken = bytes.first() == Some(&b'-') || COMMANDS.iter().any(|name| name.as_bytes() == bytes);
+    let taken =
+        bytes.first() == Some(&b'-') || COMMANDS.iter().any(|name| name.as_bytes() == bytes);
     if taken { Path::new(".").join(file) } else { file.into() }
 }
 
@@ -116,15 +123,23 @@ mod tests {
     /// File, folder, preset and settings that a line says.
     fn read(line: &str) -> (Option<OsString>, Option<OsString>, String, Settings) {
         let mut words = words(line).into_iter().skip(2);
-        let (mut file, mut dir, mut named, mut settings) = (None, None, "quick".to_string(), Settings::default());
+        let (mut file, mut dir, mut named, mut settings) =
+            (None, None, "quick".to_string(), Settings::default());
         while let Some(word) = words.next() {
             let text = word.to_string_lossy().into_owned();
-            let (name, given) = text.split_once('=').map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
-            let by_name = |s: &&crate::plan::Setting| name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"));
+            let (name, given) = text
+                .split_once('=')
+                .map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
+            let by_name = |s: &&crate::plan::Setting| {
+                name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"))
+            };
             match Settings::ALL.iter().find(by_name) {
                 Some(setting) => {
-                    let value =
-                        if setting.value.is_some() { words.next().unwrap().into_string().unwrap() } else { given.unwrap_or("yes").into() };
+                    let value = if setting.value.is_some() {
+                        words.next().unwrap().into_string().unwrap()
+                    } else {
+                        given.unwrap_or("yes").into()
+                    };
                     settings.set(setting.name, &value).unwrap();
                 }
                 None if text == "-p" => named = words.next().unwrap().into_string().unwrap(),
@@ -145,13 +160,26 @@ mod tests {
 
     #[test]
     fn a_line_reads_back_to_the_same_choices() {
-        let all = said(&[("backend", "read,stdio+buf=64k"), ("block-size", "1k..8m*4"), ("pattern", "stride:3"), ("cache", "cold,warm")]);
+        let all = said(&[
+            ("backend", "read,stdio+buf=64k"),
+            ("block-size", "1k..8m*4"),
+            ("pattern", "stride:3"),
+            ("cache", "cold,warm"),
+        ]);
         for (name, preset_id, settings) in [
             (&b"big.iso"[..], "quick", Settings::default()),
             (b"a b'c\"$x`y", "raw", all.clone()),
             (b"-dash", "quick", said(&[("direct", "true"), ("trials", "3"), ("budget", "90s")])),
-            (b"new\nline\\", "quick", said(&[("xor", "true"), ("seed", "7"), ("trial-time", "1s..2s")])),
-            (b"\xff\xfe'", "raw", said(&[("threads", "1,2,4"), ("depth", "1..32"), ("size", "1m"), ("count", "0")])),
+            (
+                b"new\nline\\",
+                "quick",
+                said(&[("xor", "true"), ("seed", "7"), ("trial-time", "1s..2s")]),
+            ),
+            (
+                b"\xff\xfe'",
+                "raw",
+                said(&[("threads", "1,2,4"), ("depth", "1..32"), ("size", "1m"), ("count", "0")]),
+            ),
             (b"host", "quick", all.clone()),
             (b"*?~", "quick", said(&[("op", "write"), ("sync", "end")])),
         ] {
@@ -161,12 +189,18 @@ mod tests {
             let (file, dir, named, back) = read(&text);
             let file = file.unwrap();
             assert_eq!(Path::new(&file).file_name(), Some(own.as_os_str()), "{text}");
-            assert!(!file.as_bytes().starts_with(b"-") && file != *"host" && !text.contains('\n'), "{text}");
+            assert!(
+                !file.as_bytes().starts_with(b"-") && file != *"host" && !text.contains('\n'),
+                "{text}"
+            );
             assert_eq!((dir, named.as_str(), &back), (None, preset_id, &settings), "{text}");
         }
         let text = line(None, Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
         assert_eq!(read(&text).1, Some("/tmp/a b".into()));
-        assert!(text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"), "{text}");
+        assert!(
+            text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"),
+            "{text}"
+        );
     }
 
     #[test]

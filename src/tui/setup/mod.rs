@@ -40,10 +40,18 @@ use crate::units::show_bytes;
 /// The target for the first line: what has no room loses its front, so the name stands last.
 pub fn target(model: &Model) -> String {
     let setup = &model.setup;
-    let facts = setup.planning.last().map(|proposed| &proposed.facts).filter(|_| setup.planning.settled());
-    let size = setup.plan().filter(|_| setup.planning.settled()).map(|plan| show_bytes(plan.target.size()));
+    let facts =
+        setup.planning.last().map(|proposed| &proposed.facts).filter(|_| setup.planning.settled());
+    let size = setup
+        .plan()
+        .filter(|_| setup.planning.settled())
+        .map(|plan| show_bytes(plan.target.size()));
     let name = match &setup.file {
-        Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().replace(crate::text::steers, "?"),
+        Some(path) => path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .replace(crate::text::steers, "?"),
         None => "scratch file".into(),
     };
     let dot = model.look.glyph(" · ", " - ");
@@ -56,7 +64,11 @@ pub fn remember(model: &Model) -> Effect {
     let setup = &model.setup;
     // A preset that no list has cannot be found again: then what it says is kept.
     let listed = model.presets.contains(&setup.preset);
-    let mut settings = if listed { setup.settings.clone() } else { setup.settings.clone().or(&setup.preset.settings) };
+    let mut settings = if listed {
+        setup.settings.clone()
+    } else {
+        setup.settings.clone().or(&setup.preset.settings)
+    };
     if settings.text("backend").is_some_and(|text| text.is_empty()) {
         settings.unset("backend");
     }

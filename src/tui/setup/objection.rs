@@ -1,4 +1,5 @@
-//! Why a choice makes no sense with the others: pure, for what is greyed and for what a key refuses.
+//! Why a choice makes no sense with the others: pure, for what is greyed and for what a key
+//! refuses.
 
 use crate::plan::{Cache, Choice, Info, Moves, Op, Pattern, Settings, Sync, Writes};
 use crate::sys::direct::DirectSupport;
@@ -24,7 +25,11 @@ pub struct Given<'a> {
 impl Given<'_> {
     /// The records of the backends that are chosen.
     pub fn chosen(&self) -> Vec<&'static Info> {
-        let choices = self.settings.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(self.infos));
+        let choices = self
+            .settings
+            .backend
+            .as_ref()
+            .map_or(Vec::new(), |backends| backends.choices(self.infos));
         choices.iter().filter_map(|choice| self.info(choice)).collect()
     }
 
@@ -52,7 +57,8 @@ impl Given<'_> {
     /// All chosen backends move no bytes.
     fn moves_nothing(&self) -> bool {
         let chosen = self.chosen();
-        self.op() == Op::Seek || (!chosen.is_empty() && chosen.iter().all(|info| info.moves == Moves::Nothing))
+        self.op() == Op::Seek
+            || (!chosen.is_empty() && chosen.iter().all(|info| info.moves == Moves::Nothing))
     }
 
     /// No chosen backend hands data to the program.
@@ -83,7 +89,12 @@ pub fn backend(info: &Info, given: &Given) -> Option<String> {
     if given.is_direct() && !info.direct && info.moves_bytes() {
         return Some(format!("{} cannot do direct I/O: switch Direct off", info.id));
     }
-    let least = given.settings.depth.as_ref().and_then(|range| range.values.iter().copied().min()).unwrap_or(1);
+    let least = given
+        .settings
+        .depth
+        .as_ref()
+        .and_then(|range| range.values.iter().copied().min())
+        .unwrap_or(1);
     (least > u64::from(info.max_depth())).then(|| match info.max_depth() {
         1 => format!("{} is synchronous, one operation at a time: set Depth to 1", info.id),
         most => format!("{} goes to depth {most}", info.id),
@@ -96,12 +107,19 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
         "op" => op(text.parse().ok()?, given),
         "cache" => cache(text.parse().ok()?, given),
         "direct" if text == "true" => direct(given),
-        "xor" if text == "true" && given.moves_nothing() => Some("no data is moved: there is nothing to fold".into()),
-        "xor" if text == "true" && given.hands_over_nothing() => {
-            Some(format!("{}: no data reaches the program, so there is nothing to fold", given.names()))
+        "xor" if text == "true" && given.moves_nothing() => {
+            Some("no data is moved: there is nothing to fold".into())
         }
-        "sync" if text != Sync::None.name() && given.op() != Op::Write => Some("sync is for writes: set Operation to write".into()),
-        "mix" | "writes" if given.exists => Some("iotui writes only to files that it makes itself: choose the scratch file".into()),
+        "xor" if text == "true" && given.hands_over_nothing() => Some(format!(
+            "{}: no data reaches the program, so there is nothing to fold",
+            given.names()
+        )),
+        "sync" if text != Sync::None.name() && given.op() != Op::Write => {
+            Some("sync is for writes: set Operation to write".into())
+        }
+        "mix" | "writes" if given.exists => {
+            Some("iotui writes only to files that it makes itself: choose the scratch file".into())
+        }
         "writes" if text == Writes::Append.name() => appends(given),
         "depth" => depth(text, given),
         "size" => size(text, given),
@@ -113,8 +131,10 @@ pub fn value(name: &str, text: &str, given: &Given) -> Option<String> {
 /// Against the value that a setting has now; of several, only what holds for all.
 pub fn now(name: &str, given: &Given) -> Option<String> {
     let text = given.settings.text(name)?;
-    let parts: Vec<&str> = if matches!(name, "cache" | "writes") { text.split(',').collect() } else { vec![&text] };
-    let mut reasons: Vec<Option<String>> = parts.into_iter().map(|part| value(name, part, given)).collect();
+    let parts: Vec<&str> =
+        if matches!(name, "cache" | "writes") { text.split(',').collect() } else { vec![&text] };
+    let mut reasons: Vec<Option<String>> =
+        parts.into_iter().map(|part| value(name, part, given)).collect();
     if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
 }
 
@@ -124,19 +144,29 @@ pub fn block(bytes: u64, given: &Given) -> Option<String> {
         return Some(format!("one call moves at most {}", show_bytes(crate::plan::Job::MAX_BLOCK)));
     }
     if let Some(span) = given.span().filter(|span| bytes > *span) {
-        return Some(format!("a block of {} is larger than the {} that are used", show_bytes(bytes), show_bytes(span)));
+        return Some(format!(
+            "a block of {} is larger than the {} that are used",
+            show_bytes(bytes),
+            show_bytes(span)
+        ));
     }
-    let Some(DirectSupport::Known(align)) = given.direct.filter(|_| given.is_direct()) else { return None };
+    let Some(DirectSupport::Known(align)) = given.direct.filter(|_| given.is_direct()) else {
+        return None;
+    };
     let align = u64::from(align.offset.max(align.mem)).max(1);
-    (!bytes.is_multiple_of(align)).then(|| format!("direct I/O needs multiples of {} here", show_bytes(align)))
+    (!bytes.is_multiple_of(align))
+        .then(|| format!("direct I/O needs multiples of {} here", show_bytes(align)))
 }
 
 fn op(op: Op, given: &Given) -> Option<String> {
     if op == Op::Write && given.exists {
-        return Some("iotui writes only to files that it makes itself: choose the scratch file".into());
+        return Some(
+            "iotui writes only to files that it makes itself: choose the scratch file".into(),
+        );
     }
     let chosen = given.chosen();
-    let able = chosen.iter().any(|info| info.ops.contains(&op)) || chosen.is_empty() || !given.named;
+    let able =
+        chosen.iter().any(|info| info.ops.contains(&op)) || chosen.is_empty() || !given.named;
     (!able).then(|| format!("{} cannot {op}: choose a backend that can", given.names()))
 }
 
@@ -144,7 +174,8 @@ fn cache(cache: Cache, given: &Given) -> Option<String> {
     if cache == Cache::Warm && given.is_direct() {
         return Some("direct I/O does not read the cache: warm makes no sense".into());
     }
-    (cache != Cache::AsIs && given.moves_nothing()).then(|| "no data is moved: the cache does not matter".into())
+    (cache != Cache::AsIs && given.moves_nothing())
+        .then(|| "no data is moved: the cache does not matter".into())
 }
 
 fn direct(given: &Given) -> Option<String> {
@@ -163,16 +194,22 @@ fn direct(given: &Given) -> Option<String> {
 fn appends(given: &Given) -> Option<String> {
     let chosen = given.chosen();
     let settings = given.settings;
-    let one = |range: &Option<crate::plan::Range>| range.as_ref().is_none_or(|range| range.values.contains(&1));
+    let one = |range: &Option<crate::plan::Range>| {
+        range.as_ref().is_none_or(|range| range.values.contains(&1))
+    };
     match () {
         () if given.named && !chosen.is_empty() && !chosen.iter().any(|info| info.appends) => {
             Some(format!("{} cannot make a file longer: choose pread", given.names()))
         }
-        () if settings.mix.is_some() => Some("an empty file has nothing to read: take the mix away first".into()),
+        () if settings.mix.is_some() => {
+            Some("an empty file has nothing to read: take the mix away first".into())
+        }
         () if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) => {
             Some("blocks come in their order: set Pattern to seq".into())
         }
-        () if !one(&settings.threads) => Some("one block follows the other: set Threads to 1".into()),
+        () if !one(&settings.threads) => {
+            Some("one block follows the other: set Threads to 1".into())
+        }
         () if !one(&settings.depth) => Some("one block follows the other: set Depth to 1".into()),
         () => None,
     }
@@ -180,27 +217,39 @@ fn appends(given: &Given) -> Option<String> {
 
 fn depth(text: &str, given: &Given) -> Option<String> {
     let least = numbers(text).min()?;
-    let most = given.chosen().iter().map(|info| u64::from(info.max_depth())).max().unwrap_or(u64::MAX);
+    let most =
+        given.chosen().iter().map(|info| u64::from(info.max_depth())).max().unwrap_or(u64::MAX);
     (least > most).then(|| match most {
-        1 => format!("{} one operation at a time: choose uring", verb(&given.names(), "does", "do")),
+        1 => {
+            format!("{} one operation at a time: choose uring", verb(&given.names(), "does", "do"))
+        }
         _ => format!("{} to depth {most}", verb(&given.names(), "goes", "go")),
     })
 }
 
 fn size(text: &str, given: &Given) -> Option<String> {
     let file = given.size.filter(|_| given.exists)?;
-    let least = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes).ok()?.values.into_iter().min()?;
-    (least > file).then(|| format!("{} is more than the {} of the file", show_bytes(least), show_bytes(file)))
+    let least = crate::plan::Range::parse(text, crate::plan::RangeOf::Bytes)
+        .ok()?
+        .values
+        .into_iter()
+        .min()?;
+    (least > file)
+        .then(|| format!("{} is more than the {} of the file", show_bytes(least), show_bytes(file)))
 }
 
 fn count(text: &str, given: &Given) -> Option<String> {
     let (least, span) = (numbers(text).min()?, given.span()?);
     let block = given.settings.block_size.as_ref()?.values.iter().copied().min()?.max(1);
-    (least > span.div_ceil(block)).then(|| format!("so many blocks end beyond the {} that are used", show_bytes(span)))
+    (least > span.div_ceil(block))
+        .then(|| format!("so many blocks end beyond the {} that are used", show_bytes(span)))
 }
 
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
-    crate::plan::Range::parse(text, crate::plan::RangeOf::Count).map(|range| range.values).unwrap_or_default().into_iter()
+    crate::plan::Range::parse(text, crate::plan::RangeOf::Count)
+        .map(|range| range.values)
+        .unwrap_or_default()
+        .into_iter()
 }
 
 fn verb(names: &str, one: &str, many: &str) -> String {
@@ -227,7 +276,10 @@ mod tests {
         let (infos, said) = (infos(), settings(said));
         let settings = usual(&said, &infos);
         let missing = "not installed: apt-get install fio";
-        let unavailable = [("uring", "EPERM, kernel.io_uring_disabled=2".to_string()), ("fio", missing.to_string())];
+        let unavailable = [
+            ("uring", "EPERM, kernel.io_uring_disabled=2".to_string()),
+            ("fio", missing.to_string()),
+        ];
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
         let given = Given {
             settings: &settings,
@@ -239,7 +291,9 @@ mod tests {
             direct: Some(DirectSupport::Known(align)),
         };
         match what.split_once('=') {
-            Some(("backend", id)) => backend(infos.iter().find(|info| info.id == id).unwrap(), &given),
+            Some(("backend", id)) => {
+                backend(infos.iter().find(|info| info.id == id).unwrap(), &given)
+            }
             Some(("block", text)) => block(text.parse().unwrap(), &given),
             Some((name, text)) => value(name, text, &given),
             None => now(what, &given),
@@ -275,7 +329,8 @@ mod tests {
             ("op=write", false, "backend=dd", "dd cannot write"),
             ("backend=dd,fio", true, "xor=true", "nothing to fold"),
         ] {
-            let reason = against(said, exists, what).unwrap_or_else(|| panic!("{said} {what}: no objection"));
+            let reason = against(said, exists, what)
+                .unwrap_or_else(|| panic!("{said} {what}: no objection"));
             assert!(reason.contains(wanted), "{said} {what}: {reason}");
         }
     }

@@ -76,7 +76,9 @@ fn choose(model: &mut Model) -> Vec<Effect> {
     let (path, folder) = (browser.path(row).map(Path::to_path_buf), browser.folder(row).is_some());
     match path {
         Some(dir) if folder => {
-            model.toasts.note(model.now, format!("the scratch file goes to {}", crate::text::shown(&dir)));
+            model
+                .toasts
+                .note(model.now, format!("the scratch file goes to {}", crate::text::shown(&dir)));
             target(model, None, Some(dir))
         }
         None => {
@@ -101,7 +103,11 @@ pub fn target(model: &mut Model, file: Option<PathBuf>, dir: Option<PathBuf>) ->
 
 /// Puts the cursor on the target, where the list has it.
 pub fn find(setup: &mut super::Setup) {
-    let at = setup.browser.rows.iter().position(|row| matches!(row, Row::Entry(_)) && chosen(setup, *row));
+    let at = setup
+        .browser
+        .rows
+        .iter()
+        .position(|row| matches!(row, Row::Entry(_)) && chosen(setup, *row));
     setup.browser.cursor = at.unwrap_or(setup.browser.cursor);
 }
 

@@ -7,14 +7,18 @@ use crate::plan::{Plan, Setting, Settings};
 use crate::units::short_time;
 
 /// What is chosen most stands first; all others follow in the order of the help.
-const FIRST: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size", "count", "sync"];
+const FIRST: &[&str] = &[
+    "op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size",
+    "count", "sync",
+];
 /// These have a pane of their own, or a screen.
 const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set"];
 
 /// Every row, in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     let rank = |s: &&Setting| FIRST.iter().position(|name| *name == s.name).unwrap_or(FIRST.len());
-    let mut rows: Vec<&Setting> = Settings::ALL.iter().filter(|s| !ELSEWHERE.contains(&s.name)).collect();
+    let mut rows: Vec<&Setting> =
+        Settings::ALL.iter().filter(|s| !ELSEWHERE.contains(&s.name)).collect();
     rows.sort_by_key(rank);
     rows
 });
@@ -33,11 +37,19 @@ pub enum Kind {
 /// From how the help writes the value: `a|b|c`, `a,b,c`, or words in capitals for what is typed.
 pub fn kind(setting: &Setting) -> Kind {
     let Some(value) = setting.value else { return Kind::One(vec!["false", "true"]) };
-    let parts = |mark| -> Vec<&'static str> { value.split(mark).filter(|part| part.chars().all(|c| c.is_ascii_lowercase())).collect() };
+    let parts = |mark| -> Vec<&'static str> {
+        value.split(mark).filter(|part| part.chars().all(|c| c.is_ascii_lowercase())).collect()
+    };
     let (either, list) = (parts('|'), parts(','));
     match () {
         () if value.contains('|') && either.len() > 1 => Kind::One(either),
-        () if !value.contains('|') && value.contains(',') && list.len() > 1 && !value.contains("..") => Kind::Some(list),
+        () if !value.contains('|')
+            && value.contains(',')
+            && list.len() > 1
+            && !value.contains("..") =>
+        {
+            Kind::Some(list)
+        }
         () => Kind::Text,
     }
 }
@@ -77,7 +89,11 @@ pub fn default(setting: &Setting, given: &Given, plan: Option<&Plan>) -> String 
         "budget" => short_time(Plan::BUDGET),
         "trial-time" => plan.map_or("300ms".into(), |plan| short_time(plan.trial_time.low)),
         // The end of the help text says it.
-        _ => setting.help.rsplit_once("[default: ").map_or("", |(_, rest)| rest.trim_end_matches(']')).into(),
+        _ => setting
+            .help
+            .rsplit_once("[default: ")
+            .map_or("", |(_, rest)| rest.trim_end_matches(']'))
+            .into(),
     }
 }
 
@@ -93,36 +109,59 @@ pub struct Part {
 }
 
 /// The value of a row in pieces; `room` decides whether all of several choices are seen.
-pub fn parts(setting: &'static Setting, given: &Given, plan: Option<&Plan>, room: usize, check: [&str; 2]) -> Vec<Part> {
+pub fn parts(
+    setting: &'static Setting,
+    given: &Given,
+    plan: Option<&Plan>,
+    room: usize,
+    check: [&str; 2],
+) -> Vec<Part> {
     let text = given.settings.text(setting.name);
     let why = |item: &str| objection::value(setting.name, item, given);
     match kind(setting) {
         Kind::One(items) => {
             let now = text.unwrap_or_default();
             let one = |item: &'static str, around: bool| {
-                let own = if around { format!("‹{}›", shown(item)) } else { format!(" {} ", shown(item)) };
+                let own = if around {
+                    format!("‹{}›", shown(item))
+                } else {
+                    format!(" {} ", shown(item))
+                };
                 Part { item: Some(item), text: own, on: around, why: why(item) }
             };
             let all: Vec<Part> = items.iter().map(|item| one(item, *item == now)).collect();
             if !items.contains(&now.as_str()) {
                 let own = if now.is_empty() { default(setting, given, plan) } else { now };
-                return vec![Part { item: None, text: format!("‹{own}›"), on: true, why: None }];
+                return vec![Part {
+                    item: None, text: format!("‹{own}›"), on: true, why: None
+                }];
             }
             let fits = all.iter().map(|part| part.text.chars().count()).sum::<usize>() <= room;
             if fits { all } else { all.into_iter().filter(|part| part.on).collect() }
         }
         Kind::Some(items) => {
-            let now: Vec<&str> = text.as_deref().map(|t| t.split(',').collect()).unwrap_or_default();
+            let now: Vec<&str> =
+                text.as_deref().map(|t| t.split(',').collect()).unwrap_or_default();
             let one = |item: &&'static str| {
                 let on = now.contains(item);
-                Part { item: Some(item), text: format!("{}{item} ", check[usize::from(!on)]), on, why: why(item) }
+                Part {
+                    item: Some(item),
+                    text: format!("{}{item} ", check[usize::from(!on)]),
+                    on,
+                    why: why(item),
+                }
             };
             items.iter().map(one).collect()
         }
         Kind::Text => {
             let on = text.is_some();
             let own = text.unwrap_or_else(|| default(setting, given, plan));
-            vec![Part { item: None, text: format!(" {own} "), on, why: objection::now(setting.name, given) }]
+            vec![Part {
+                item: None,
+                text: format!(" {own} "),
+                on,
+                why: objection::now(setting.name, given),
+            }]
         }
     }
 }
@@ -141,7 +180,8 @@ mod tests {
         assert_eq!(of("pattern"), Kind::One(vec!["seq", "random", "reverse"]));
         assert_eq!(of("cache"), Kind::Some(vec!["cold", "warm", "asis"]));
         assert_eq!(of("direct"), Kind::One(vec!["false", "true"]));
-        for name in ["threads", "depth", "size", "count", "trials", "budget", "trial-time", "seed"] {
+        for name in ["threads", "depth", "size", "count", "trials", "budget", "trial-time", "seed"]
+        {
             assert_eq!(of(name), Kind::Text, "{name}");
         }
     }

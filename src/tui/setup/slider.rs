@@ -39,7 +39,11 @@ impl Band {
     pub fn of(range: &Range) -> Band {
         written(&range.text).unwrap_or_else(|| {
             let (low, high) = (range.values.iter().min(), range.values.iter().max());
-            Band { low: low.copied().unwrap_or(1).max(1), high: high.copied().unwrap_or(1).max(1), factor: factor(&range.values) }
+            Band {
+                low: low.copied().unwrap_or(1).max(1),
+                high: high.copied().unwrap_or(1).max(1),
+                factor: factor(&range.values),
+            }
         })
     }
 
@@ -80,7 +84,11 @@ impl Band {
     /// The end that is nearer to a place of the scale.
     pub fn nearer(&self, power: f64) -> End {
         let away = |value: u64| (place(value) - power).abs();
-        if away(self.low) < away(self.high) || (self.low == self.high && power < place(self.low)) { End::Low } else { End::High }
+        if away(self.low) < away(self.high) || (self.low == self.high && power < place(self.low)) {
+            End::Low
+        } else {
+            End::High
+        }
     }
 }
 
@@ -101,8 +109,10 @@ fn step(value: u64, right: bool) -> u64 {
 
 fn written(text: &str) -> Option<Band> {
     let (low, rest) = text.split_once("..").filter(|_| !text.contains([',', '+']))?;
-    let (high, factor) = rest.split_once('*').map_or((rest, Ok(2)), |(high, factor)| (high, parse_count(factor)));
-    Some(Band { low: parse_bytes(low).ok()?, high: parse_bytes(high).ok()?, factor: factor.ok()? }).filter(|band| band.low > 0)
+    let (high, factor) =
+        rest.split_once('*').map_or((rest, Ok(2)), |(high, factor)| (high, parse_count(factor)));
+    Some(Band { low: parse_bytes(low).ok()?, high: parse_bytes(high).ok()?, factor: factor.ok()? })
+        .filter(|band| band.low > 0)
 }
 
 /// The power of two from each value to the next, where it is the same for all; else 2.
@@ -154,7 +164,11 @@ mod tests {
             ("3k..8k", End::Low, false, Some("2k..8k")),
             ("1m..1g", End::High, false, Some("1m..128m")),
         ] {
-            assert_eq!(band(text).moved(end, right).map(|b| b.text()).as_deref(), wanted, "{text} {end:?} {right}");
+            assert_eq!(
+                band(text).moved(end, right).map(|b| b.text()).as_deref(),
+                wanted,
+                "{text} {end:?} {right}"
+            );
         }
         assert_eq!(band("4k..1m").spread(true).map(|b| b.text()).as_deref(), Some("4k..1m*4"));
         assert_eq!(band("4k..1m").spread(false), None);

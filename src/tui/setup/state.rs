@@ -37,7 +37,8 @@ pub enum Pane {
 }
 
 impl Pane {
-    pub const ALL: &'static [Pane] = &[Pane::Target, Pane::Backends, Pane::What, Pane::Blocks, Pane::Plan];
+    pub const ALL: &'static [Pane] =
+        &[Pane::Target, Pane::Backends, Pane::What, Pane::Blocks, Pane::Plan];
 
     /// The pane so many further; they come round.
     pub fn further(self, by: usize) -> Pane {
@@ -85,7 +86,12 @@ impl Planning {
     }
 
     /// An answer came; whether it is that to the newest question.
-    pub fn take(&mut self, number: u64, result: Result<Box<Proposed>, String>, findings: Vec<Warning>) -> bool {
+    pub fn take(
+        &mut self,
+        number: u64,
+        result: Result<Box<Proposed>, String>,
+        findings: Vec<Warning>,
+    ) -> bool {
         self.sent.retain(|sent| *sent != number);
         if number != self.number {
             return false;
@@ -126,7 +132,12 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn new(file: Option<PathBuf>, dir: Option<PathBuf>, preset: Preset, settings: Settings) -> Setup {
+    pub fn new(
+        file: Option<PathBuf>,
+        dir: Option<PathBuf>,
+        preset: Preset,
+        settings: Settings,
+    ) -> Setup {
         let focus = if file.is_some() { Pane::Plan } else { Pane::Target };
         Setup {
             file,
@@ -150,7 +161,11 @@ impl Setup {
 
     /// With what was kept of the last time; `here` is the folder that is shown.
     pub fn remembering(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
-        let own = self.file.as_deref().and_then(Path::parent).map(|parent| here.join(parent).components().collect());
+        let own = self
+            .file
+            .as_deref()
+            .and_then(Path::parent)
+            .map(|parent| here.join(parent).components().collect());
         self.browser = Browser::new(own.unwrap_or_else(|| here.into()));
         self.browser.start = here.into();
         self.browser.recent.clone_from(&remembered.recent);
@@ -201,7 +216,10 @@ impl Setup {
     /// Sends the newest question, unless it was sent or too many are under way.
     pub fn send(&mut self) -> Option<Effect> {
         let planning = &mut self.planning;
-        if planning.settled() || planning.sent.contains(&planning.number) || planning.sent.len() >= ASKED {
+        if planning.settled()
+            || planning.sent.contains(&planning.number)
+            || planning.sent.len() >= ASKED
+        {
             return None;
         }
         planning.sent.push(planning.number);
@@ -228,10 +246,13 @@ impl Setup {
         usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
     }
 
-    /// What the sweeps of the preset say of a setting that was not said over them: each value once, `-` where one leaves it open.
+    /// What the sweeps of the preset say of a setting that was not said over them: each value once,
+    /// `-` where one leaves it open.
     pub fn by_sweep(&self, name: &str) -> Option<String> {
         let sweeps = &self.preset.sweeps;
-        if self.settings.text(name).is_some() || sweeps.iter().all(|sweep| sweep.text(name).is_none()) {
+        if self.settings.text(name).is_some()
+            || sweeps.iter().all(|sweep| sweep.text(name).is_none())
+        {
             return None;
         }
         let mut values: Vec<String> = Vec::new();
@@ -247,19 +268,29 @@ impl Setup {
     /// `3 sweeps: --op read -s 1m; ...`; empty where the preset is one.
     pub fn sweeps(&self) -> String {
         let sweeps = self.preset.over(&self.settings).sweeps;
-        let own = |sweep: &Settings| if sweep.argv().is_empty() { "as above".into() } else { sweep.argv().join(" ") };
+        let own = |sweep: &Settings| {
+            if sweep.argv().is_empty() { "as above".into() } else { sweep.argv().join(" ") }
+        };
         let mut told: Vec<String> = Vec::new();
         for text in sweeps.iter().map(own) {
             if !told.contains(&text) {
                 told.push(text);
             }
         }
-        if told.len() < 2 { String::new() } else { format!("{} sweeps: {}", told.len(), told.join("; ")) }
+        if told.len() < 2 {
+            String::new()
+        } else {
+            format!("{} sweeps: {}", told.len(), told.join("; "))
+        }
     }
 
     /// What choices are judged against; `counts` from [`Setup::counts`].
     pub fn given<'a>(&'a self, counts: &'a Settings) -> Given<'a> {
-        let facts = self.planning.last().map(|proposed| &proposed.facts).filter(|_| self.is_planned_target());
+        let facts = self
+            .planning
+            .last()
+            .map(|proposed| &proposed.facts)
+            .filter(|_| self.is_planned_target());
         let spec = self.plan().map(|plan| plan.target.size()).filter(|_| self.is_planned_target());
         Given {
             settings: counts,
@@ -280,7 +311,9 @@ impl Setup {
     fn is_planned_target(&self) -> bool {
         match (self.plan().map(|plan| &plan.target), &self.file) {
             (Some(TargetSpec::Scratch { .. }), None) => true,
-            (Some(TargetSpec::File { path, .. } | TargetSpec::New { path, .. }), Some(file)) => path == file,
+            (Some(TargetSpec::File { path, .. } | TargetSpec::New { path, .. }), Some(file)) => {
+                path == file
+            }
             _ => false,
         }
     }

@@ -15,10 +15,25 @@ pub enum Step {
 }
 
 const TRIALS: &[u64] = &[1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
-const COUNTS: &[u64] = &[0, 1, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 128 << 20];
+const COUNTS: &[u64] = &[
+    0,
+    1,
+    1 << 10,
+    4 << 10,
+    16 << 10,
+    64 << 10,
+    256 << 10,
+    1 << 20,
+    4 << 20,
+    16 << 20,
+    64 << 20,
+    128 << 20,
+];
 /// Milliseconds.
-const BUDGETS: &[u64] =
-    &[1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 50_000, 60_000, 90_000, 120_000, 180_000, 300_000, 600_000, 1_800_000, 3_600_000];
+const BUDGETS: &[u64] = &[
+    1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 50_000, 60_000, 90_000, 120_000, 180_000, 300_000,
+    600_000, 1_800_000, 3_600_000,
+];
 const TRIAL_TIMES: &[u64] = &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 15_000, 30_000];
 
 /// A step from `text`, or from nothing said; `usual` is what then counts.
@@ -137,13 +152,21 @@ mod tests {
 
     #[test]
     fn every_step_can_be_set() {
-        for name in ["threads", "depth", "size", "trials", "count", "budget", "trial-time", "seed"] {
+        for name in ["threads", "depth", "size", "trials", "count", "budget", "trial-time", "seed"]
+        {
             for up in [true, false] {
                 let mut text: Option<String> = None;
                 for _ in 0..60 {
-                    match step(name, text.as_deref(), Some(if name.contains('t') && name != "count" { "1s" } else { "8" }), up) {
+                    match step(
+                        name,
+                        text.as_deref(),
+                        Some(if name.contains('t') && name != "count" { "1s" } else { "8" }),
+                        up,
+                    ) {
                         Step::To(next) => {
-                            Settings::default().set(name, &next).unwrap_or_else(|e| panic!("{name} {next}: {e}"));
+                            Settings::default()
+                                .set(name, &next)
+                                .unwrap_or_else(|e| panic!("{name} {next}: {e}"));
                             text = Some(next);
                         }
                         _ => break,

@@ -20,7 +20,8 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::NextPane => focus(setup, setup.focus.further(1)),
         Action::PreviousPane => focus(setup, setup.focus.further(Pane::ALL.len() - 1)),
         Action::Preset => {
-            let cursor = model.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
+            let cursor =
+                model.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
             model.popups.push(Popup::Presets { cursor });
         }
         Action::SaveAs => {

@@ -1,5 +1,5 @@
-//! The loop: messages in, effects out, a draw when something changed. Generic over the screen and the hands,
-//! so that tests run it whole.
+//! The loop: messages in, effects out, a draw when something changed. Generic over the screen and
+//! the hands, so that tests run it whole.
 
 use std::io;
 use std::time::Duration;
@@ -61,7 +61,12 @@ where
     ///
     /// # Errors
     /// The terminal cannot be drawn to: it is gone.
-    pub async fn run(&mut self, first: Vec<Effect>, mut input: UnboundedReceiver<Msg>, mut told: UnboundedReceiver<Msg>) -> io::Result<u8> {
+    pub async fn run(
+        &mut self,
+        first: Vec<Effect>,
+        mut input: UnboundedReceiver<Msg>,
+        mut told: UnboundedReceiver<Msg>,
+    ) -> io::Result<u8> {
         let mut open = true;
         let size = self.terminal.size().map_err(io::Error::other)?;
         self.take(Msg::Resize(size.width, size.height))?;
@@ -95,7 +100,8 @@ where
                     }
                     self.draw()?;
                 }
-                // While a frame is due, what is told waits for it: a thousand trials a second wake nobody up.
+                // While a frame is due, what is told waits for it: a thousand trials a second wake
+                // nobody up.
                 Some(msg) = told.recv(), if self.due.is_none() => {
                     self.take(msg)?;
                     self.changed();
@@ -119,10 +125,13 @@ where
         for effect in effects {
             match self.hands.perform(effect) {
                 Done::Yes => {}
-                // Not `clear`: it asks the terminal for the cursor and races the keys for the answer.
+                // Not `clear`: it asks the terminal for the cursor and races the keys for the
+                // answer.
                 Done::Repaint => {
                     let size = self.terminal.size().map_err(io::Error::other)?;
-                    self.terminal.resize(ratatui::layout::Rect::new(0, 0, size.width, size.height)).map_err(io::Error::other)?;
+                    self.terminal
+                        .resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))
+                        .map_err(io::Error::other)?;
                     self.changed();
                 }
                 Done::Quit(code) => self.over = Some(code),

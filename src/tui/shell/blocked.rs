@@ -1,5 +1,5 @@
-//! A terminal that nobody reads: Ctrl-S, a connection that hangs. The thread that draws waits in it and heeds no signal, so one
-//! beside it ends the process at the second.
+//! A terminal that nobody reads: Ctrl-S, a connection that hangs. The thread that draws waits in it
+//! and heeds no signal, so one beside it ends the process at the second.
 
 use std::thread;
 use std::time::Duration;
@@ -33,7 +33,9 @@ async fn wait(screen: Handle) {
     for number in ENDING {
         let Ok(mut arrived) = signal(SignalKind::from_raw(number)) else { return };
         let to = to.clone();
-        tokio::spawn(async move { while arrived.recv().await.is_some() && to.send(number).is_ok() {} });
+        tokio::spawn(
+            async move { while arrived.recv().await.is_some() && to.send(number).is_ok() {} },
+        );
     }
     let (mut leaving, mut asked) = (None, None);
     while let Some(number) = came.recv().await {
@@ -57,7 +59,8 @@ async fn wait(screen: Handle) {
     }
 }
 
-/// The screen cannot be left: nobody reads what would be written for it. Lines and echo can be had back.
+/// The screen cannot be left: nobody reads what would be written for it. Lines and echo can be had
+/// back.
 fn end(first: i32) -> ! {
     let _ = crossterm::terminal::disable_raw_mode();
     signals::end_at_once(128 + first)

@@ -23,7 +23,13 @@ mod tests {
 
     #[test]
     fn a_text_goes_to_the_clipboard_in_base64() {
-        for (text, wanted) in [("", ""), ("f", "Zg=="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("\u{fc}\u{1b}", "w7wb")] {
+        for (text, wanted) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("\u{fc}\u{1b}", "w7wb"),
+        ] {
             assert_eq!(sequence(text), format!("\x1b]52;c;{wanted}\x1b\\"));
         }
     }

@@ -1,4 +1,5 @@
-//! Does what the model wants done: on the terminal here, the rest on threads that answer with a message.
+//! Does what the model wants done: on the terminal here, the rest on threads that answer with a
+//! message.
 
 use std::io;
 use std::path::Path;
@@ -31,7 +32,13 @@ pub struct Shell {
 impl Shell {
     pub fn new(guard: terminal::Guard, tell: UnboundedSender<Msg>, save: bool) -> Shell {
         let host = Arc::new(OnceLock::new());
-        Shell { guard, runs: Runs::new(tell.clone(), Arc::clone(&host), save), tell, host, looking: Arc::default() }
+        Shell {
+            guard,
+            runs: Runs::new(tell.clone(), Arc::clone(&host), save),
+            tell,
+            host,
+            looking: Arc::default(),
+        }
     }
 
     /// Ends the file of a run that hangs; call when the loop is over.
@@ -43,7 +50,9 @@ impl Shell {
     fn look_up(&self, work: impl FnOnce() -> Msg + Send + 'static) {
         if self.looking.fetch_add(1, Relaxed) >= MOST_LOOKING {
             self.looking.fetch_sub(1, Relaxed);
-            self.say(Msg::Failed("a file system does not answer: what was asked of it is still waited for".into()));
+            self.say(Msg::Failed(
+                "a file system does not answer: what was asked of it is still waited for".into(),
+            ));
             return;
         }
         let (tell, looking) = (self.tell.clone(), Arc::clone(&self.looking));
@@ -92,20 +101,38 @@ impl Hands for Shell {
             }
             Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
             Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
-            Effect::Compare { ids, look } => self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look)))),
+            Effect::Compare { ids, look } => {
+                self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look))))
+            }
             Effect::Import(path) => self.look_up(move || share::import(&path)),
-            Effect::Export(export) => self.look_up(move || Msg::Exported { number: export.number, result: share::export(&export) }),
+            Effect::Export(export) => self.look_up(move || Msg::Exported {
+                number: export.number,
+                result: share::export(&export),
+            }),
             Effect::Lab { file, dir, remote, sets } => {
-                self.look_up(move || Msg::Lab(Box::new(look_up::lab(file.as_deref(), dir.as_deref(), remote.as_ref(), sets.as_deref()))));
+                self.look_up(move || {
+                    Msg::Lab(Box::new(look_up::lab(
+                        file.as_deref(),
+                        dir.as_deref(),
+                        remote.as_ref(),
+                        sets.as_deref(),
+                    )))
+                });
             }
             Effect::PlanLab(question) => self.look_up(move || look_up::plan_lab(&question)),
-            Effect::MarkOnLab(id) => self.look_up(move || Msg::MarkedOnLab(look_up::other(&id).map(Box::new))),
+            Effect::MarkOnLab(id) => {
+                self.look_up(move || Msg::MarkedOnLab(look_up::other(&id).map(Box::new)))
+            }
             Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
             Effect::Course { path, cell } => self.look_up(move || look_up::course(path, cell)),
-            Effect::Again(id) => self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new))),
+            Effect::Again(id) => {
+                self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new)))
+            }
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
             Effect::Delete(id) => self.look_up(move || look_up::delete(&id)),
-            Effect::SavePreset { id, question } => self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question))),
+            Effect::SavePreset { id, question } => {
+                self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
+            }
             // What cannot be remembered is no reason to disturb anyone.
             Effect::Remember(remembered) => drop(remembered.save()),
         }
@@ -159,9 +186,12 @@ impl Shell {
         let size = units::show_bytes(text.len() as u64);
         let said = match written {
             // No terminal answers whether it took it.
-            Ok(()) if text.len() > clipboard::SAFE => {
-                Msg::Done { text: format!("copied {size}: more than every terminal takes, e writes it to a file"), sessions: false }
-            }
+            Ok(()) if text.len() > clipboard::SAFE => Msg::Done {
+                text: format!(
+                    "copied {size}: more than every terminal takes, e writes it to a file"
+                ),
+                sessions: false,
+            },
             Ok(()) => Msg::Done { text: "copied".into(), sessions: false },
             Err(error) => Msg::Failed(format!("cannot copy: {error}")),
         };

@@ -1,7 +1,7 @@
 //! What the person at the terminal does: keys, pastes, the mouse, and the size of the window.
 //!
-//! Not by crossterm's `EventStream`: it waits by edges and forgets one where a resize and a key come at once, and the key
-//! is seen only with the next.
+//! Not by crossterm's `EventStream`: it waits by edges and forgets one where a resize and a key
+//! come at once, and the key is seen only with the next.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -41,8 +41,8 @@ pub fn input() -> io::Result<UnboundedReceiver<Msg>> {
     Ok(told)
 }
 
-/// Reads until nobody listens, or until nothing can be read any more. Without a limit of time: crossterm may let one pass without
-/// a look at what it has read already.
+/// Reads until nobody listens, or until nothing can be read any more. Without a limit of time:
+/// crossterm may let one pass without a look at what it has read already.
 fn listen(tell: &UnboundedSender<Msg>) {
     while let Ok(event) = event::read() {
         if message(event).is_some_and(|msg| tell.send(msg).is_err()) {
@@ -51,7 +51,8 @@ fn listen(tell: &UnboundedSender<Msg>) {
     }
 }
 
-/// Waits until nobody is at the other end of the terminal: crossterm reads on then without an end, and without a rest.
+/// Waits until nobody is at the other end of the terminal: crossterm reads on then without an end,
+/// and without a rest.
 fn until_gone() {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::empty())];

@@ -5,11 +5,21 @@ use crate::report::{Shown, When, ascii_only};
 use crate::tui::theme::{Colours, Glyphs, Look, THEMES, Theme};
 
 /// The look for these options in an environment.
-pub fn look(theme: &'static Theme, when: When, ascii: bool, shown: Shown, env: &dyn Fn(&str) -> Option<String>) -> Look {
+pub fn look(
+    theme: &'static Theme,
+    when: When,
+    ascii: bool,
+    shown: Shown,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Look {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     let colours = match when {
         When::Never => Colours::None,
-        When::Auto if set("NO_COLOR").is_some() || set("TERM").is_none_or(|term| term == "dumb") => Colours::None,
+        When::Auto
+            if set("NO_COLOR").is_some() || set("TERM").is_none_or(|term| term == "dumb") =>
+        {
+            Colours::None
+        }
         _ => depth(&set),
     };
     let glyphs = if ascii || ascii_only(env) { Glyphs::Ascii } else { Glyphs::Unicode };
@@ -28,7 +38,10 @@ fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
 
 /// The theme of that name.
 pub fn theme(name: &str) -> Result<&'static Theme, Unknown> {
-    THEMES.iter().find(|theme| theme.id == name).ok_or_else(|| nearest("theme", name, THEMES.iter().map(|theme| theme.id)))
+    THEMES
+        .iter()
+        .find(|theme| theme.id == name)
+        .ok_or_else(|| nearest("theme", name, THEMES.iter().map(|theme| theme.id)))
 }
 
 #[cfg(test)]
@@ -36,7 +49,9 @@ mod tests {
     use super::*;
 
     fn of(when: When, ascii: bool, vars: &[(&str, &str)]) -> (Colours, Glyphs) {
-        let env = |name: &str| vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string());
+        let env = |name: &str| {
+            vars.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string())
+        };
         let look = look(&THEMES[0], when, ascii, Shown::default(), &env);
         (look.colours, look.glyphs)
     }
@@ -45,16 +60,51 @@ mod tests {
     fn the_environment_decides() {
         let utf = ("LANG", "C.UTF-8");
         for (when, ascii, vars, wanted) in [
-            (When::Auto, false, vec![("TERM", "xterm-256color"), utf], (Colours::TwoFiftySix, Glyphs::Unicode)),
-            (When::Auto, false, vec![("TERM", "xterm"), ("COLORTERM", "truecolor"), utf], (Colours::True, Glyphs::Unicode)),
+            (
+                When::Auto,
+                false,
+                vec![("TERM", "xterm-256color"), utf],
+                (Colours::TwoFiftySix, Glyphs::Unicode),
+            ),
+            (
+                When::Auto,
+                false,
+                vec![("TERM", "xterm"), ("COLORTERM", "truecolor"), utf],
+                (Colours::True, Glyphs::Unicode),
+            ),
             (When::Auto, false, vec![("TERM", "xterm"), utf], (Colours::Sixteen, Glyphs::Unicode)),
-            (When::Auto, false, vec![("TERM", "xterm"), ("NO_COLOR", "1"), utf], (Colours::None, Glyphs::Unicode)),
-            (When::Auto, false, vec![("TERM", "xterm"), ("NO_COLOR", ""), utf], (Colours::Sixteen, Glyphs::Unicode)),
-            (When::Always, false, vec![("TERM", "xterm"), ("NO_COLOR", "1"), utf], (Colours::Sixteen, Glyphs::Unicode)),
-            (When::Never, false, vec![("TERM", "xterm-256color"), utf], (Colours::None, Glyphs::Unicode)),
+            (
+                When::Auto,
+                false,
+                vec![("TERM", "xterm"), ("NO_COLOR", "1"), utf],
+                (Colours::None, Glyphs::Unicode),
+            ),
+            (
+                When::Auto,
+                false,
+                vec![("TERM", "xterm"), ("NO_COLOR", ""), utf],
+                (Colours::Sixteen, Glyphs::Unicode),
+            ),
+            (
+                When::Always,
+                false,
+                vec![("TERM", "xterm"), ("NO_COLOR", "1"), utf],
+                (Colours::Sixteen, Glyphs::Unicode),
+            ),
+            (
+                When::Never,
+                false,
+                vec![("TERM", "xterm-256color"), utf],
+                (Colours::None, Glyphs::Unicode),
+            ),
             (When::Auto, false, vec![("TERM", "dumb"), utf], (Colours::None, Glyphs::Unicode)),
             (When::Auto, false, vec![("TERM", "linux"), utf], (Colours::Sixteen, Glyphs::Ascii)),
-            (When::Auto, false, vec![("TERM", "xterm"), ("LC_ALL", "C"), utf], (Colours::Sixteen, Glyphs::Ascii)),
+            (
+                When::Auto,
+                false,
+                vec![("TERM", "xterm"), ("LC_ALL", "C"), utf],
+                (Colours::Sixteen, Glyphs::Ascii),
+            ),
             (When::Auto, true, vec![("TERM", "xterm"), utf], (Colours::Sixteen, Glyphs::Ascii)),
             (When::Auto, false, vec![], (Colours::None, Glyphs::Unicode)),
         ] {

@@ -1,4 +1,5 @@
-//! What the screens look up on disk and of the machine; each runs on a thread of its own and may take its time.
+//! What the screens look up on disk and of the machine; each runs on a thread of its own and may
+//! take its time.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -23,14 +24,22 @@ use crate::userdata;
 /// The entries of a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
     let result = fs::read_dir(&dir).map(|found| {
-        let mut entries: Vec<Entry> = found.flatten().filter_map(|entry| known(entry.path())).collect();
+        let mut entries: Vec<Entry> =
+            found.flatten().filter_map(|entry| known(entry.path())).collect();
         entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
         entries
     });
     let result = result.map_err(|error| format!("{}: {error}", crate::text::shown(&dir)));
     let folder = fs::File::open(&dir).ok();
-    let fs = folder.as_ref().and_then(|folder| mounts::of(folder).ok()).map(|mount| mount.fs).unwrap_or_default();
-    let space = folder.as_ref().and_then(|folder| mounts::space(folder).ok()).filter(|space| space.total > 0);
+    let fs = folder
+        .as_ref()
+        .and_then(|folder| mounts::of(folder).ok())
+        .map(|mount| mount.fs)
+        .unwrap_or_default();
+    let space = folder
+        .as_ref()
+        .and_then(|folder| mounts::space(folder).ok())
+        .filter(|space| space.total > 0);
     Listing { dir, ground: Ground { fs, space }, result }
 }
 
@@ -45,10 +54,17 @@ fn known(path: PathBuf) -> Option<Entry> {
         () => Kind::Other,
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
-    Some(Entry { name: super::hands::name(&path).replace(crate::text::steers, "?"), kind, size: meta.len(), readable, path })
+    Some(Entry {
+        name: super::hands::name(&path).replace(crate::text::steers, "?"),
+        kind,
+        size: meta.len(),
+        readable,
+        path,
+    })
 }
 
-/// What was done in the intervals of a cell's trials; nothing where the file cannot be read any more.
+/// What was done in the intervals of a cell's trials; nothing where the file cannot be read any
+/// more.
 pub fn course(path: PathBuf, cell: u32) -> Msg {
     let samples = session::samples(&path, cell).unwrap_or_default();
     Msg::Course { path, cell, samples }
@@ -56,8 +72,9 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 
 /// Facts about a file: size, file system, what is cached, what is stored.
 pub fn facts(path: PathBuf) -> Seen {
-    let result =
-        fd::open_named(&path).map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File))).map_err(|error| error.to_string());
+    let result = fd::open_named(&path)
+        .map(|file| Box::new(TargetFacts::of(&file, &path, TargetKind::File)))
+        .map_err(|error| error.to_string());
     Seen { path, result }
 }
 
@@ -72,13 +89,23 @@ fn proposal(question: &Question) -> Proposal<'_> {
 }
 
 /// What probes can be measured here, and the references that know some.
-pub fn lab(file: Option<&Path>, dir: Option<&Path>, remote: Option<&Remote>, sets: Option<&[ProbeSet]>) -> Here {
-    Here { cells: offers(file, dir, remote, sets), others: Other::references(session::references()) }
+pub fn lab(
+    file: Option<&Path>,
+    dir: Option<&Path>,
+    remote: Option<&Remote>,
+    sets: Option<&[ProbeSet]>,
+) -> Here {
+    Here {
+        cells: offers(file, dir, remote, sets),
+        others: Other::references(session::references()),
+    }
 }
 
 /// The plan of the probes that are chosen.
 pub fn plan_lab(question: &Question) -> Msg {
-    let result = plan_for(&proposal(question)).map(|proposed| Box::new(proposed.plan)).map_err(|error| error.to_string());
+    let result = plan_for(&proposal(question))
+        .map(|proposed| Box::new(proposed.plan))
+        .map_err(|error| error.to_string());
     Msg::LabPlanned { number: question.number, result }
 }
 
@@ -94,7 +121,12 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
             let findings = examine(host, Some(&proposed.facts), Some(&proposed.plan));
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
             let expected = analysis::foreseen(&proposed.plan, runner::known_ceilings(), link);
-            Msg::Proposed { number: question.number, result: Ok(Box::new(proposed)), findings, expected }
+            Msg::Proposed {
+                number: question.number,
+                result: Ok(Box::new(proposed)),
+                findings,
+                expected,
+            }
         }
         Err(error) => Msg::Proposed {
             number: question.number,
@@ -109,13 +141,19 @@ pub fn sessions() -> Result<Vec<Listed>, String> {
     let kept = session::folder().and_then(|dir| session::list(&dir)).map_err(|e| e.to_string())?;
     // Those that come with iotui stand below the user's own, unless one of these has their name.
     let own = |id: &str| kept.iter().any(|own| own.name == id || own.id == id);
-    let references = session::references().iter().filter(|reference| !own(reference.id)).map(|reference| reference.listed());
+    let references = session::references()
+        .iter()
+        .filter(|reference| !own(reference.id))
+        .map(|reference| reference.listed());
     let references: Vec<Listed> = references.collect();
     Ok(kept.into_iter().chain(references).collect())
 }
 
 pub fn load(id: &str) -> Result<Session, String> {
-    session::folder().and_then(|dir| session::open(&dir, id)).map(|(session, _)| session).map_err(|e| e.to_string())
+    session::folder()
+        .and_then(|dir| session::open(&dir, id))
+        .map(|(session, _)| session)
+        .map_err(|e| e.to_string())
 }
 
 pub fn open(id: &str) -> Result<Shown, String> {
@@ -134,8 +172,12 @@ pub fn again(id: &str) -> Result<Plan, String> {
     runner::again(&session, None, None, false, &Settings::default()).map_err(|e| e.to_string())
 }
 
-fn in_folder(id: &str, what: impl FnOnce(&Path, &Path) -> Result<String, session::SessionError>) -> Msg {
-    let done = session::folder().and_then(|dir| session::find(&dir, id).and_then(|path| what(&dir, &path)));
+fn in_folder(
+    id: &str,
+    what: impl FnOnce(&Path, &Path) -> Result<String, session::SessionError>,
+) -> Msg {
+    let done = session::folder()
+        .and_then(|dir| session::find(&dir, id).and_then(|path| what(&dir, &path)));
     match done {
         Ok(text) => Msg::Done { text, sessions: true },
         Err(error) => Msg::Failed(error.to_string()),
@@ -155,6 +197,7 @@ pub fn save_preset(id: &str, question: &Question) -> Result<Box<Preset>, String>
     let base = &question.preset;
     let about = format!("made from {}", base.id);
     let preset = Preset { id: id.into(), about, ..base.over(&question.settings) };
-    let kept = userdata::presets_folder().and_then(|dir| userdata::keep_preset(&dir, &preset, false));
+    let kept =
+        userdata::presets_folder().and_then(|dir| userdata::keep_preset(&dir, &preset, false));
     kept.map(|(preset, _)| Box::new(preset)).map_err(|error| error.to_string())
 }

@@ -1,4 +1,5 @@
-//! The shell around the model: terminal, keys, signals, threads. Everything that is not pure is here.
+//! The shell around the model: terminal, keys, signals, threads. Everything that is not pure is
+//! here.
 
 pub mod app;
 mod blocked;
@@ -74,7 +75,10 @@ pub fn run(args: &Screen, asked: Asked) -> anyhow::Result<u8> {
     }
     let save = asked.save;
     let (mut model, first) = begin(args, asked)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start")?;
     let code = runtime.block_on(on_terminal(args, &mut model, first, save));
     // A thread may still wait for a file system that hangs.
     runtime.shutdown_background();
@@ -95,7 +99,9 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let fresh = preset.is_none() && settings == Settings::default();
     let base = match preset {
         Some(preset) => preset,
-        None => presets.get(if settings.probe.is_some() { Presets::LAB } else { Presets::DEFAULT })?.clone(),
+        None => presets
+            .get(if settings.probe.is_some() { Presets::LAB } else { Presets::DEFAULT })?
+            .clone(),
     };
     // Probes alone are chosen and run on Lab; Setup goes on where it was.
     let probes = is_own_preset(&base).then(|| (base.clone(), settings.clone()));
@@ -103,7 +109,8 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
         None => (base, settings, fresh),
     };
-    let (base, lost) = if fresh { last_preset(&remembered, &presets, base, file.is_some()) } else { (base, None) };
+    let (base, lost) =
+        if fresh { last_preset(&remembered, &presets, base, file.is_some()) } else { (base, None) };
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let setup = Setup::new(file, dir, base, settings).remembering(&remembered, &here, fresh);
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
@@ -119,21 +126,44 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     Ok((model, first))
 }
 
-/// The preset of the last time, or `base` with a word on what became of it. A file that is named is there to be read.
-fn last_preset(remembered: &Remembered, presets: &Presets, base: Preset, named: bool) -> (Preset, Option<String>) {
+/// The preset of the last time, or `base` with a word on what became of it. A file that is named is
+/// there to be read.
+fn last_preset(
+    remembered: &Remembered,
+    presets: &Presets,
+    base: Preset,
+    named: bool,
+) -> (Preset, Option<String>) {
     let Some(id) = &remembered.preset else { return (base, None) };
     match presets.get(id) {
         Ok(preset) if is_own_preset(preset) => (base, None),
-        Ok(preset) if named && preset.parts().iter().any(|part| part.op == Some(Op::Write) || part.mix.is_some()) => (base, None),
+        Ok(preset)
+            if named
+                && preset
+                    .parts()
+                    .iter()
+                    .any(|part| part.op == Some(Op::Write) || part.mix.is_some()) =>
+        {
+            (base, None)
+        }
         Ok(preset) => (preset.clone(), None),
         Err(_) => {
-            let why = format!("the preset {} of the last time is gone: this is {}", clean_text(id), base.id);
+            let why = format!(
+                "the preset {} of the last time is gone: this is {}",
+                clean_text(id),
+                base.id
+            );
             (base, Some(why))
         }
     }
 }
 
-async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save: bool) -> anyhow::Result<u8> {
+async fn on_terminal(
+    args: &Screen,
+    model: &mut Model,
+    first: Vec<Effect>,
+    save: bool,
+) -> anyhow::Result<u8> {
     let (tell, told) = unbounded_channel();
     let panicked = tell.clone();
     terminal::hook(move |text| drop(panicked.send(Msg::Panicked(text))));
@@ -141,7 +171,8 @@ async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save:
     signals(&tell)?;
     blocked::watch(Handle::current());
     let input = input::input().context("cannot listen to this terminal")?;
-    // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the screen nor an error can be shown.
+    // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
+    // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
     let mut hands = hands::Shell::new(guard, tell, save);
     let code = app::App::new(&mut screen, model, &mut hands).run(first, input, told).await;
@@ -151,7 +182,8 @@ async fn on_terminal(args: &Screen, model: &mut Model, first: Vec<Effect>, save:
     Ok(code.unwrap_or(129))
 }
 
-/// Signals become messages: TERM, HUP and QUIT lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws anew.
+/// Signals become messages: TERM, HUP and QUIT lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws
+/// anew.
 fn signals(tell: &UnboundedSender<Msg>) -> anyhow::Result<()> {
     let all: [(SignalKind, fn() -> Msg); 6] = [
         (SignalKind::terminate(), || Msg::Leave(143)),

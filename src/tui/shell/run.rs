@@ -20,7 +20,8 @@ use crate::tui::msg::Msg;
 /// Samples that may wait for the screen; what is beyond is dropped and counted.
 const MOST_WAITING: u64 = 64;
 
-/// Between two attempts to save what a full disk did not take; no run goes on that they could disturb.
+/// Between two attempts to save what a full disk did not take; no run goes on that they could
+/// disturb.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub struct Runs {
@@ -48,8 +49,18 @@ impl Runs {
         let host = self.host.get_or_init(Host::collect);
         let (recorder, unsaved) = self.recorder(name, host, &plan);
         let begun = match &recorder {
-            Some(r) => Msg::Begun { path: Some(r.path().into()), id: r.id().into(), name: r.name().into(), created: r.created().into() },
-            None => Msg::Begun { path: None, id: String::new(), name: String::new(), created: text::utc(std::time::SystemTime::now()) },
+            Some(r) => Msg::Begun {
+                path: Some(r.path().into()),
+                id: r.id().into(),
+                name: r.name().into(),
+                created: r.created().into(),
+            },
+            None => Msg::Begun {
+                path: None,
+                id: String::new(),
+                name: String::new(),
+                created: text::utc(std::time::SystemTime::now()),
+            },
         };
         let id = recorder.as_ref().map_or_else(String::new, |r| r.id().to_string());
         let _ = self.tell.send(begun);
@@ -58,15 +69,29 @@ impl Runs {
         }
         let recorder = recorder.map(|r| Arc::new(Mutex::new(r)));
         let control = Arc::new(Control::new(signals::stop_flag()));
-        let started = runner::start(plan, host, Arc::clone(&control), recorder.clone(), self.teller(recorder.clone()));
+        let started = runner::start(
+            plan,
+            host,
+            Arc::clone(&control),
+            recorder.clone(),
+            self.teller(recorder.clone()),
+        );
         match started {
             Ok(_) => self.now = Some(Now { control, recorder }),
-            Err(error) => drop(self.tell.send(Msg::NotBegun(format!("cannot start a thread: {error}")))),
+            Err(error) => {
+                drop(self.tell.send(Msg::NotBegun(format!("cannot start a thread: {error}"))))
+            }
         }
     }
 
-    /// The file of the session, and why it cannot be written, if so: a run is worth more than its file.
-    fn recorder(&self, name: Option<&str>, host: &Host, plan: &Plan) -> (Option<Recorder>, Option<String>) {
+    /// The file of the session, and why it cannot be written, if so: a run is worth more than its
+    /// file.
+    fn recorder(
+        &self,
+        name: Option<&str>,
+        host: &Host,
+        plan: &Plan,
+    ) -> (Option<Recorder>, Option<String>) {
         match self.save.then(|| runner::recorder(name, host, plan)) {
             None => (None, None),
             Some(Ok(recorder)) => {
@@ -77,14 +102,19 @@ impl Runs {
         }
     }
 
-    /// What the engine's thread calls: it never waits. Samples are dropped where the screen is behind, results never.
+    /// What the engine's thread calls: it never waits. Samples are dropped where the screen is
+    /// behind, results never.
     fn teller(&self, recorder: Option<Arc<Mutex<Recorder>>>) -> impl FnMut(Told) + Send + 'static {
         let (tell, waiting) = (self.tell.clone(), Arc::clone(&self.waiting));
         waiting.store(0, Relaxed);
         let mut dropped = 0;
         let mut known = recorder.as_ref().and_then(unsaved);
         move |told| {
-            if let (Told::Event(Event::Trial { .. } | Event::Verdict { .. } | Event::Note { .. }), Some(r)) = (&told, &recorder) {
+            if let (
+                Told::Event(Event::Trial { .. } | Event::Verdict { .. } | Event::Note { .. }),
+                Some(r),
+            ) = (&told, &recorder)
+            {
                 let now = unsaved(r);
                 if now != known {
                     known.clone_from(&now);
@@ -141,7 +171,8 @@ impl Runs {
         }
     }
 
-    /// Ends the file of a run that hangs in a system call; not waited for, the engine may hold the lock.
+    /// Ends the file of a run that hangs in a system call; not waited for, the engine may hold the
+    /// lock.
     pub fn finish(&mut self) {
         if let Some(recorder) = self.now.take().and_then(|now| now.recorder)
             && let Ok(mut recorder) = recorder.try_lock()
@@ -160,7 +191,8 @@ fn unsaved(recorder: &Arc<Mutex<Recorder>>) -> Option<String> {
     held(recorder).unsaved()
 }
 
-/// A run is over and not all of it is saved: its file is tried until it takes the rest, or iotui is left.
+/// A run is over and not all of it is saved: its file is tried until it takes the rest, or iotui is
+/// left.
 fn try_on(recorder: Arc<Mutex<Recorder>>, tell: UnboundedSender<Msg>) {
     let tried = move || {
         loop {
@@ -168,7 +200,8 @@ fn try_on(recorder: Arc<Mutex<Recorder>>, tell: UnboundedSender<Msg>) {
             let mut recorder = held(&recorder);
             recorder.retry();
             if !recorder.waits() {
-                let _ = tell.send(Msg::Saving { id: recorder.id().into(), unsaved: recorder.unsaved() });
+                let _ = tell
+                    .send(Msg::Saving { id: recorder.id().into(), unsaved: recorder.unsaved() });
                 return;
             }
         }

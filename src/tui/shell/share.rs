@@ -37,7 +37,8 @@ pub fn import(text: &str) -> Msg {
 /// Sessions against the first of them.
 pub fn compare(ids: &[String], look: &Look) -> Compared {
     let loaded: Vec<_> = ids.iter().map(|id| (id.clone(), look_up::open(id))).collect();
-    let sessions: Vec<&Session> = loaded.iter().filter_map(|(_, shown)| Some(&shown.as_ref().ok()?.session)).collect();
+    let sessions: Vec<&Session> =
+        loaded.iter().filter_map(|(_, shown)| Some(&shown.as_ref().ok()?.session)).collect();
     let kept = kept(&sessions);
     Compared::of(loaded, &kept, look)
 }
@@ -74,11 +75,14 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
     let load = |id: &String| look_up::load(id).map(own);
     let session = match &export.what {
         What::Compared(ids) => {
-            let format = report::comparison_format(export.format).map_err(|error| error.to_string())?;
-            let whole: Vec<Session> = ids.iter().map(|id| look_up::load(id)).collect::<Result<_, _>>()?;
+            let format =
+                report::comparison_format(export.format).map_err(|error| error.to_string())?;
+            let whole: Vec<Session> =
+                ids.iter().map(|id| look_up::load(id)).collect::<Result<_, _>>()?;
             let kept = kept(&whole.iter().collect::<Vec<_>>());
             let sessions: Vec<Session> = whole.into_iter().map(own).collect();
-            let comparison = analysis::compare_with(&sessions, &kept).ok_or_else(|| "there is nothing to compare".to_string())?;
+            let comparison = analysis::compare_with(&sessions, &kept)
+                .ok_or_else(|| "there is nothing to compare".to_string())?;
             return put(path, export.replace, |to| (format.write)(&comparison, &look, to));
         }
         What::Shown(session) if export.anonymous => &anonymous(session),
@@ -89,14 +93,29 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
     put(path, export.replace, |to| (format.write)(session, &look, to))
 }
 
-fn put(path: &Path, replace: bool, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Why> {
-    let done = if replace { atomic_file::to_file(path, data) } else { atomic_file::to_new_file(path, data) };
-    done.map_err(|error| if error.kind() == ErrorKind::AlreadyExists { Why::Exists } else { Why::Failed(error.to_string()) })
+fn put(
+    path: &Path,
+    replace: bool,
+    data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Why> {
+    let done = if replace {
+        atomic_file::to_file(path, data)
+    } else {
+        atomic_file::to_new_file(path, data)
+    };
+    done.map_err(|error| {
+        if error.kind() == ErrorKind::AlreadyExists {
+            Why::Exists
+        } else {
+            Why::Failed(error.to_string())
+        }
+    })
 }
 
 /// What would be lost.
 fn detail(path: &Path) -> String {
-    let size = fs::metadata(path).map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
+    let size = fs::metadata(path)
+        .map_or(String::new(), |meta| format!(", {}", units::show_bytes(meta.len())));
     format!("{}{size}. What it holds now is lost.", crate::text::shown(path))
 }
 

@@ -5,8 +5,13 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, ThreadId};
 
-use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
-use crossterm::terminal::{self, BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::terminal::{
+    self, BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen,
+};
 use crossterm::{cursor, execute, queue};
 
 /// The full screen is on: what the panic hook and `drop` look at.
@@ -61,14 +66,21 @@ pub fn off() {
         return;
     }
     let mut out = io::stdout();
-    let _ = queue!(out, EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    let _ = queue!(
+        out,
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
     let _ = out.write_all(b"\x1b[23;0t");
     let _ = out.flush();
     let _ = terminal::disable_raw_mode();
 }
 
-/// A panic of this thread leaves the full screen before it is told; one of a worker is passed to `told` instead, for a
-/// message over the screen would only spoil it.
+/// A panic of this thread leaves the full screen before it is told; one of a worker is passed to
+/// `told` instead, for a message over the screen would only spoil it.
 pub fn hook(told: impl Fn(String) + Send + Sync + 'static) {
     let ui: ThreadId = thread::current().id();
     let before = panic::take_hook();
@@ -96,8 +108,10 @@ pub fn end_draw() {
 /// Stops this program as Ctrl-Z does elsewhere, and comes back when it is continued.
 pub fn suspend(guard: &Guard) -> io::Result<()> {
     off();
-    // To the whole group, as the terminal would: iotui may be one of a pipe. SIGTSTP does not stop an orphaned group.
-    let stopped = nix::sys::signal::kill(nix::unistd::Pid::from_raw(0), nix::sys::signal::Signal::SIGSTOP);
+    // To the whole group, as the terminal would: iotui may be one of a pipe. SIGTSTP does not stop
+    // an orphaned group.
+    let stopped =
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(0), nix::sys::signal::Signal::SIGSTOP);
     guard.on()?;
     stopped.map_err(Into::into)
 }

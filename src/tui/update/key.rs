@@ -1,4 +1,5 @@
-//! A key: to the popup on top, else to a focused text field, else to the screen, else to all screens.
+//! A key: to the popup on top, else to a focused text field, else to the screen, else to all
+//! screens.
 
 use crossterm::event::KeyCode;
 use tui_input::{Input, InputRequest};

@@ -1,4 +1,5 @@
-//! `update`: what a message changes, and what it wants done. Touches no terminal, disk, clock or thread.
+//! `update`: what a message changes, and what it wants done. Touches no terminal, disk, clock or
+//! thread.
 
 mod key;
 mod mouse;
@@ -44,9 +45,15 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Interrupt => act(model, Action::Interrupt),
         Msg::Suspend => act(model, Action::Suspend),
         Msg::Resumed => live::resumed(model).into_iter().chain([Effect::Redraw]).collect(),
-        Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) | Msg::Over { .. } | Msg::NotBegun(_) => run::told(model, msg),
+        Msg::Begun { .. }
+        | Msg::Event(_)
+        | Msg::Dropped(_)
+        | Msg::Over { .. }
+        | Msg::NotBegun(_) => run::told(model, msg),
         Msg::Host(_) | Msg::Doctor(_) => host::told(model, msg),
-        Msg::Listed(_) | Msg::Seen(_) | Msg::Proposed { .. } | Msg::PresetSaved(_) => setup::told(model, msg),
+        Msg::Listed(_) | Msg::Seen(_) | Msg::Proposed { .. } | Msg::PresetSaved(_) => {
+            setup::told(model, msg)
+        }
         Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => sessions::told(model, msg),
         Msg::Compared(compared) => compare::told(model, *compared),
         Msg::Exported { number, result } => export::told(model, number, result),
@@ -130,7 +137,9 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
 fn next_theme(model: &mut Model) -> Vec<Effect> {
     let at = THEMES.iter().position(|theme| theme.id == model.look.theme.id).unwrap_or(0);
     model.look.theme = &THEMES[(at + 1) % THEMES.len()];
-    model.toasts.note(model.now, format!("theme: {}, {}", model.look.theme.id, model.look.theme.about));
+    model
+        .toasts
+        .note(model.now, format!("theme: {}, {}", model.look.theme.id, model.look.theme.about));
     vec![setup::remember(model)]
 }
 

@@ -44,7 +44,8 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
     let (presets, most) = (model.presets.len(), view::popup::furthest(model));
     let marks = lab::mark_rows(&model.lab).len();
     let Some(top) = model.popups.last_mut() else { return Vec::new() };
-    let closes = key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
+    let closes =
+        key.code == KeyCode::Esc || (top.field().is_none() && action == Some(Action::Quit));
     if closes {
         return close(model);
     }
@@ -61,7 +62,9 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
             Some(Action::Doctor) => return close(model),
             _ => *scroll = scrolled(*scroll, most, action),
         },
-        Popup::Palette { input, cursor } => return palette(model_cursor(input, cursor, key, screen), model),
+        Popup::Palette { input, cursor } => {
+            return palette(model_cursor(input, cursor, key, screen), model);
+        }
         Popup::Export(_) => return export::pressed(model, key, action),
         Popup::Question { .. } => return answered(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return entered(model),
@@ -109,7 +112,12 @@ fn close(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Edits the palette; the action that was chosen.
-fn model_cursor(input: &mut Input, cursor: &mut usize, key: Key, screen: super::Screen) -> Option<Action> {
+fn model_cursor(
+    input: &mut Input,
+    cursor: &mut usize,
+    key: Key,
+    screen: super::Screen,
+) -> Option<Action> {
     let rows = popup::found(input.value(), screen);
     match key.code {
         KeyCode::Enter => return rows.get(*cursor).map(|binding| binding.action),
@@ -132,7 +140,8 @@ fn palette(chosen: Option<Action>, model: &mut Model) -> Vec<Effect> {
 
 /// `y` or Enter is a yes, everything that is no key of a list a no.
 fn answered(model: &mut Model, key: Key) -> Vec<Effect> {
-    let yes = key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'y')) || key.code == KeyCode::Enter;
+    let yes =
+        key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'y')) || key.code == KeyCode::Enter;
     let no = key.letter().is_some_and(|c| c.eq_ignore_ascii_case(&'n'));
     match model.popups.pop() {
         Some(Popup::Question { then: next, .. }) if yes => then(model, next),

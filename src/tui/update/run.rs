@@ -11,11 +11,16 @@ use crate::tui::popup::{Popup, Then};
 use crate::tui::shown::Shown;
 use crate::tui::{lab, live, results, sessions};
 
-/// Says that a run goes on, and how to stop it: a plan of files and one of probes would measure each other.
+/// Says that a run goes on, and how to stop it: a plan of files and one of probes would measure
+/// each other.
 pub fn refuse(model: &mut Model) {
-    let (what, screen) = if own(model) { ("of probes", Screen::Lab) } else { ("of files", Screen::Live) };
+    let (what, screen) =
+        if own(model) { ("of probes", Screen::Lab) } else { ("of files", Screen::Live) };
     let stop = key_of(Action::Stop, screen);
-    model.toasts.note(model.now, format!("a run {what} goes on: stop it first ({stop} on {})", screen.title()));
+    model.toasts.note(
+        model.now,
+        format!("a run {what} goes on: stop it first ({stop} on {})", screen.title()),
+    );
 }
 
 /// The run that goes on measures probes alone.
@@ -119,7 +124,9 @@ pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effec
         return Vec::new();
     }
     match (live::unsaved(model).is_some(), &unsaved) {
-        (false, Some(why)) if id.is_empty() => model.toasts.failed(model.now, format!("this run is not saved: {why}")),
+        (false, Some(why)) if id.is_empty() => {
+            model.toasts.failed(model.now, format!("this run is not saved: {why}"))
+        }
         (false, Some(why)) => model.toasts.failed(model.now, not_saved(why)),
         (true, None) => model.toasts.good(model.now, "saved again: nothing of this run is missing"),
         _ => {}
@@ -151,7 +158,11 @@ pub fn quit(model: &mut Model) -> Vec<Effect> {
     }
     // Who has stopped it wants no question.
     if model.running() && !live::is_stopping(model) {
-        let question = Popup::question("Quit while a run goes on?", "What was measured until now is kept.", Then::Quit);
+        let question = Popup::question(
+            "Quit while a run goes on?",
+            "What was measured until now is kept.",
+            Then::Quit,
+        );
         model.popups.push(question);
         return Vec::new();
     }
@@ -171,7 +182,9 @@ fn out(model: &Model) -> Option<Effect> {
 /// A run that hangs holds nobody up when iotui is left.
 pub fn patience(model: &mut Model) -> Vec<Effect> {
     match model.leaving {
-        Some(leaving) if model.now.saturating_sub(leaving.since) > PATIENCE => vec![Effect::Quit(leaving.code)],
+        Some(leaving) if model.now.saturating_sub(leaving.since) > PATIENCE => {
+            vec![Effect::Quit(leaving.code)]
+        }
         _ => Vec::new(),
     }
 }

@@ -11,7 +11,12 @@ use crate::tui::testing::{self, Stage};
 fn running() -> Stage {
     let mut stage = Stage::new();
     super::run::start(&mut stage.model, Arc::new(testing::plan()));
-    stage.tell(Msg::Begun { path: Some("/s/x.jsonl".into()), id: "x".into(), name: String::new(), created: "2026-11-21T09:30:11Z".into() });
+    stage.tell(Msg::Begun {
+        path: Some("/s/x.jsonl".into()),
+        id: "x".into(),
+        name: String::new(),
+        created: "2026-11-21T09:30:11Z".into(),
+    });
     stage
 }
 
@@ -128,8 +133,12 @@ fn suspending_pauses_a_run() {
     assert_eq!(stage.take(), [Effect::Pause(true), Effect::Suspend]);
     stage.tell(Msg::Resumed);
     let resumed = stage.take();
-    assert!(resumed.contains(&Effect::Redraw) && !resumed.contains(&Effect::Pause(false)), "the engine has not said that it waits");
-    let pause = Progress { phase: Phase::Pause, cell: None, probe: None, round: 1, share: 0.1, left: 1 };
+    assert!(
+        resumed.contains(&Effect::Redraw) && !resumed.contains(&Effect::Pause(false)),
+        "the engine has not said that it waits"
+    );
+    let pause =
+        Progress { phase: Phase::Pause, cell: None, probe: None, round: 1, share: 0.1, left: 1 };
     stage.tell(Msg::Event(Event::Progress(pause)));
     assert!(stage.take().contains(&Effect::Pause(false)));
     assert_eq!(Stage::new().keys("<ctrl-z>").take(), [Effect::Suspend]);

@@ -13,20 +13,45 @@ const IDS: usize = 10;
 
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let rows = form.choices.len() as u16 + 8;
-    let inner = popup::opened(look, format!("Export {}", form.name).trim_end(), popup::middle(body, 76, rows), buf);
-    let [list, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(5.min(inner.height.saturating_sub(1)))]).areas(inner);
+    let inner = popup::opened(
+        look,
+        format!("Export {}", form.name).trim_end(),
+        popup::middle(body, 76, rows),
+        buf,
+    );
+    let [list, below] = Layout::vertical([
+        Constraint::Min(1),
+        Constraint::Length(5.min(inner.height.saturating_sub(1))),
+    ])
+    .areas(inner);
     formats(look, form, list, buf);
     let name = |text: &str, focus: Focus| {
-        Span::styled(format!(" {text:<6} "), look.style(if form.focus == focus { Role::Focus } else { Role::Dim }))
+        Span::styled(
+            format!(" {text:<6} "),
+            look.style(if form.focus == focus { Role::Focus } else { Role::Dim }),
+        )
     };
     pane::line(Line::from(name("File", Focus::Path)), 1, below, buf);
-    let field = Rect::new(below.x + 8, below.y + 1, below.width.saturating_sub(10), 1).intersection(below);
+    let field =
+        Rect::new(below.x + 8, below.y + 1, below.width.saturating_sub(10), 1).intersection(below);
     popup::field(look, &form.path, form.focus == Focus::Path, field, buf);
     let sign = if form.anonymous { look.glyph("[✓]", "[x]") } else { "[ ]" };
     let text = "anonymous: without host name, folders and file names";
-    let style = if form.focus == Focus::Anonymous { look.style(Role::Selected) } else { look.style(Role::Text) };
+    let style = if form.focus == Focus::Anonymous {
+        look.style(Role::Selected)
+    } else {
+        look.style(Role::Text)
+    };
     let room = usize::from(below.width).saturating_sub(2);
-    pane::line(Line::from(vec![Span::raw(" "), Span::styled(pane::fit(&format!("{sign} {text}"), room), style)]), 2, below, buf);
+    pane::line(
+        Line::from(vec![
+            Span::raw(" "),
+            Span::styled(pane::fit(&format!("{sign} {text}"), room), style),
+        ]),
+        2,
+        below,
+        buf,
+    );
     let (said, role) = match &form.error {
         Some(why) => (why.as_str(), Role::Wrong),
         None if form.writing => ("writing ...", Role::Dim),
@@ -39,13 +64,20 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
 
 fn formats(look: &Look, form: &Form, list: Rect, buf: &mut Buffer) {
     let first = pane::first_row(form.cursor, form.choices.len(), usize::from(list.height));
-    for (row, choice) in form.choices.iter().skip(first).take(usize::from(list.height)).enumerate() {
+    for (row, choice) in form.choices.iter().skip(first).take(usize::from(list.height)).enumerate()
+    {
         let here = first + row == form.cursor;
         let mark = if here { look.glyph("▸", ">") } else { " " };
         let parts = vec![
             Span::styled(format!(" {mark} "), look.style(Role::Focus)),
-            Span::styled(format!("{:<IDS$} ", choice.id), look.style(if here { Role::Number } else { Role::Text })),
-            Span::styled(pane::fit(choice.about, usize::from(list.width).saturating_sub(IDS + 5)), look.style(Role::Dim)),
+            Span::styled(
+                format!("{:<IDS$} ", choice.id),
+                look.style(if here { Role::Number } else { Role::Text }),
+            ),
+            Span::styled(
+                pane::fit(choice.about, usize::from(list.width).saturating_sub(IDS + 5)),
+                look.style(Role::Dim),
+            ),
         ];
         pane::line(Line::from(parts), row as u16, list, buf);
         if here && form.focus == Focus::Format {

@@ -13,7 +13,8 @@ use crate::tui::model::{Model, Screen};
 use crate::tui::popup::Popup;
 use crate::tui::theme::Role;
 
-/// Column, key and meaning of each item. Help and quit keep their place at the right; of the others those come that fit.
+/// Column, key and meaning of each item. Help and quit keep their place at the right; of the others
+/// those come that fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
     let (offered, always) = match model.popups.last() {
         Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
@@ -64,9 +65,13 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
         Popup::Palette { .. } => &[("enter", "do it"), ("down", "next"), ("esc", "close")],
         Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
         Popup::Line { .. } => &[("enter", "take it"), ("esc", "close")],
-        Popup::Export(_) => {
-            &[("enter", "write it"), ("tab", "next field"), ("down", "next format"), ("space", "anonymous"), ("esc", "close")]
-        }
+        Popup::Export(_) => &[
+            ("enter", "write it"),
+            ("tab", "next field"),
+            ("down", "next format"),
+            ("space", "anonymous"),
+            ("esc", "close"),
+        ],
         Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
         Popup::Marks { .. } => &[("space", "mark, or not"), ("down", "next"), ("esc", "close")],
         Popup::Doctor { .. } => &[("esc", "close"), ("down", "scroll")],
@@ -85,7 +90,12 @@ pub fn key_at(model: &Model, area: Rect, at: Position) -> Option<Key> {
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     for (column, key, text) in items(model, area) {
-        let parts = vec![Span::styled(key, model.look.style(Role::Key)), Span::raw(" "), Span::styled(text, model.look.style(Role::Dim))];
-        Line::from(parts).render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
+        let parts = vec![
+            Span::styled(key, model.look.style(Role::Key)),
+            Span::raw(" "),
+            Span::styled(text, model.look.style(Role::Dim)),
+        ];
+        Line::from(parts)
+            .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
     }
 }

@@ -17,7 +17,10 @@ fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     // A narrow screen needs the room for the state.
     let gap = if area.width < 100 { 1 } else { 2 };
     let mut tabs = Vec::new();
-    let names = Screen::ALL.iter().enumerate().map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, screen.title())));
+    let names = Screen::ALL
+        .iter()
+        .enumerate()
+        .map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, screen.title())));
     for (screen, text) in std::iter::once((None, " iotui ".to_string())).chain(names) {
         let width = pane::width(&text) as u16;
         tabs.push((screen, text, Rect::new(at, area.y, width, area.height.min(1))));
@@ -28,7 +31,10 @@ fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
 
 /// The screen whose name was clicked.
 pub fn screen_at(_: &Model, area: Rect, at: Position) -> Option<Screen> {
-    tabs(area).into_iter().find(|(_, _, place)| place.contains(at)).and_then(|(screen, _, _)| screen)
+    tabs(area)
+        .into_iter()
+        .find(|(_, _, place)| place.contains(at))
+        .and_then(|(screen, _, _)| screen)
 }
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
@@ -38,14 +44,21 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         let place = place.intersection(area);
         end = end.max(place.right());
         match screen {
-            None => Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::REVERSED)).render(place, buf),
-            Some(screen) if screen == model.screen || (screen, model.screen) == (Screen::Sessions, Screen::Compare) => {
-                Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)).render(place, buf);
+            None => Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::REVERSED))
+                .render(place, buf),
+            Some(screen)
+                if screen == model.screen
+                    || (screen, model.screen) == (Screen::Sessions, Screen::Compare) =>
+            {
+                Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::UNDERLINED))
+                    .render(place, buf);
             }
             Some(_) => {
                 let (key, name) = text.split_at(1);
-                let parts =
-                    vec![Span::styled(key.to_string(), look.style(Role::Key)), Span::styled(name.to_string(), look.style(Role::Dim))];
+                let parts = vec![
+                    Span::styled(key.to_string(), look.style(Role::Key)),
+                    Span::styled(name.to_string(), look.style(Role::Dim)),
+                ];
                 Line::from(parts).render(place, buf);
             }
         }
@@ -57,9 +70,12 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     let unsaved = live::unsaved(model).is_some();
     let states = [live::state(model), live::brief_state(model)];
-    let told = states.iter().map(|state| if unsaved { format!("{state}, not saved") } else { state.clone() });
+    let told = states
+        .iter()
+        .map(|state| if unsaved { format!("{state}, not saved") } else { state.clone() });
     let state = told.into_iter().find(|state| pane::width(state) <= room);
-    let state = state.unwrap_or_else(|| if unsaved { "not saved".into() } else { live::brief_state(model) });
+    let state = state
+        .unwrap_or_else(|| if unsaved { "not saved".into() } else { live::brief_state(model) });
     let role = match () {
         () if unsaved => Role::Wrong,
         () if model.running() => Role::Good,

@@ -12,7 +12,12 @@ use crate::tui::theme::Role;
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let rows = lab::mark_rows(&model.lab);
-    let inner = popup::opened(look, "Marked on the bars", popup::middle(body, 76, rows.len() as u16 + 2), buf);
+    let inner = popup::opened(
+        look,
+        "Marked on the bars",
+        popup::middle(body, 76, rows.len() as u16 + 2),
+        buf,
+    );
     let names = rows.iter().map(|row| pane::width(&row.name)).max().unwrap_or(0).min(30);
     let first = pane::first_row(cursor, rows.len(), usize::from(inner.height));
     for (at, entry) in rows.iter().enumerate().skip(first).take(usize::from(inner.height)) {
@@ -28,7 +33,10 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         let room = usize::from(inner.width).saturating_sub(names + 7);
         let parts = vec![
             Span::styled(format!(" {mark} "), style),
-            Span::styled(format!("{name}{pad}  "), look.style(if entry.on { Role::Number } else { Role::Text })),
+            Span::styled(
+                format!("{name}{pad}  "),
+                look.style(if entry.on { Role::Number } else { Role::Text }),
+            ),
             Span::styled(pane::fit(&entry.about, room), look.style(Role::Dim)),
         ];
         pane::line(Line::from(parts), (at - first) as u16, inner, buf);
@@ -37,7 +45,12 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         }
     }
     if rows.is_empty() {
-        pane::line(Line::styled(" no other session measured probes", look.style(Role::Dim)), 0, inner, buf);
+        pane::line(
+            Line::styled(" no other session measured probes", look.style(Role::Dim)),
+            0,
+            inner,
+            buf,
+        );
     }
     pane::scrollbar(look, first, rows.len(), inner, buf);
 }

@@ -31,7 +31,9 @@ pub struct Areas {
 /// Where things are on a screen of this size.
 pub fn areas(size: (u16, u16)) -> Areas {
     let whole = Rect::new(0, 0, size.0, size.1);
-    let [header, body, footer] = Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)]).areas(whole);
+    let [header, body, footer] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
+            .areas(whole);
     Areas { header, body, footer }
 }
 
@@ -44,7 +46,8 @@ pub fn draw(model: &Model, buf: &mut Buffer) {
     }
 }
 
-/// What reorders a line goes, wherever a name brought it: it takes no room, so no later picture would wipe it out.
+/// What reorders a line goes, wherever a name brought it: it takes no room, so no later picture
+/// would wipe it out.
 fn unsteered(buf: &mut Buffer) {
     for cell in &mut buf.content {
         if !cell.symbol().is_ascii() && cell.symbol().contains(steers) {
@@ -98,27 +101,41 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
 fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
     let going = if model.running() { "; the run goes on" } else { "" };
     let text = format!("{columns}x{rows}: iotui needs {}x{}{going}", SMALLEST.0, SMALLEST.1);
-    let text = if text.len() > usize::from(columns) { format!("needs {}x{}", SMALLEST.0, SMALLEST.1) } else { text };
+    let text = if text.len() > usize::from(columns) {
+        format!("needs {}x{}", SMALLEST.0, SMALLEST.1)
+    } else {
+        text
+    };
     let line = Rect::new(0, rows / 2, columns, rows.min(1));
-    Line::styled(text, model.look.style(Role::Misleading)).centered().render(line.intersection(buf.area), buf);
+    Line::styled(text, model.look.style(Role::Misleading))
+        .centered()
+        .render(line.intersection(buf.area), buf);
 }
 
-/// At the lower right, over the screen, the newest at the bottom; a long one on a few lines, for both its ends tell.
+/// At the lower right, over the screen, the newest at the bottom; a long one on a few lines, for
+/// both its ends tell.
 fn toasts(model: &Model, body: Rect, buf: &mut Buffer) {
     const MOST: usize = 3;
     let room = usize::from(body.width.saturating_sub(6));
     let mut bottom = body.bottom();
     for toast in model.toasts.iter().rev() {
         let style = model.look.style(toast.role).add_modifier(ratatui::style::Modifier::REVERSED);
-        let parts = if pane::width(&toast.text) <= room { vec![toast.text.clone()] } else { pane::wrap(&toast.text, room) };
-        let parts: Vec<String> = parts.iter().take(MOST).map(|part| pane::fit_front(part, room)).collect();
+        let parts = if pane::width(&toast.text) <= room {
+            vec![toast.text.clone()]
+        } else {
+            pane::wrap(&toast.text, room)
+        };
+        let parts: Vec<String> =
+            parts.iter().take(MOST).map(|part| pane::fit_front(part, room)).collect();
         let columns = parts.iter().map(|part| pane::width(part)).max().unwrap_or(0);
         for part in parts.iter().rev() {
             bottom = bottom.saturating_sub(1);
             let width = columns as u16 + 2;
-            let area = Rect::new(body.right().saturating_sub(width + 1), bottom, width, 1).intersection(body);
+            let area = Rect::new(body.right().saturating_sub(width + 1), bottom, width, 1)
+                .intersection(body);
             Clear.render(area, buf);
-            Line::styled(format!(" {part}{} ", " ".repeat(columns - pane::width(part))), style).render(area, buf);
+            Line::styled(format!(" {part}{} ", " ".repeat(columns - pane::width(part))), style)
+                .render(area, buf);
         }
     }
 }

@@ -10,7 +10,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::tui::theme::{Look, Role};
 
 /// A frame with a title at the left and a short text at the right; what is inside.
-pub fn frame(look: &Look, title: &str, right: &str, focused: bool, area: Rect, buf: &mut Buffer) -> Rect {
+pub fn frame(
+    look: &Look,
+    title: &str,
+    right: &str,
+    focused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Rect {
     let border = look.style(if focused { Role::Focus } else { Role::Border });
     let name = look.style(if focused { Role::Focus } else { Role::Title });
     let room = usize::from(area.width.saturating_sub(4));
@@ -18,24 +25,36 @@ pub fn frame(look: &Look, title: &str, right: &str, focused: bool, area: Rect, b
     let left_over = room.saturating_sub(width(&title) + 3);
     let mut block = Block::bordered().border_set(look.border_set()).border_style(border);
     if !title.is_empty() {
-        block = block.title_top(Line::from(vec![Span::raw(" "), Span::styled(title, name), Span::raw(" ")]));
+        block = block.title_top(Line::from(vec![
+            Span::raw(" "),
+            Span::styled(title, name),
+            Span::raw(" "),
+        ]));
     }
     if !right.is_empty() && left_over > 2 {
         let right = fit_front(right, left_over);
-        block = block
-            .title_top(Line::from(vec![Span::raw(" "), Span::styled(right, look.style(Role::Number)), Span::raw(" ")]).right_aligned());
+        block = block.title_top(
+            Line::from(vec![
+                Span::raw(" "),
+                Span::styled(right, look.style(Role::Number)),
+                Span::raw(" "),
+            ])
+            .right_aligned(),
+        );
     }
     let inner = block.inner(area);
     block.render(area, buf);
     inner
 }
 
-/// The first row to show so that the cursor is seen, with a row of what comes before and after where there is room.
+/// The first row to show so that the cursor is seen, with a row of what comes before and after
+/// where there is room.
 pub fn first_row(cursor: usize, rows: usize, height: usize) -> usize {
     if rows <= height || height == 0 {
         return 0;
     }
-    // The same cursor always gives the same picture: no state, and half of the rows lie before the cursor.
+    // The same cursor always gives the same picture: no state, and half of the rows lie before the
+    // cursor.
     cursor.saturating_sub(height / 2).min(rows - height)
 }
 
@@ -109,13 +128,23 @@ pub fn fit(text: &str, most: usize) -> String {
 /// The text, cut between words where that leaves most of it.
 pub fn fit_words(text: &str, most: usize) -> String {
     let cut = fit(text, most);
-    let end = cut.trim_end_matches('…').rfind(' ').filter(|end| width(text) > most && width(&cut[..*end]) * 3 >= most * 2);
-    end.map_or_else(|| cut.clone(), |end| format!("{}…", cut[..end].trim_end_matches([' ', ',', ':', ';'])))
+    let end = cut
+        .trim_end_matches('…')
+        .rfind(' ')
+        .filter(|end| width(text) > most && width(&cut[..*end]) * 3 >= most * 2);
+    end.map_or_else(
+        || cut.clone(),
+        |end| format!("{}…", cut[..end].trim_end_matches([' ', ',', ':', ';'])),
+    )
 }
 
 /// A line after which more would follow: whole words, and a mark.
 pub fn fit_more(text: &str, most: usize) -> String {
-    if width(text) < most { format!("{}…", text.trim_end_matches([' ', ',', ':', ';'])) } else { fit_words(&format!("{text} x"), most) }
+    if width(text) < most {
+        format!("{}…", text.trim_end_matches([' ', ',', ':', ';']))
+    } else {
+        fit_words(&format!("{text} x"), most)
+    }
 }
 
 /// Parts joined by `dot`: the last ones go where there is no room, then words.
@@ -160,7 +189,8 @@ fn kept(text: &str, letters: impl Iterator<Item = char>, most: usize) -> Vec<cha
     letters.take_while(fits).chain((most > 0).then_some('…')).collect()
 }
 
-/// Words on lines of at most so many columns; a word that is longer stays whole and is cut when drawn.
+/// Words on lines of at most so many columns; a word that is longer stays whole and is cut when
+/// drawn.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -206,7 +236,10 @@ mod tests {
         assert_eq!(fit_words("one two, three", 10), "one two…");
         assert_eq!(fit_words("a verylongword", 10), "a verylon…");
         assert_eq!(fit_words("short", 5), "short");
-        assert_eq!([fit_more("one two,", 20), fit_more("one two, six", 12), fit_more("one", 4)], ["one two…", "one two…", "one…"]);
+        assert_eq!(
+            [fit_more("one two,", 20), fit_more("one two, six", 12), fit_more("one", 4)],
+            ["one two…", "one two…", "one…"]
+        );
         assert_eq!(fit_parts("enter run · y copy · d all of it", " · ", 20), "enter run · y copy");
         assert_eq!(fit_parts("enter run it now · y copy", " · ", 12), "enter run…");
         assert_eq!(fit_last_parts("ext4 · 400 MiB · big.iso", " · ", 16), "big.iso");
@@ -219,7 +252,10 @@ mod tests {
             for height in 0..12 {
                 for cursor in 0..rows {
                     let first = first_row(cursor, rows, height);
-                    assert!(height == 0 || (first <= cursor && cursor < first + height), "{cursor} {rows} {height}");
+                    assert!(
+                        height == 0 || (first <= cursor && cursor < first + height),
+                        "{cursor} {rows} {height}"
+                    );
                     assert!(rows <= height || first + height <= rows.max(height));
                 }
             }

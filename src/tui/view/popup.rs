@@ -26,20 +26,45 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
         Popup::Help { scroll, filter } => help(model, *scroll, filter.as_ref(), body, buf),
         Popup::Palette { input, cursor } => palette(model, input, *cursor, body, buf),
         Popup::Question { text, detail, .. } => {
-            let lines = [(text.as_str(), Role::Title), (detail.as_str(), Role::Dim), ("", Role::Dim), ("y yes    n no", Role::Key)];
-            let columns = lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
+            let lines = [
+                (text.as_str(), Role::Title),
+                (detail.as_str(), Role::Dim),
+                ("", Role::Dim),
+                ("y yes    n no", Role::Key),
+            ];
+            let columns =
+                lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
             let inner = opened(look, "", middle(body, columns.max(30), 6), buf);
             for (row, (text, role)) in lines.iter().enumerate() {
                 let shown = pane::fit(text, usize::from(inner.width.saturating_sub(2)));
-                pane::line(Line::styled(format!(" {shown}"), look.style(*role)), row as u16, inner, buf);
+                pane::line(
+                    Line::styled(format!(" {shown}"), look.style(*role)),
+                    row as u16,
+                    inner,
+                    buf,
+                );
             }
         }
         Popup::Line { title, hint, input, error, .. } => {
             let inner = opened(look, title, middle(body, 64, 5), buf);
-            field(look, input, true, Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), 1), buf);
-            let (text, role) = error.as_deref().map_or((hint.as_str(), Role::Dim), |why| (why, Role::Wrong));
-            for (row, part) in pane::wrap(text, usize::from(inner.width.saturating_sub(2))).into_iter().enumerate() {
-                pane::line(Line::styled(format!(" {part}"), look.style(role)), row as u16 + 1, inner, buf);
+            field(
+                look,
+                input,
+                true,
+                Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), 1),
+                buf,
+            );
+            let (text, role) =
+                error.as_deref().map_or((hint.as_str(), Role::Dim), |why| (why, Role::Wrong));
+            for (row, part) in
+                pane::wrap(text, usize::from(inner.width.saturating_sub(2))).into_iter().enumerate()
+            {
+                pane::line(
+                    Line::styled(format!(" {part}"), look.style(role)),
+                    row as u16 + 1,
+                    inner,
+                    buf,
+                );
             }
         }
         Popup::Export(form) => export::draw(look, form, body, buf),
@@ -61,7 +86,11 @@ pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Bu
     let skip = input.visual_scroll(room);
     let style = look.style(Role::Text).add_modifier(Modifier::UNDERLINED);
     let shown: String = input.value().chars().skip(skip).collect();
-    Line::styled(format!("{:<width$}", pane::fit(&shown, room), width = usize::from(area.width)), style).render(area, buf);
+    Line::styled(
+        format!("{:<width$}", pane::fit(&shown, room), width = usize::from(area.width)),
+        style,
+    )
+    .render(area, buf);
     let at = input.visual_cursor().saturating_sub(skip).min(room) as u16;
     if focused && let Some(cell) = buf.cell_mut((area.x + at, area.y)) {
         cell.modifier |= Modifier::REVERSED;
@@ -70,14 +99,29 @@ pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Bu
 
 fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let inner = opened(look, &format!("Help: {}", model.screen.title()), middle(body, 80, body.height), buf);
+    let inner = opened(
+        look,
+        &format!("Help: {}", model.screen.title()),
+        middle(body, 80, body.height),
+        buf,
+    );
     let wanted = filter.map(|f| f.value().to_lowercase()).unwrap_or_default();
-    let matches = |b: &&Binding| wanted.is_empty() || b.help.to_lowercase().contains(&wanted) || b.keys.iter().any(|k| *k == wanted);
+    let matches = |b: &&Binding| {
+        wanted.is_empty()
+            || b.help.to_lowercase().contains(&wanted)
+            || b.keys.iter().any(|k| *k == wanted)
+    };
     let rows: Vec<&Binding> = keymap::listed(model.screen).filter(matches).collect();
     let mut list = inner;
     if let Some(input) = filter {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
-        field(look, input, true, Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1)), buf);
+        field(
+            look,
+            input,
+            true,
+            Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1)),
+            buf,
+        );
         list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
     }
     let first = usize::from(scroll).min(rows.len().saturating_sub(usize::from(list.height)));
@@ -94,13 +138,22 @@ fn help(model: &Model, scroll: u16, filter: Option<&Input>, body: Rect, buf: &mu
 fn palette(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let inner = opened(look, "What do you want to do?", middle(body, 70, 16), buf);
-    field(look, input, true, Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height.min(1)), buf);
+    field(
+        look,
+        input,
+        true,
+        Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height.min(1)),
+        buf,
+    );
     let list = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
     let rows = found(input.value(), model.screen);
     let first = pane::first_row(cursor, rows.len(), usize::from(list.height));
     for (row, binding) in rows.iter().skip(first).take(usize::from(list.height)).enumerate() {
         let parts = vec![
-            Span::styled(format!(" {:<10}", binding.keys.first().copied().unwrap_or("")), look.style(Role::Key)),
+            Span::styled(
+                format!(" {:<10}", binding.keys.first().copied().unwrap_or("")),
+                look.style(Role::Key),
+            ),
             Span::styled(binding.help, look.style(Role::Text)),
         ];
         pane::line(Line::from(parts), row as u16, list, buf);
@@ -129,12 +182,17 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         }
     }
     let text = ratatui::layout::Constraint::Length(doc.len() as u16 + 1);
-    let [list, text] = ratatui::layout::Layout::vertical([ratatui::layout::Constraint::Min(3), text]).areas(inner);
+    let [list, text] =
+        ratatui::layout::Layout::vertical([ratatui::layout::Constraint::Min(3), text]).areas(inner);
     let first = pane::first_row(cursor, rows, usize::from(list.height));
-    for (row, preset) in model.presets.iter().skip(first).take(usize::from(list.height)).enumerate() {
+    for (row, preset) in model.presets.iter().skip(first).take(usize::from(list.height)).enumerate()
+    {
         let parts = vec![
             Span::styled(format!(" {:<20}", preset.id), look.style(Role::Number)),
-            Span::styled(pane::fit(&preset.about, usize::from(list.width).saturating_sub(22)), look.style(Role::Dim)),
+            Span::styled(
+                pane::fit(&preset.about, usize::from(list.width).saturating_sub(22)),
+                look.style(Role::Dim),
+            ),
         ];
         pane::line(Line::from(parts), row as u16, list, buf);
         if first + row == cursor {
@@ -143,14 +201,24 @@ fn presets(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     }
     pane::scrollbar(look, first, rows, list, buf);
     for (row, part) in doc.into_iter().enumerate() {
-        pane::line(Line::styled(format!(" {part}"), look.style(Role::Text)), row as u16 + 1, text, buf);
+        pane::line(
+            Line::styled(format!(" {part}"), look.style(Role::Text)),
+            row as u16 + 1,
+            text,
+            buf,
+        );
     }
 }
 
 fn doctor(model: &Model, scroll: u16, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let findings = model.findings();
-    let inner = opened(look, "Doctor: what would disturb a measurement", middle(body, 100, body.height), buf);
+    let inner = opened(
+        look,
+        "Doctor: what would disturb a measurement",
+        middle(body, 100, body.height),
+        buf,
+    );
     let lines = findings_lines(look, findings, usize::from(inner.width.saturating_sub(2)));
     let first = usize::from(scroll).min(lines.len().saturating_sub(usize::from(inner.height)));
     let count = lines.len();
@@ -165,7 +233,9 @@ pub fn furthest(model: &Model) -> u16 {
     let body = super::areas(model.size).body;
     let height = body.height.saturating_sub(2);
     let rows = match model.popups.last() {
-        Some(Popup::Help { filter, .. }) => keymap::listed(model.screen).count() + usize::from(filter.is_some()),
+        Some(Popup::Help { filter, .. }) => {
+            keymap::listed(model.screen).count() + usize::from(filter.is_some())
+        }
         Some(Popup::Doctor { .. }) => {
             let columns = usize::from(middle(body, 100, body.height).width.saturating_sub(4));
             findings_lines(&model.look, model.findings(), columns).len()
@@ -188,18 +258,29 @@ pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
 pub fn findings_lines(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if findings.is_empty() {
-        lines.push(Line::styled(format!(" {} nothing stands in the way", look.glyph("✓", "*")), look.style(Role::Good)));
+        lines.push(Line::styled(
+            format!(" {} nothing stands in the way", look.glyph("✓", "*")),
+            look.style(Role::Good),
+        ));
     }
     for finding in findings {
         let (role, sign) = severity(look, finding.severity);
-        for (row, part) in pane::wrap(&finding.message, columns.saturating_sub(3)).into_iter().enumerate() {
+        for (row, part) in
+            pane::wrap(&finding.message, columns.saturating_sub(3)).into_iter().enumerate()
+        {
             let head = if row == 0 { format!(" {sign} ") } else { "   ".into() };
-            lines.push(Line::from(vec![Span::styled(head, look.style(role)), Span::styled(part, look.style(Role::Text))]));
+            lines.push(Line::from(vec![
+                Span::styled(head, look.style(role)),
+                Span::styled(part, look.style(Role::Text)),
+            ]));
         }
         for (text, role) in [(&finding.evidence, Role::Dim), (&finding.remedy, Role::Key)] {
             if !text.is_empty() {
                 let own = pane::wrap(text, columns.saturating_sub(3));
-                lines.extend(own.into_iter().map(|part| Line::styled(format!("   {part}"), look.style(role))));
+                lines.extend(
+                    own.into_iter()
+                        .map(|part| Line::styled(format!("   {part}"), look.style(role))),
+                );
             }
         }
         lines.push(Line::default());

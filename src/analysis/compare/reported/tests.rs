@@ -6,13 +6,18 @@ use crate::session::testing::{self, job};
 
 /// Five trials of each cell, in MiB per second.
 fn run(cells: Vec<(Job, u64)>) -> Session {
-    let plan = Plan { cells: cells.iter().map(|(job, _)| job.clone()).collect(), ..testing::plan(0) };
+    let plan =
+        Plan { cells: cells.iter().map(|(job, _)| job.clone()).collect(), ..testing::plan(0) };
     let host = crate::host::Host { name: "vm".into(), ..Default::default() };
-    let mut session = Session::new(String::new(), String::new(), "2026-11-21T09:30:11Z".into(), host, plan);
+    let mut session =
+        Session::new(String::new(), String::new(), "2026-11-21T09:30:11Z".into(), host, plan);
     for (cell, (job, speed)) in cells.iter().enumerate() {
         for (round, part) in (1..).zip([1000, 990, 1010, 995, 1004]) {
             let bytes = speed * part * (1 << 20) / 1000;
-            let trial = crate::record::Trial { ops: bytes / job.block, ..testing::trial(cell as u32, round, bytes) };
+            let trial = crate::record::Trial {
+                ops: bytes / job.block,
+                ..testing::trial(cell as u32, round, bytes)
+            };
             session.trials.push(trial.into());
         }
     }
@@ -32,19 +37,33 @@ fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
     // 327 MiB/s there.
     let mine = run(vec![(Job { xor: true, ..job("read", 512, Cache::Cold) }, 1635)]);
     let found = versus(&macbook(), &mine);
-    assert!(found.text.starts_with("B (vm) reads cold blocks with read of 512 B 5.00x [4.9"), "{}", found.text);
     assert!(
-        found.text.contains("as fast as the 2017 MacBook Pro.") && found.text.ends_with("intervals are of B's trials only."),
+        found.text.starts_with("B (vm) reads cold blocks with read of 512 B 5.00x [4.9"),
+        "{}",
+        found.text
+    );
+    assert!(
+        found.text.contains("as fast as the 2017 MacBook Pro.")
+            && found.text.ends_with("intervals are of B's trials only."),
         "{}",
         found.text
     );
     assert_eq!((found.cells.len(), found.cells[0].outcome), (1, Outcome::Faster));
-    let about: Vec<&str> = found.differences.iter().filter(|d| d.about == "settings").map(|d| d.what.as_str()).collect();
+    let about: Vec<&str> = found
+        .differences
+        .iter()
+        .filter(|d| d.about == "settings")
+        .map(|d| d.what.as_str())
+        .collect();
     assert!(about == ["trial time", "XOR", "not in the report"], "{about:?}");
     // The other way round the ratio turns, and what is said stays.
     let turned = versus(&mine, &macbook());
     assert_eq!(turned.cells[0].outcome, Outcome::Slower);
-    assert!(turned.text.starts_with("A (vm) reads cold blocks with read of 512 B 5.00x [4.9"), "{}", turned.text);
+    assert!(
+        turned.text.starts_with("A (vm) reads cold blocks with read of 512 B 5.00x [4.9"),
+        "{}",
+        turned.text
+    );
     assert!((turned.cells[0].ratio.unwrap().ratio - 0.2).abs() < 1e-9);
 }
 
@@ -59,7 +78,8 @@ fn a_calibrated_run_meets_the_largest_of_several_counts() {
     // The report has block 1 in whole MiB/s too, which is rougher than its calls per second.
     let read = found.cells.iter().find(|pair| pair.cell.op == Op::Read).unwrap();
     assert!((read.other.unwrap().summary.median - 1_406_086.0).abs() < 1.0);
-    let exact = versus(&run(vec![(Job { count: Some(4_194_304), ..calls(Cache::Warm) }, 4)]), &macbook());
+    let exact =
+        versus(&run(vec![(Job { count: Some(4_194_304), ..calls(Cache::Warm) }, 4)]), &macbook());
     assert!((exact.cells[0].other.unwrap().summary.median - 1_408_446.0).abs() < 1.0);
 }
 

@@ -10,30 +10,46 @@ struct Drawn {
     what: String,
 }
 
-/// Trials of a curve with two parts, as busy machines give them: noise, a slow stretch, a cache that ends, one size that is off.
+/// Trials of a curve with two parts, as busy machines give them: noise, a slow stretch, a cache
+/// that ends, one size that is off.
 fn draw(rng: &mut Rng) -> Drawn {
-    let pick = |rng: &mut Rng, low: f64, high: f64| (low.ln() + rng.uniform() * (high / low).ln()).exp();
+    let pick =
+        |rng: &mut Rng, low: f64, high: f64| (low.ln() + rng.uniform() * (high / low).ln()).exp();
     let fixed = if rng.uniform() < 0.2 { 0.0 } else { pick(rng, 10.0, 1e6) };
     let per_byte = if rng.uniform() < 0.1 { 0.0 } else { pick(rng, 0.01, 10.0) };
     let noise = pick(rng, 0.02, 0.6);
     let sizes = 2 + (rng.uniform() * 7.0) as i32;
     let (first, step) = ((rng.uniform() * 16.0) as i32, 1 + (rng.uniform() * 4.0) as i32);
     let trials = 2 + (rng.uniform() * 9.0) as usize;
-    let cliff =
-        if rng.uniform() < 0.3 { (first + (rng.uniform() * f64::from(sizes * step)) as i32, pick(rng, 0.2, 5.0)) } else { (99, 1.0) };
-    let outlier = if rng.uniform() < 0.3 { ((rng.uniform() * f64::from(sizes)) as i32, pick(rng, 0.1, 10.0)) } else { (99, 1.0) };
+    let cliff = if rng.uniform() < 0.3 {
+        (first + (rng.uniform() * f64::from(sizes * step)) as i32, pick(rng, 0.2, 5.0))
+    } else {
+        (99, 1.0)
+    };
+    let outlier = if rng.uniform() < 0.3 {
+        ((rng.uniform() * f64::from(sizes)) as i32, pick(rng, 0.1, 10.0))
+    } else {
+        (99, 1.0)
+    };
     let mut points = Vec::new();
     for at in 0..sizes {
         let power = first + at * step;
         let bytes = 2f64.powi(power);
         let slope = if power >= cliff.0 { per_byte * cliff.1 } else { per_byte };
-        let nanos = (fixed + slope * bytes).max(1.0) * if at == outlier.0 { outlier.1 } else { 1.0 };
-        let rates: Vec<f64> = (0..trials).map(|_| 1e9 / (nanos * (noise * rng.normal()).exp())).collect();
+        let nanos =
+            (fixed + slope * bytes).max(1.0) * if at == outlier.0 { outlier.1 } else { 1.0 };
+        let rates: Vec<f64> =
+            (0..trials).map(|_| 1e9 / (nanos * (noise * rng.normal()).exp())).collect();
         let of = Summary::of(&rates).unwrap();
         let (low, high) = (1e9 / of.high.unwrap_or(of.max), 1e9 / of.low.unwrap_or(of.min));
         points.push(Point { bytes, nanos: 1e9 / of.median, low, high });
     }
-    Drawn { points, what: format!("{fixed} ns + {per_byte} ns/B, noise {noise}, cliff {cliff:?}, outlier {outlier:?}") }
+    Drawn {
+        points,
+        what: format!(
+            "{fixed} ns + {per_byte} ns/B, noise {noise}, cliff {cliff:?}, outlier {outlier:?}"
+        ),
+    }
 }
 
 /// Every claim holds of every point: within its interval, or as far off as the sentence says.
@@ -50,20 +66,33 @@ fn no_sentence_disagrees_with_its_points() {
         *models.entry(format!("{model:?}")).or_insert(0) += 1;
         let said = text(model, &cost, &points, 1);
         let off = |point: &Point| off(&cost, point).abs();
-        let missed: Vec<&Point> = points.iter().filter(|point| !point.holds(cost.nanos(point.bytes))).collect();
+        let missed: Vec<&Point> =
+            points.iter().filter(|point| !point.holds(cost.nanos(point.bytes))).collect();
         match model {
             Model::Both => {
                 assert!(cost.fixed_low > 0.0 && cost.per_byte_low > 0.0, "{what}: {cost:?}");
-                assert!(missed.is_empty() || points.iter().all(|point| off(point) <= FITS), "{what}: {said}: {points:?}");
+                assert!(
+                    missed.is_empty() || points.iter().all(|point| off(point) <= FITS),
+                    "{what}: {said}: {points:?}"
+                );
                 assert_eq!(missed.is_empty(), !said.contains("is off by"), "{what}: {said}");
                 // No operation takes less than what all are said to take, beyond what is told.
                 let allowed = |point: &&Point| cost.fixed > point.high && off(point) > FITS;
                 assert_eq!(points.iter().find(allowed), None, "{what}: {said}");
             }
-            Model::Fixed => assert!(missed.is_empty() && cost.per_byte == 0.0 && cost.fixed_low > 0.0, "{what}: {said}: {points:?}"),
-            Model::Bandwidth => assert!(missed.is_empty() && cost.fixed == 0.0 && cost.per_byte_low > 0.0, "{what}: {said}: {points:?}"),
+            Model::Fixed => assert!(
+                missed.is_empty() && cost.per_byte == 0.0 && cost.fixed_low > 0.0,
+                "{what}: {said}: {points:?}"
+            ),
+            Model::Bandwidth => assert!(
+                missed.is_empty() && cost.fixed == 0.0 && cost.per_byte_low > 0.0,
+                "{what}: {said}: {points:?}"
+            ),
             Model::Unknown => assert!(said.starts_with("cannot be separated"), "{said}"),
-            Model::Misfit => assert!(said.starts_with("no fixed part") && !missed.is_empty(), "{what}: {said}: {points:?}"),
+            Model::Misfit => assert!(
+                said.starts_with("no fixed part") && !missed.is_empty(),
+                "{what}: {said}: {points:?}"
+            ),
         }
     }
     // A test in which one of them never occurs shows nothing of it.
@@ -84,20 +113,33 @@ fn both_parts_are_found_where_the_points_show_them() {
             })
             .collect();
         let (model, cost) = told(&points).unwrap();
-        found += u32::from(model == Model::Both && cost.fixed_low <= 300.0 && 300.0 <= cost.fixed_high);
+        found +=
+            u32::from(model == Model::Both && cost.fixed_low <= 300.0 && 300.0 <= cost.fixed_high);
     }
     assert!(found >= 450, "{found}");
 }
 
-/// The four default sizes of a busy machine, of which the nearest line once said "742 ns per operation, whatever its size".
+/// The four default sizes of a busy machine, of which the nearest line once said "742 ns per
+/// operation, whatever its size".
 #[test]
 fn a_byte_that_may_cost_nothing_does_not_make_an_operation_cost_the_same_at_every_size() {
-    let sizes = [(4096.0, 900.0), (65536.0, 5_200.0), (262_144.0, 61_000.0), (1_048_576.0, 105_000.0)];
-    let points: Vec<Point> = sizes.map(|(bytes, nanos)| Point { bytes, nanos, low: nanos * 0.7, high: nanos * 1.5 }).into();
+    let sizes =
+        [(4096.0, 900.0), (65536.0, 5_200.0), (262_144.0, 61_000.0), (1_048_576.0, 105_000.0)];
+    let points: Vec<Point> = sizes
+        .map(|(bytes, nanos)| Point { bytes, nanos, low: nanos * 0.7, high: nanos * 1.5 })
+        .into();
     let (model, cost) = told(&points).unwrap();
     let said = text(model, &cost, &points, 1);
     assert!(matches!(model, Model::Unknown | Model::Misfit), "{said}");
-    let curve = CurveCost { cell: job("read", 1, Cache::Warm), cost, model, bandwidth: None, half: None, text: said, name: String::new() };
+    let curve = CurveCost {
+        cell: job("read", 1, Cache::Warm),
+        cost,
+        model,
+        bandwidth: None,
+        half: None,
+        text: said,
+        name: String::new(),
+    };
     assert_eq!(curve.claimed(), None);
 }
 
@@ -106,5 +148,8 @@ fn sizes_that_either_part_explains_are_not_separated() {
     let wide = |bytes: f64| Point { bytes, nanos: 100.0, low: 10.0, high: 1000.0 };
     let points = [wide(1.0), wide(2.0), wide(4.0)];
     let (model, cost) = told(&points).unwrap();
-    assert_eq!(text(model, &cost, &points, 1), "cannot be separated into a fixed part and a bandwidth from these 3 sizes");
+    assert_eq!(
+        text(model, &cost, &points, 1),
+        "cannot be separated into a fixed part and a bandwidth from these 3 sizes"
+    );
 }

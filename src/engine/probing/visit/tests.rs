@@ -6,7 +6,8 @@ use super::*;
 use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 
-/// A probe whose operations take a time of their own; `opening` is how long it takes to be made ready.
+/// A probe whose operations take a time of their own; `opening` is how long it takes to be made
+/// ready.
 struct Slow {
     each: Duration,
     opening: Duration,
@@ -17,7 +18,15 @@ struct Slow {
     batches: AtomicU64,
 }
 
-static INFO: ProbeInfo = ProbeInfo { id: "slow", group: Group::Cpu, title: "", about: "", doc: "", makes_files: false, params: &[] };
+static INFO: ProbeInfo = ProbeInfo {
+    id: "slow",
+    group: Group::Cpu,
+    title: "",
+    about: "",
+    doc: "",
+    makes_files: false,
+    params: &[],
+};
 
 impl Probe for Slow {
     fn info(&self) -> &'static ProbeInfo {
@@ -38,7 +47,13 @@ impl Probe for Slow {
         spend(self.opening, site)?;
         let counted: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
         self.batches.store(0, Relaxed);
-        Ok(Box::new(Work { each: self.each, most: self.most, fails: self.fails, site: site.clone(), counted }))
+        Ok(Box::new(Work {
+            each: self.each,
+            most: self.most,
+            fails: self.fails,
+            site: site.clone(),
+            counted,
+        }))
     }
 }
 
@@ -66,7 +81,11 @@ impl Gauge for Work {
         }
         let begin = Instant::now();
         spend(self.each.saturating_mul(count as u32), &self.site)?;
-        Ok(Took { nanos: begin.elapsed().as_nanos() as u64, amount: count as f64, ..Took::default() })
+        Ok(Took {
+            nanos: begin.elapsed().as_nanos() as u64,
+            amount: count as f64,
+            ..Took::default()
+        })
     }
     fn most(&self) -> u64 {
         self.most
@@ -78,7 +97,13 @@ impl Gauge for Work {
 
 fn ask(slow: Slow) -> Ask {
     let probe: &'static Slow = Box::leak(Box::new(slow));
-    Ask { probe, cell: ProbeCell::new("slow", []), count: None, wanted: 11, time: Duration::from_millis(5) }
+    Ask {
+        probe,
+        cell: ProbeCell::new("slow", []),
+        count: None,
+        wanted: 11,
+        time: Duration::from_millis(5),
+    }
 }
 
 fn slow() -> Slow {
@@ -120,7 +145,8 @@ fn what_is_dear_to_open_is_measured_several_times_and_never_too_often() {
     let found = done(&Ask { count: Some(1), ..ask(dear) }).batches.len();
     assert!((5..=11).contains(&found), "{found}");
     // Batches that are dear themselves leave the others their turn.
-    let long = Slow { opening: Duration::from_millis(100), each: Duration::from_millis(40), ..slow() };
+    let long =
+        Slow { opening: Duration::from_millis(100), each: Duration::from_millis(40), ..slow() };
     let found = done(&Ask { count: Some(1), ..ask(long) }).batches.len();
     assert!((1..=3).contains(&found), "{found}");
     let dearer = Slow { opening: Duration::from_millis(100), ..slow() };

@@ -9,12 +9,23 @@ use crate::plan::{Op, Plan, TargetSpec};
 use crate::record::{End, MachineEvidence, Trial};
 
 fn job(text: &str, span: u64) -> Job {
-    Job { backend: Choice::parse(text).unwrap(), block: (1 << 20).min(span), span, cache: Cache::AsIs, ..testing::job() }
+    Job {
+        backend: Choice::parse(text).unwrap(),
+        block: (1 << 20).min(span),
+        span,
+        cache: Cache::AsIs,
+        ..testing::job()
+    }
 }
 
 #[test]
 fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
-    for (span, block, ways) in [(1 << 30, 1 << 20, 8), (40 << 20, 2 << 20, 9), ((36 << 20) + 4321, 4 << 20, 3), (90 << 20, 8 << 20, 5)] {
+    for (span, block, ways) in [
+        (1 << 30, 1 << 20, 8),
+        (40 << 20, 2 << 20, 9),
+        ((36 << 20) + 4321, 4 << 20, 3),
+        (90 << 20, 8 << 20, 5),
+    ] {
         // Ways differ in their blocks.
         let jobs = [block, 3 << 19, 64 << 10].map(|block| Job { block, ..job("pread", span) });
         let cold = Found { span, resident: Some(0), cpus: 2 };
@@ -25,12 +36,18 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         for nth in 0..turns * ways {
             let job = &jobs[nth as usize % jobs.len()];
             let part = part(job, &cold, Nth { place: nth, of: turns * ways, unit });
-            assert!(part.start * job.block >= end && part.end > part.start && part.end <= job.blocks(), "{span} {nth}: {part:?}");
+            assert!(
+                part.start * job.block >= end && part.end > part.start && part.end <= job.blocks(),
+                "{span} {nth}: {part:?}"
+            );
             assert!((part.end - part.start) * job.block <= LARGEST);
             end = part.end * job.block;
         }
         let warm = Found { resident: Some(span), ..cold };
-        assert_eq!((super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })), (TURNS, 0..jobs[0].blocks()));
+        assert_eq!(
+            (super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })),
+            (TURNS, 0..jobs[0].blocks())
+        );
     }
     // Less than a part for each way: nothing is tried.
     assert_eq!(turns(&Found { span: 31 << 20, resident: Some(0), cpus: 1 }, 8, 1 << 20), 0);
@@ -58,7 +75,13 @@ fn ran(ways: &[&str], data_len: usize, stop: &'static AtomicBool) -> Told {
         Event::Failed { cell, error } => failed.push((cell, error)),
         _ => {}
     };
-    let end = run_plan(&Arc::new(plan), MachineEvidence::default, &crate::engine::Control::new(stop), &mut sink).unwrap();
+    let end = run_plan(
+        &Arc::new(plan),
+        MachineEvidence::default,
+        &crate::engine::Control::new(stop),
+        &mut sink,
+    )
+    .unwrap();
     Told { picks, trials, failed, end, data }
 }
 
@@ -89,23 +112,34 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn the_picked_way_alone_reads_the_whole_file_as_often_as_asked() {
-    let Told { picks, trials, failed, end, data } = ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
+    let Told { picks, trials, failed, end, data } =
+        ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
     assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
     let cell = picks[0].cell.unwrap();
     assert_eq!(picks[0].tries.len() as u64, 3 * TURNS);
-    let fastest = (0..3).max_by(|a, b| picks[0].rate(*a).unwrap().total_cmp(&picks[0].rate(*b).unwrap()));
+    let fastest =
+        (0..3).max_by(|a, b| picks[0].rate(*a).unwrap().total_cmp(&picks[0].rate(*b).unwrap()));
     assert_eq!(fastest, Some(cell));
-    assert_eq!(trials.iter().map(|t| (t.cell, t.round, t.passes)).collect::<Vec<_>>(), [(cell, 1, 1), (cell, 2, 1)]);
-    assert!(trials.iter().all(|t| t.xor.unwrap().0 == testing::xor(&data) && t.bytes == data.len() as u64));
+    assert_eq!(
+        trials.iter().map(|t| (t.cell, t.round, t.passes)).collect::<Vec<_>>(),
+        [(cell, 1, 1), (cell, 2, 1)]
+    );
+    assert!(
+        trials
+            .iter()
+            .all(|t| t.xor.unwrap().0 == testing::xor(&data) && t.bytes == data.len() as u64)
+    );
 }
 
 #[test]
 fn a_way_that_fails_is_left_out_and_where_all_fail_the_first_is_told() {
-    let Told { picks, trials, failed, .. } = ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
+    let Told { picks, trials, failed, .. } =
+        ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
     assert_eq!((failed.len(), failed[0].0, trials.len()), (1, 1, 2));
     assert!(picks[0].cell != Some(1) && picks[0].cells().all(|cell| cell != 1));
     // Directions that exclude each other are refused when the cells are made.
-    let Told { picks, trials, failed, .. } = ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
+    let Told { picks, trials, failed, .. } =
+        ran(&["mmap+shared+populate", "pread+shared+willneed"], 100_000, &NEVER);
     assert!(picks.is_empty() && trials.is_empty() && failed.len() == 2, "{picks:?} {failed:?}");
 }
 
@@ -119,7 +153,10 @@ fn a_stop_ends_the_tries() {
 #[test]
 fn only_what_does_the_same_is_picked_from() {
     let cold = |text, span| Job { cache: Cache::Cold, ..job(text, span) };
-    assert_eq!(same(&job("mmap", 1 << 20)), same(&Job { threads: 3, direct: true, depth: 4, ..job("uring", 1 << 20) }));
+    assert_eq!(
+        same(&job("mmap", 1 << 20)),
+        same(&Job { threads: 3, direct: true, depth: 4, ..job("uring", 1 << 20) })
+    );
     assert_ne!(same(&job("mmap", 1 << 20)), same(&cold("mmap", 1 << 20)));
     assert_ne!(same(&job("mmap", 1 << 20)), same(&job("mmap", 2 << 20)));
     assert_ne!(same(&job("mmap", 1 << 20)), same(&Job { op: Op::Seek, ..job("mmap", 1 << 20) }));

@@ -17,13 +17,19 @@ fn severity(id: &str, target: &TargetFacts, plan: Option<&Plan>) -> Option<Sever
 
 #[test]
 fn memory() {
-    assert_eq!(severity("memory-target", &TargetFacts { memory: true, ..on_disk() }, None), Some(Wrong));
+    assert_eq!(
+        severity("memory-target", &TargetFacts { memory: true, ..on_disk() }, None),
+        Some(Wrong)
+    );
     assert_eq!(severity("memory-target", &on_disk(), None), None);
 }
 
 #[test]
 fn holes() {
-    let target = |hole_bytes, method| TargetFacts { stored: Some(Stored { hole_bytes, extents: 1, method }), ..on_disk() };
+    let target = |hole_bytes, method| TargetFacts {
+        stored: Some(Stored { hole_bytes, extents: 1, method }),
+        ..on_disk()
+    };
     assert_eq!(severity("holes", &target(1 << 29, ExtentMethod::Fiemap), None), Some(Wrong));
     assert_eq!(severity("holes", &target(4096, ExtentMethod::Fiemap), None), Some(Note));
     assert_eq!(severity("holes", &target(0, ExtentMethod::Fiemap), None), None);
@@ -53,7 +59,11 @@ fn access_time() {
 
 #[test]
 fn compression() {
-    let target = |entropy| TargetFacts { compresses: Some("btrfs compress=zstd".into()), entropy, ..on_disk() };
+    let target = |entropy| TargetFacts {
+        compresses: Some("btrfs compress=zstd".into()),
+        entropy,
+        ..on_disk()
+    };
     assert_eq!(severity("compressed", &target(None), None), Some(Misleading));
     assert_eq!(severity("compressed", &target(Some(4.2)), None), Some(Wrong));
     assert_eq!(severity("compressed", &target(Some(7.99)), None), Some(Note));
@@ -62,28 +72,49 @@ fn compression() {
 
 #[test]
 fn servers() {
-    let nfs = TargetFacts { network: true, fuse: false, fs: "nfs4".into(), source: Some("nas:/x".into()), ..on_disk() };
-    assert!(check("network-target", &Host::default(), Some(&nfs), None).is_some_and(|f| f.evidence.contains("nas:/x")));
+    let nfs = TargetFacts {
+        network: true,
+        fuse: false,
+        fs: "nfs4".into(),
+        source: Some("nas:/x".into()),
+        ..on_disk()
+    };
+    assert!(
+        check("network-target", &Host::default(), Some(&nfs), None)
+            .is_some_and(|f| f.evidence.contains("nas:/x"))
+    );
     assert_eq!(severity("fuse-target", &nfs, None), None);
     let fuse = TargetFacts { fuse: true, ..on_disk() };
     assert_eq!(severity("fuse-target", &fuse, None), Some(Misleading));
     assert_eq!(severity("network-target", &fuse, None), None);
-    assert_eq!((severity("network-target", &on_disk(), None), severity("fuse-target", &on_disk(), None)), (None, None));
+    assert_eq!(
+        (severity("network-target", &on_disk(), None), severity("fuse-target", &on_disk(), None)),
+        (None, None)
+    );
 }
 
 #[test]
 fn full_file_systems() {
-    let target = |free| TargetFacts { space: Some(Space { total: 1000, free, available: free }), ..on_disk() };
+    let target = |free| TargetFacts {
+        space: Some(Space { total: 1000, free, available: free }),
+        ..on_disk()
+    };
     assert_eq!(severity("full", &target(50), Some(&plan(&["write"]))), Some(Misleading));
     assert_eq!(severity("full", &target(50), Some(&plan(&["read"]))), Some(Note));
-    assert_eq!(severity("full", &TargetFacts { kind: TargetKind::Scratch, ..target(50) }, None), Some(Misleading));
+    assert_eq!(
+        severity("full", &TargetFacts { kind: TargetKind::Scratch, ..target(50) }, None),
+        Some(Misleading)
+    );
     assert_eq!(severity("full", &target(200), None), None);
     assert_eq!(severity("full", &on_disk(), None), None);
 }
 
 #[test]
 fn cached_targets() {
-    let target = |share| TargetFacts { resident: Some(Resident { share, method: Method::Cachestat }), ..on_disk() };
+    let target = |share| TargetFacts {
+        resident: Some(Resident { share, method: Method::Cachestat }),
+        ..on_disk()
+    };
     assert_eq!(severity("cached", &target(0.9), Some(&plan(&["cold"]))), Some(Note));
     assert_eq!(severity("cached", &target(0.9), Some(&plan(&["warm"]))), None);
     assert_eq!(severity("cached", &target(0.1), None), None);
@@ -92,10 +123,15 @@ fn cached_targets() {
 
 #[test]
 fn what_is_cached_may_not_be_told() {
-    let with = |method| TargetFacts { resident: Some(Resident { share: 0.0, method }), ..on_disk() };
+    let with =
+        |method| TargetFacts { resident: Some(Resident { share: 0.0, method }), ..on_disk() };
     assert_eq!(severity("residency", &with(Method::Sampled), None), Some(Note));
     assert_eq!(severity("residency", &with(Method::Cachestat), None), None);
-    let refused = TargetFacts { resident_error: Some("EPERM: Operation not permitted".into()), ..on_disk() };
-    assert!(check("residency", &Host::default(), Some(&refused), None).is_some_and(|f| f.evidence.contains("EPERM")));
+    let refused =
+        TargetFacts { resident_error: Some("EPERM: Operation not permitted".into()), ..on_disk() };
+    assert!(
+        check("residency", &Host::default(), Some(&refused), None)
+            .is_some_and(|f| f.evidence.contains("EPERM"))
+    );
     assert_eq!(severity("residency", &on_disk(), None), None);
 }

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use super::*;
 use crate::probe::net::server::gives_way as gives_way_among;
 
-/// Whether this process may have so many descriptors and some more; what it lacks is taken where that is allowed.
+/// Whether this process may have so many descriptors and some more; what it lacks is taken where
+/// that is allowed.
 fn may_open(count: u64) -> bool {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let (now, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
@@ -17,7 +18,9 @@ fn may_open(count: u64) -> bool {
 fn strangers_take_no_place_of_those_who_know_the_secret() {
     for (strangers, says) in [(40, 1), (1000, 1), (1000, Hello::LEN)] {
         if !may_open(2 * strangers as u64) {
-            crate::sys::testing::skip(&format!("{strangers} strangers need more descriptors than are allowed here"));
+            crate::sys::testing::skip(&format!(
+                "{strangers} strangers need more descriptors than are allowed here"
+            ));
             continue;
         }
         let far = Far::usual();
@@ -38,7 +41,9 @@ fn strangers_take_no_place_of_those_who_know_the_secret() {
             while !over.load(Relaxed) {
                 turn += 1;
                 let at = turn % all.len();
-                let gone = all[at].as_ref().is_none_or(|stream| (&mut &*stream).read(&mut [0; 64]).is_ok_and(|got| got == 0));
+                let gone = all[at].as_ref().is_none_or(|stream| {
+                    (&mut &*stream).read(&mut [0; 64]).is_ok_and(|got| got == 0)
+                });
                 if gone || turn.is_multiple_of(2) {
                     all[at] = one();
                 }
@@ -48,9 +53,13 @@ fn strangers_take_no_place_of_those_who_know_the_secret() {
         let mut served = 0;
         // One of them has yet to make its key.
         for secret in std::iter::once(&fresh()).chain(std::iter::repeat_n(&*SECRET, 49)) {
-            served += usize::from(Line::open(far.address, Some(secret), &Site::default()).is_ok_and(|line| {
-                line.ask(Request::Sink(3)).is_ok() && line.write(b"abc").is_ok() && line.reply().is_ok_and(|got| got == 3)
-            }));
+            served += usize::from(
+                Line::open(far.address, Some(secret), &Site::default()).is_ok_and(|line| {
+                    line.ask(Request::Sink(3)).is_ok()
+                        && line.write(b"abc").is_ok()
+                        && line.reply().is_ok_and(|got| got == 3)
+                }),
+            );
         }
         stop.store(true, Relaxed);
         crowd.join().unwrap();
@@ -63,11 +72,16 @@ fn strangers_take_no_place_of_those_who_know_the_secret() {
 fn a_crowd_pushes_out_its_own_first() {
     let ip = |text: &str| text.parse().unwrap();
     let [one, two]: [IpAddr; 2] = [ip("192.0.2.1"), ip("::1")];
-    let gives_way = |places: &[(IpAddr, bool)], newcomer| gives_way_among(places.iter().copied(), newcomer);
-    assert_eq!(gives_way(&[(one, true), (two, true), (two, true), (one, true), (two, true)], None), Some(1));
+    let gives_way =
+        |places: &[(IpAddr, bool)], newcomer| gives_way_among(places.iter().copied(), newcomer);
+    assert_eq!(
+        gives_way(&[(one, true), (two, true), (two, true), (one, true), (two, true)], None),
+        Some(1)
+    );
     assert_eq!(gives_way(&[(one, true), (two, true)], None), Some(0));
     assert_eq!(gives_way(&[], Some(one)), None);
-    // The young keep their places, even where another address has an older one; its share is smaller.
+    // The young keep their places, even where another address has an older one; its share is
+    // smaller.
     let young = [(one, true), (two, false), (two, false), (two, true), (two, false)];
     assert_eq!(gives_way(&young, Some(two)), Some(3));
     assert_eq!(gives_way(&young[..3], Some(two)), None);

@@ -34,13 +34,18 @@ fn a_server_that_is_silent_is_left_in_time() {
     const IDLE: Duration = Duration::from_millis(50);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let opened = || Line::open_within(address, Some(&*SECRET), &Site::default(), IDLE).err().unwrap();
+    let opened =
+        || Line::open_within(address, Some(&*SECRET), &Site::default(), IDLE).err().unwrap();
     // Connected by the kernel, and never answered.
     assert!(matches!(opened(), LineError::Lost(Lost::Silent(_))));
     let halting = std::thread::spawn(move || {
         let _silent = listener.accept().unwrap();
         let mut stream = listener.accept().unwrap().0;
-        stream.write_all(&Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode()[..7]).unwrap();
+        stream
+            .write_all(
+                &Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE] }.encode()[..7],
+            )
+            .unwrap();
         let _ = stream.read_to_end(&mut Vec::new());
     });
     assert!(matches!(opened(), LineError::Lost(Lost::Silent(_) | Lost::Late)));
@@ -57,7 +62,10 @@ fn a_server_of_another_kind_or_version_is_told_apart() {
     let mut older = newer[..newer.len() - SALT].to_vec();
     older[7] = 1;
     for (says, wanted) in [
-        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(), "not speak the protocol"),
+        (
+            b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(),
+            "not speak the protocol",
+        ),
         (newer.to_vec(), "it speaks version 200 of the protocol, this iotui version 2: "),
         (older, "it speaks version 1 of the protocol, this iotui version 2: "),
     ] {
@@ -83,7 +91,11 @@ fn a_peer_that_lies_about_its_facts_is_not_believed() {
             let mut stream = listener.accept().unwrap().0;
             let (mut hello, mut proof, mut request) = ([0; Hello::LEN], [0; PROOF], [0; FRAME]);
             stream.read_exact(&mut hello).unwrap();
-            stream.write_all(&Challenge { secret: false, salt: [0; SALT], nonce: [2; NONCE] }.encode()).unwrap();
+            stream
+                .write_all(
+                    &Challenge { secret: false, salt: [0; SALT], nonce: [2; NONCE] }.encode(),
+                )
+                .unwrap();
             stream.read_exact(&mut proof).unwrap();
             stream.write_all(&[1]).unwrap();
             let own = Hello::decode(&hello).unwrap().nonce;
@@ -102,5 +114,7 @@ fn a_peer_that_lies_about_its_facts_is_not_believed() {
     assert!(facts(MOST_FACTS, vec![b'['; MOST_FACTS as usize]).is_err(), "nested too deep");
     assert!(facts(4, b"{\xff}}".to_vec()).is_err());
     let name = format!("{{\"name\":\"{}\"}}", "\\u001b\u{202e}".repeat(300));
-    assert!(!facts(name.len() as u64, name.into_bytes()).unwrap().name.contains(['\u{1b}', '\u{202e}']));
+    assert!(
+        !facts(name.len() as u64, name.into_bytes()).unwrap().name.contains(['\u{1b}', '\u{202e}'])
+    );
 }

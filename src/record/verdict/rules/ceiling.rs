@@ -1,4 +1,5 @@
-//! Results that something other than the device decides: a ceiling above it, a limit below it, a layer on top of it.
+//! Results that something other than the device decides: a ceiling above it, a limit below it, a
+//! layer on top of it.
 
 use super::{Rule, rule};
 use crate::plan::{Cache, Op};
@@ -8,20 +9,42 @@ use crate::record::{Severity, Trial, Warning};
 use crate::stats;
 use crate::units::{show_nanos, show_rate, show_share};
 
-pub(super) const CPU_BOUND: Rule = rule(12, "cpu-bound", "folding the data took the CPU's time, so the device waited for it", cpu_bound);
+pub(super) const CPU_BOUND: Rule = rule(
+    12,
+    "cpu-bound",
+    "folding the data took the CPU's time, so the device waited for it",
+    cpu_bound,
+);
 
-pub(super) const BEYOND_MEMORY: Rule = rule(18, "beyond-memory", "the file does not fit in the memory that may be used", beyond_memory);
+pub(super) const BEYOND_MEMORY: Rule = rule(
+    18,
+    "beyond-memory",
+    "the file does not fit in the memory that may be used",
+    beyond_memory,
+);
 
-pub(super) const TIMING_DOMINATES: Rule =
-    rule(22, "timing-dominates", "iotui's own loop is a large part of so short an operation", timing_dominates);
+pub(super) const TIMING_DOMINATES: Rule = rule(
+    22,
+    "timing-dominates",
+    "iotui's own loop is a large part of so short an operation",
+    timing_dominates,
+);
 
-pub(super) const ABOVE_LINK: Rule = rule(25, "above-link", "more bytes came than the way to the disk can carry", above_link);
+pub(super) const ABOVE_LINK: Rule =
+    rule(25, "above-link", "more bytes came than the way to the disk can carry", above_link);
 
-pub(super) const ABOVE_MEMORY: Rule = rule(25, "above-memory", "faster than memory: the bytes came from the CPU's caches", above_memory);
+pub(super) const ABOVE_MEMORY: Rule = rule(
+    25,
+    "above-memory",
+    "faster than memory: the bytes came from the CPU's caches",
+    above_memory,
+);
 
-pub(super) const RATE_LIMITED: Rule = rule(17, "rate-limited", "a limit of the control group decides, not the disk", rate_limited);
+pub(super) const RATE_LIMITED: Rule =
+    rule(17, "rate-limited", "a limit of the control group decides, not the disk", rate_limited);
 
-pub(super) const LAYERS: Rule = rule(29, "layers", "something lies between the file and the disk", layers);
+pub(super) const LAYERS: Rule =
+    rule(29, "layers", "something lies between the file and the disk", layers);
 
 /// The middle of the rates that the result is made from, bytes per second.
 fn median(evidence: &CellEvidence) -> Option<f64> {
@@ -31,7 +54,9 @@ fn median(evidence: &CellEvidence) -> Option<f64> {
 
 /// A cell that says it measures the device: cold, or direct.
 fn is_of_device(evidence: &CellEvidence) -> bool {
-    evidence.moves() && !evidence.target.memory && (evidence.job.direct || evidence.job.cache == Cache::Cold)
+    evidence.moves()
+        && !evidence.target.memory
+        && (evidence.job.direct || evidence.job.cache == Cache::Cold)
 }
 
 /// Shares of the lanes' time: all of the CPU, of which so much in the XOR.
@@ -71,7 +96,11 @@ fn beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
     }
     BEYOND_MEMORY.warn(
         Severity::Misleading,
-        format!("{} do not stay in the {} of memory: part is read from the device again and again", size(evidence.job.span), size(memory)),
+        format!(
+            "{} do not stay in the {} of memory: part is read from the device again and again",
+            size(evidence.job.span),
+            size(memory)
+        ),
         "the memory of this machine, or of its control group".into(),
         "use a smaller --size to measure memory, --cache cold to measure the device",
     )
@@ -93,7 +122,11 @@ fn timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
     }
     TIMING_DOMINATES.warn(
         Severity::Note,
-        format!("iotui's own loop is {} of an operation of {}", show_share(own.min(1.0)), show_nanos(each)),
+        format!(
+            "iotui's own loop is {} of an operation of {}",
+            show_share(own.min(1.0)),
+            show_nanos(each)
+        ),
         format!("its loop alone takes {} per operation", show_nanos(evidence.harness_nanos)),
         "use a larger --block-size, or take that time off",
     )
@@ -103,7 +136,11 @@ fn timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
 const OVER: f64 = 1.03;
 
 fn above_link(evidence: &CellEvidence) -> Option<Warning> {
-    let link = evidence.target.link.as_ref().filter(|link| link.bytes_per_second > 0.0 && is_of_device(evidence))?;
+    let link = evidence
+        .target
+        .link
+        .as_ref()
+        .filter(|link| link.bytes_per_second > 0.0 && is_of_device(evidence))?;
     let rate = median(evidence).filter(|rate| *rate > link.bytes_per_second * OVER)?;
     ABOVE_LINK.warn(
         Severity::Misleading,
@@ -117,14 +154,27 @@ fn above_link(evidence: &CellEvidence) -> Option<Warning> {
 const FASTER: f64 = 1.2;
 
 fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
-    // What the loops went over does not stay in those caches, so no larger span does: then the loops were disturbed.
-    let ceilings = evidence.machine.ceilings.as_ref().filter(|of| evidence.moves() && (of.over == 0 || evidence.job.span <= of.over))?;
+    // What the loops went over does not stay in those caches, so no larger span does: then the
+    // loops were disturbed.
+    let ceilings = evidence
+        .machine
+        .ceilings
+        .as_ref()
+        .filter(|of| evidence.moves() && (of.over == 0 || evidence.job.span <= of.over))?;
     let threads = evidence.job.threads;
-    let most = ceilings.copy_by(threads).into_iter().chain(ceilings.read_by(threads)).max_by(f64::total_cmp).filter(|most| *most > 0.0)?;
+    let most = ceilings
+        .copy_by(threads)
+        .into_iter()
+        .chain(ceilings.read_by(threads))
+        .max_by(f64::total_cmp)
+        .filter(|most| *most > 0.0)?;
     let rate = median(evidence).filter(|rate| *rate > most * FASTER)?;
     ABOVE_MEMORY.warn(
         Severity::Note,
-        format!("{} is more than memory gives: the bytes came from the CPU's caches", show_rate(rate)),
+        format!(
+            "{} is more than memory gives: the bytes came from the CPU's caches",
+            show_rate(rate)
+        ),
         format!("bare loops over memory reach {} here", show_rate(most)),
         "use a larger --size to measure memory",
     )
@@ -133,17 +183,24 @@ fn above_memory(evidence: &CellEvidence) -> Option<Warning> {
 /// A rate is at its limit from this share on.
 const LIMITED: f64 = 0.9;
 
-/// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells tells (see `analysis::why`).
+/// The limit that a cell of the device is at. Without one to be seen, a plateau of several cells
+/// tells (see `analysis::why`).
 fn rate_limited(evidence: &CellEvidence) -> Option<Warning> {
-    let throttle = evidence.target.throttle.as_ref().filter(|_| is_of_device(evidence) || evidence.writes())?;
+    let throttle = evidence
+        .target
+        .throttle
+        .as_ref()
+        .filter(|_| is_of_device(evidence) || evidence.writes())?;
     let (rate, written) = (median(evidence)?, written(evidence)?);
     let at = |limit: Option<u64>, rate: f64| limit.filter(|limit| rate >= *limit as f64 * LIMITED);
     // Reads and writes have limits of their own.
     let held = |(writes, rate): (bool, f64)| {
         let (bytes, operations) = throttle.of(writes);
-        // A buffered request is of any size, so that operations are the disk's only with direct I/O.
+        // A buffered request is of any size, so that operations are the disk's only with direct
+        // I/O.
         let each = rate / evidence.job.block.max(1) as f64;
-        let granted = match (at(bytes, rate), at(operations, each).filter(|_| evidence.job.direct)) {
+        let granted = match (at(bytes, rate), at(operations, each).filter(|_| evidence.job.direct))
+        {
             (Some(bytes), _) => show_rate(bytes as f64),
             (None, Some(operations)) => format!("{operations} operations per second"),
             (None, None) => return None,
@@ -163,13 +220,16 @@ fn rate_limited(evidence: &CellEvidence) -> Option<Warning> {
 
 /// Share of the bytes that were written; `None` where a mixed trial does not tell them apart.
 fn written(evidence: &CellEvidence) -> Option<f64> {
-    let splits: Vec<(u64, u64)> = evidence.trials().map(|trial| evidence.split(trial)).collect::<Option<_>>()?;
-    let sum = |of: fn(&(u64, u64)) -> u64| splits.iter().map(|split| u128::from(of(split))).sum::<u128>();
+    let splits: Vec<(u64, u64)> =
+        evidence.trials().map(|trial| evidence.split(trial)).collect::<Option<_>>()?;
+    let sum =
+        |of: fn(&(u64, u64)) -> u64| splits.iter().map(|split| u128::from(of(split))).sum::<u128>();
     Some(share(sum(|split| split.1), sum(|split| split.0.saturating_add(split.1))))
 }
 
 /// File systems that do more with the data than to find it.
-const WORKING: [&str; 8] = ["btrfs", "zfs", "bcachefs", "overlay", "ecryptfs", "f2fs", "ntfs3", "erofs"];
+const WORKING: [&str; 8] =
+    ["btrfs", "zfs", "bcachefs", "overlay", "ecryptfs", "f2fs", "ntfs3", "erofs"];
 
 /// Devices that are made of others, or of a file or another machine.
 const STACKED: [&str; 7] = ["dm-", "md", "loop", "nbd", "rbd", "bcache", "drbd"];
@@ -179,14 +239,25 @@ fn layers(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let target = evidence.target;
-    let stacked = target.device.split(" on ").any(|device| STACKED.iter().any(|layer| device.starts_with(layer)));
+    let stacked = target
+        .device
+        .split(" on ")
+        .any(|device| STACKED.iter().any(|layer| device.starts_with(layer)));
     let what = match () {
         () if target.remote => format!("{} brings the bytes from elsewhere", evidence.fs()),
-        () if WORKING.contains(&target.fs.as_str()) => format!("{} works on the data between file and disk", target.fs),
-        () if stacked => format!("layers between file and disk are in the figures: {}", target.device),
+        () if WORKING.contains(&target.fs.as_str()) => {
+            format!("{} works on the data between file and disk", target.fs)
+        }
+        () if stacked => {
+            format!("layers between file and disk are in the figures: {}", target.device)
+        }
         () => return None,
     };
-    let below = if target.device.is_empty() { "no disk is seen below it".into() } else { format!("below it: {}", target.device) };
+    let below = if target.device.is_empty() {
+        "no disk is seen below it".into()
+    } else {
+        format!("below it: {}", target.device)
+    };
     LAYERS.warn(
         Severity::Note,
         what,

@@ -7,23 +7,41 @@ use crate::record::verdict::facts::share;
 use crate::record::{CacheFlush, Note, Severity, Trial, Warning};
 use crate::units::{show_nanos, show_share};
 
-pub(super) const FILE_CHANGED: Rule = rule(0, "file-changed", "the file changed while it was measured", file_changed);
+pub(super) const FILE_CHANGED: Rule =
+    rule(0, "file-changed", "the file changed while it was measured", file_changed);
 
-pub(super) const SHARED_DESCRIPTORS: Rule =
-    rule(0, "shared-descriptors", "workers share their table of open files, which costs time per call", shared_descriptors);
+pub(super) const SHARED_DESCRIPTORS: Rule = rule(
+    0,
+    "shared-descriptors",
+    "workers share their table of open files, which costs time per call",
+    shared_descriptors,
+);
 
-pub(super) const SMALL_PAGES: Rule = rule(0, "small-pages", "the buffer of direct I/O has no huge pages behind it", small_pages);
+pub(super) const SMALL_PAGES: Rule =
+    rule(0, "small-pages", "the buffer of direct I/O has no huge pages behind it", small_pages);
 
-pub(super) const SLOW_CLOCK: Rule = rule(22, "slow-clock", "reading the clock costs more than the time-stamp counter would", slow_clock);
+pub(super) const SLOW_CLOCK: Rule = rule(
+    22,
+    "slow-clock",
+    "reading the clock costs more than the time-stamp counter would",
+    slow_clock,
+);
 
-pub(super) const HELPER_UNCOUNTED: Rule =
-    rule(0, "helper-uncounted", "CPU time of a kernel thread that worked for the cell is not counted", helper_uncounted);
+pub(super) const HELPER_UNCOUNTED: Rule = rule(
+    0,
+    "helper-uncounted",
+    "CPU time of a kernel thread that worked for the cell is not counted",
+    helper_uncounted,
+);
 
-pub(super) const UNEVEN_START: Rule = rule(0, "uneven-start", "threads did not start together", uneven_start);
+pub(super) const UNEVEN_START: Rule =
+    rule(0, "uneven-start", "threads did not start together", uneven_start);
 
-pub(super) const CLONED: Rule = rule(0, "cloned", "blocks were shared between files instead of copied", cloned);
+pub(super) const CLONED: Rule =
+    rule(0, "cloned", "blocks were shared between files instead of copied", cloned);
 
-pub(super) const NOT_FLUSHED: Rule = rule(0, "not-flushed", "the CPU caches were to be emptied and were not", not_flushed);
+pub(super) const NOT_FLUSHED: Rule =
+    rule(0, "not-flushed", "the CPU caches were to be emptied and were not", not_flushed);
 
 /// The trials that carry a note.
 pub(super) fn noted(evidence: &CellEvidence, is: impl Fn(&Note) -> bool) -> Option<String> {
@@ -59,7 +77,8 @@ fn small_pages(evidence: &CellEvidence) -> Option<Warning> {
     let trials = noted(evidence, |note| *note == Note::SmallPages)?;
     SMALL_PAGES.warn(
         Severity::Note,
-        "the buffer lies on small pages, with which large direct I/O can take twice the time".into(),
+        "the buffer lies on small pages, with which large direct I/O can take twice the time"
+            .into(),
         format!("no huge pages were given {trials}"),
         "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller --block-size",
     )
@@ -95,7 +114,11 @@ fn uneven_start(evidence: &CellEvidence) -> Option<Warning> {
     let most = bad.iter().max_by(|a, b| uneven(a).total_cmp(&uneven(b)))?;
     UNEVEN_START.warn(
         Severity::Note,
-        format!("threads started {} apart, {} of the trial", show_nanos(most.evidence.skew_nanos as f64), show_share(uneven(most))),
+        format!(
+            "threads started {} apart, {} of the trial",
+            show_nanos(most.evidence.skew_nanos as f64),
+            show_share(uneven(most))
+        ),
         evidence.of_trials(bad.len()),
         "use a longer --trial-time, or no more --threads than there are CPUs",
     )
@@ -119,10 +142,19 @@ fn not_flushed(evidence: &CellEvidence) -> Option<Warning> {
     let trials = evidence.of_trials(bad.len());
     let facts = match bad.first()?.evidence.cpu_cache {
         Some(CacheFlush { before_nanos, after_nanos, .. }) => {
-            format!("a load took {} before and {} after, {trials}", show_nanos(before_nanos), show_nanos(after_nanos))
+            format!(
+                "a load took {} before and {} after, {trials}",
+                show_nanos(before_nanos),
+                show_nanos(after_nanos)
+            )
         }
         None => format!("it could not be tried {trials}"),
     };
     let remedy = "compare with --cpu-cache keep: where both are alike, the CPU caches play no part";
-    NOT_FLUSHED.warn(Severity::Misleading, "the CPU caches still held what was to be flushed from them".into(), facts, remedy)
+    NOT_FLUSHED.warn(
+        Severity::Misleading,
+        "the CPU caches still held what was to be flushed from them".into(),
+        facts,
+        remedy,
+    )
 }

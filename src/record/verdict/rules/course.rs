@@ -6,7 +6,8 @@ use crate::record::{LevelChange, Severity, Stretch, Warning};
 use crate::stats::course::Kind;
 use crate::units::{show_count, show_nanos, show_rate};
 
-pub(super) const LEVEL_CHANGE: Rule = rule(15, "level-change", "the figure stepped or drifted over the trials", level_change);
+pub(super) const LEVEL_CHANGE: Rule =
+    rule(15, "level-change", "the figure stepped or drifted over the trials", level_change);
 
 fn level_change(evidence: &CellEvidence) -> Option<Warning> {
     let change = LevelChange::of(evidence.trials)?;
@@ -19,11 +20,24 @@ fn level_change(evidence: &CellEvidence) -> Option<Warning> {
     let levels = change.levels.iter().map(rate).collect::<Vec<_>>();
     let what = match change.kind {
         Kind::Drift => format!("{way} steadily from {} to {}", rate(first), rate(last)),
-        Kind::Step if levels.len() == 2 => format!("{way} from {} to {} after trial {}", levels[0], levels[1], first.last_trial + 1),
-        Kind::Step => format!("changed between {} levels, from {} to {}", levels.len(), rate(first), rate(last)),
+        Kind::Step if levels.len() == 2 => format!(
+            "{way} from {} to {} after trial {}",
+            levels[0],
+            levels[1],
+            first.last_trial + 1
+        ),
+        Kind::Step => format!(
+            "changed between {} levels, from {} to {}",
+            levels.len(),
+            rate(first),
+            rate(last)
+        ),
     };
     let one = |level: &Stretch| {
-        let known = level.summary.half_width().map_or(String::new(), |half| format!(" ±{:.0} %", half * 100.0));
+        let known = level
+            .summary
+            .half_width()
+            .map_or(String::new(), |half| format!(" ±{:.0} %", half * 100.0));
         format!(
             "trials {} to {}: {}{known}, until {}",
             level.first_trial + 1,

@@ -7,17 +7,26 @@ use crate::record::verdict::facts::{share, size};
 use crate::record::{Severity, Trial, Warning};
 use crate::units::show_share;
 
-pub(super) const UNSTEADY_HOST: Rule = rule(20, "unsteady-host", "the CPU was taken away or may change its speed", unsteady_host);
+pub(super) const UNSTEADY_HOST: Rule =
+    rule(20, "unsteady-host", "the CPU was taken away or may change its speed", unsteady_host);
 
-pub(super) const DISTURBED: Rule = rule(21, "disturbed", "others used the disk during trials", disturbed);
+pub(super) const DISTURBED: Rule =
+    rule(21, "disturbed", "others used the disk during trials", disturbed);
 
-pub(super) const NEARLY_FULL: Rule = rule(21, "nearly-full", "a file system with little free space scatters what is written", nearly_full);
+pub(super) const NEARLY_FULL: Rule = rule(
+    21,
+    "nearly-full",
+    "a file system with little free space scatters what is written",
+    nearly_full,
+);
 
 /// Share of one CPU's time that the hypervisor, over all CPUs, or the scheduler may give to others.
 const STEAL: f64 = 0.02;
-/// What others take moves a figure by about that share: up to here, or up to its interval, the figure stands.
+/// What others take moves a figure by about that share: up to here, or up to its interval, the
+/// figure stands.
 const HARMLESS: f64 = 0.05;
-/// The least time over which stolen time is told, nanoseconds: most kernels count it in ticks of 10 ms.
+/// The least time over which stolen time is told, nanoseconds: most kernels count it in ticks of 10
+/// ms.
 const TICKS: u128 = 20_000_000;
 /// Share of a file system above which free space is scattered.
 const FULL: f64 = 0.95;
@@ -28,12 +37,17 @@ const OTHERS_SHARE: f64 = 0.02;
 const JOURNAL_SHARE: f64 = 0.1;
 
 fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
-    let (stolen, over) = (evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
+    let (stolen, over) =
+        (evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0)), evidence.sum(|t| t.nanos));
     let stolen = if over >= TICKS { share(stolen, over) } else { 0.0 };
     let queued = queued(evidence);
     let mut found = Vec::new();
     let on_battery = evidence.machine.on_battery == Some(true) && !evidence.trials.is_empty();
-    let severity = if on_battery || stolen.max(queued) > stands(evidence) { Severity::Misleading } else { Severity::Note };
+    let severity = if on_battery || stolen.max(queued) > stands(evidence) {
+        Severity::Misleading
+    } else {
+        Severity::Note
+    };
     if stolen > STEAL {
         found.push(format!("the hypervisor gave {} of a CPU's time to others", show_share(stolen)));
     }
@@ -63,17 +77,23 @@ fn unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// Share of the time in which threads were ready and other tasks had their CPU. More threads than CPUs wait for each other.
+/// Share of the time in which threads were ready and other tasks had their CPU. More threads than
+/// CPUs wait for each other.
 fn queued(evidence: &CellEvidence) -> f64 {
     let cpus = evidence.machine.ceilings.map_or(1, |ceilings| ceilings.threads);
     if evidence.job.threads > cpus.max(1) {
         return 0.0;
     }
     let over = evidence.sum(|t| t.nanos.saturating_mul(evidence.job.threads.into()));
-    if over >= TICKS { share(evidence.sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)), over) } else { 0.0 }
+    if over >= TICKS {
+        share(evidence.sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)), over)
+    } else {
+        0.0
+    }
 }
 
-/// By what share a figure may be moved and still stands: its interval, or [`HARMLESS`] where that is narrower.
+/// By what share a figure may be moved and still stands: its interval, or [`HARMLESS`] where that
+/// is narrower.
 fn stands(evidence: &CellEvidence) -> f64 {
     evidence.spread.half_width.unwrap_or(0.0).max(HARMLESS)
 }
@@ -87,7 +107,8 @@ fn others(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
         (Some(disk), Some(ours)) => disk.saturating_sub(ours),
         _ => 0,
     };
-    // With O_DSYNC each operation may commit the journal: the disk writes a multiple, all of it ours.
+    // With O_DSYNC each operation may commit the journal: the disk writes a multiple, all of it
+    // ours.
     let wrote = match (evidence.writes(), evidence.job.sync) {
         (true, Sync::Each) => 0,
         _ => facts.disk_write_bytes.unwrap_or(0).saturating_sub(written),
@@ -107,7 +128,11 @@ fn disturbed(evidence: &CellEvidence) -> Option<Warning> {
     }
     let sum: u128 = bad.iter().filter_map(|t| others(evidence, t)).map(u128::from).sum();
     // A warm cell does not use the disk, so others only take some CPU time from it.
-    let own = evidence.sum(|t| t.device_bytes.unwrap_or(0).saturating_add(evidence.split(t).map_or(0, |(_, written)| written)));
+    let own = evidence.sum(|t| {
+        t.device_bytes
+            .unwrap_or(0)
+            .saturating_add(evidence.split(t).map_or(0, |(_, written)| written))
+    });
     let small = share(sum, own) <= stands(evidence);
     let severity = if evidence.is_warm() || small { Severity::Note } else { Severity::Misleading };
     DISTURBED.warn(
@@ -124,7 +149,11 @@ fn nearly_full(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     // Reading an old file is not slower for it; a new file gets the pieces that are left.
-    let severity = if evidence.writes() || evidence.target.ours { Severity::Misleading } else { Severity::Note };
+    let severity = if evidence.writes() || evidence.target.ours {
+        Severity::Misleading
+    } else {
+        Severity::Note
+    };
     NEARLY_FULL.warn(
         severity,
         format!("the file system is {} full, so new files lie in pieces", show_share(used)),

@@ -15,13 +15,21 @@ pub struct Example {
 }
 
 /// What fires comes first, what is spared second.
-pub const fn example(id: &'static str, severity: Severity, clean: fn() -> Case, fires: fn(&mut Case), spares: fn(&mut Case)) -> Example {
+pub const fn example(
+    id: &'static str,
+    severity: Severity,
+    clean: fn() -> Case,
+    fires: fn(&mut Case),
+    spares: fn(&mut Case),
+) -> Example {
     Example { id, severity, clean, fires, spares }
 }
 
 fn left(case: &mut Case, bytes: u64, mapped_by: &[&str]) {
     let names: Vec<String> = mapped_by.iter().map(|n| n.to_string()).collect();
-    case.each(|t| t.evidence.preparation = Some(Prepared::Cold { left: bytes, mapped_by: names.clone() }));
+    case.each(|t| {
+        t.evidence.preparation = Some(Prepared::Cold { left: bytes, mapped_by: names.clone() })
+    });
 }
 
 pub fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
@@ -72,13 +80,29 @@ pub static CACHE: &[Example] = &[
         },
     ),
     example("not-cold", Wrong, cold, |c| left(c, 16 * MIB, &[]), |c| left(c, 2 * MIB, &[])),
-    example("not-cold", Wrong, cold, |c| left(c, 16 * MIB, &["editor (812)"]), |c| left(c, 0, &["editor (812)"])),
     example(
         "not-cold",
         Wrong,
         cold,
-        |c| c.each(|t| (t.evidence.residency, t.resident_before) = (Some(Residency::Sampled), Some(9 * MIB))),
-        |c| c.each(|t| (t.evidence.residency, t.resident_before) = (Some(Residency::Sampled), Some(7 * MIB))),
+        |c| left(c, 16 * MIB, &["editor (812)"]),
+        |c| left(c, 0, &["editor (812)"]),
+    ),
+    example(
+        "not-cold",
+        Wrong,
+        cold,
+        |c| {
+            c.each(|t| {
+                (t.evidence.residency, t.resident_before) =
+                    (Some(Residency::Sampled), Some(9 * MIB))
+            })
+        },
+        |c| {
+            c.each(|t| {
+                (t.evidence.residency, t.resident_before) =
+                    (Some(Residency::Sampled), Some(7 * MIB))
+            })
+        },
     ),
     example(
         "previous-trial",
@@ -135,8 +159,20 @@ pub static TARGET: &[Example] = &[
         |c| c.each(|t| (t.hole_bytes, t.device_bytes) = (Some(SPAN / 2), Some(SPAN / 2))),
         |c| c.each(|t| t.hole_bytes = None),
     ),
-    example("holes", Misleading, warm, |c| c.each(|t| t.hole_bytes = Some(SPAN)), |c| c.target.hole_bytes = None),
-    example("holes", Note, cold, |c| c.each(|t| t.hole_bytes = Some(MIB)), |c| c.target.hole_method.clear()),
+    example(
+        "holes",
+        Misleading,
+        warm,
+        |c| c.each(|t| t.hole_bytes = Some(SPAN)),
+        |c| c.target.hole_bytes = None,
+    ),
+    example(
+        "holes",
+        Note,
+        cold,
+        |c| c.each(|t| t.hole_bytes = Some(MIB)),
+        |c| c.target.hole_method.clear(),
+    ),
     example(
         "holes",
         Wrong,
@@ -208,9 +244,27 @@ pub static TARGET: &[Example] = &[
         },
         |c| c.target.entropy = None,
     ),
-    example("compressible", Note, cold, |c| c.target.entropy = Some(0.1), |c| c.target.entropy = Some(4.5)),
-    example("nearly-full", Misleading, cold, |c| c.target.fs_used = Some(0.97), |c| c.target.fs_used = Some(0.95)),
-    example("nearly-full", Note, cold, |c| (c.target.ours, c.target.fs_used) = (false, Some(0.99)), |c| c.target.ours = false),
+    example(
+        "compressible",
+        Note,
+        cold,
+        |c| c.target.entropy = Some(0.1),
+        |c| c.target.entropy = Some(4.5),
+    ),
+    example(
+        "nearly-full",
+        Misleading,
+        cold,
+        |c| c.target.fs_used = Some(0.97),
+        |c| c.target.fs_used = Some(0.95),
+    ),
+    example(
+        "nearly-full",
+        Note,
+        cold,
+        |c| (c.target.ours, c.target.fs_used) = (false, Some(0.99)),
+        |c| c.target.ours = false,
+    ),
 ];
 
 pub static WORK: &[Example] = &[
@@ -277,7 +331,9 @@ pub static WORK: &[Example] = &[
         write,
         |c| {
             c.job.sync = Sync::None;
-            c.each(|t| (t.evidence.disk_write_bytes, t.evidence.unwritten_bytes) = (None, None.into()))
+            c.each(|t| {
+                (t.evidence.disk_write_bytes, t.evidence.unwritten_bytes) = (None, None.into())
+            })
         },
         |c| c.job.sync = Sync::None,
     ),
@@ -293,8 +349,15 @@ pub static WORK: &[Example] = &[
         },
     ),
     example("depth-unused", Misleading, cold, |c| c.job.depth = 32, |c| c.job.depth = 1),
-    example("depth-unused", Misleading, cold, |c| queue(c, 32, Some(1.3)), |c| queue(c, 32, Some(20.0))),
-    // Neighbours merged into one request were under way all the same; with small requests nothing was.
+    example(
+        "depth-unused",
+        Misleading,
+        cold,
+        |c| queue(c, 32, Some(1.3)),
+        |c| queue(c, 32, Some(20.0)),
+    ),
+    // Neighbours merged into one request were under way all the same; with small requests nothing
+    // was.
     example("depth-unused", Misleading, direct, |c| merged(c, 1.93, 1), |c| merged(c, 1.93, 4)),
     example("depth-unused", Misleading, direct, |c| merged(c, 1.0, 3), |c| merged(c, 1.0, 4)),
     // Requests of read-ahead are large whatever the depth.
@@ -331,8 +394,20 @@ pub static WORK: &[Example] = &[
             c.job.pattern = Pattern::Random
         },
     ),
-    example("populated-more", Misleading, warm, |c| populated(c, Pattern::Random, SPAN / 4), |c| populated(c, Pattern::Random, SPAN)),
-    example("populated-more", Misleading, warm, |c| populated(c, Pattern::Stride(4), MIB), |c| populated(c, Pattern::Reverse, MIB)),
+    example(
+        "populated-more",
+        Misleading,
+        warm,
+        |c| populated(c, Pattern::Random, SPAN / 4),
+        |c| populated(c, Pattern::Random, SPAN),
+    ),
+    example(
+        "populated-more",
+        Misleading,
+        warm,
+        |c| populated(c, Pattern::Stride(4), MIB),
+        |c| populated(c, Pattern::Reverse, MIB),
+    ),
     example(
         "other-path",
         Note,
@@ -340,5 +415,11 @@ pub static WORK: &[Example] = &[
         |c| c.trial(2).evidence.notes.push(Noted::UringPlain("ENOMEM".into())),
         |c| c.trial(2).evidence.notes.push(Noted::SlowClock),
     ),
-    example("preparation-timed", Wrong, cold, |c| c.trial(0).evidence.prepared = 21, |c| c.trial(0).evidence.prepared = 20),
+    example(
+        "preparation-timed",
+        Wrong,
+        cold,
+        |c| c.trial(0).evidence.prepared = 21,
+        |c| c.trial(0).evidence.prepared = 20,
+    ),
 ];

@@ -11,7 +11,12 @@ fn link(case: &mut Case, bytes_per_second: f64) {
 }
 
 fn memory(case: &mut Case, rate: f64) {
-    case.machine.ceilings = Some(Ceilings { copy: Some(rate / 2.0), read: Some(rate), threads: 2, ..Ceilings::default() });
+    case.machine.ceilings = Some(Ceilings {
+        copy: Some(rate / 2.0),
+        read: Some(rate),
+        threads: 2,
+        ..Ceilings::default()
+    });
 }
 
 /// Loops over so many bytes that were slower than the cell.
@@ -22,20 +27,28 @@ fn memory_over(case: &mut Case, over: u64) {
 
 /// Reads per second, in bytes and in operations.
 fn throttle(case: &mut Case, bytes: u64, reads: u64) {
-    case.target.throttle = Some(Throttle { by: "io.max".into(), read_bytes: Some(bytes), reads: Some(reads), ..Throttle::default() });
+    case.target.throttle = Some(Throttle {
+        by: "io.max".into(),
+        read_bytes: Some(bytes),
+        reads: Some(reads),
+        ..Throttle::default()
+    });
 }
 
 /// Half of the bytes are written, to where so much is granted.
 fn mixed(case: &mut Case, bytes: u64) {
     (case.job.mix, case.info.mixes) = (Some(50), true);
-    case.target.throttle = Some(Throttle { by: "io.max".into(), write_bytes: Some(bytes), ..Throttle::default() });
+    case.target.throttle =
+        Some(Throttle { by: "io.max".into(), write_bytes: Some(bytes), ..Throttle::default() });
     case.each(|t| t.evidence.written = Some(SPAN / 2));
 }
 
 /// Of the 300 ms the workers were on the CPU for so many, and for so many in the XOR.
 fn folded(case: &mut Case, busy: u64, xor: u64) {
     case.job.xor = true;
-    case.each(|t| (t.user_nanos, t.evidence.xor_nanos) = (busy * 1_000_000, (xor * 1_000_000).into()));
+    case.each(|t| {
+        (t.user_nanos, t.evidence.xor_nanos) = (busy * 1_000_000, (xor * 1_000_000).into())
+    });
 }
 
 /// 256 operations of which each took so long.
@@ -46,15 +59,57 @@ fn each_took(case: &mut Case, nanos: u64) {
 pub static CEILING: &[Example] = &[
     example("cpu-bound", Misleading, direct, |c| folded(c, 290, 150), |c| folded(c, 290, 50)),
     example("cpu-bound", Misleading, cold, |c| folded(c, 290, 100), |c| folded(c, 200, 100)),
-    example("beyond-memory", Misleading, warm, |c| c.machine.memory = Some(SPAN), |c| c.machine.memory = Some(2 * SPAN)),
+    example(
+        "beyond-memory",
+        Misleading,
+        warm,
+        |c| c.machine.memory = Some(SPAN),
+        |c| c.machine.memory = Some(2 * SPAN),
+    ),
     example("timing-dominates", Note, warm, |c| each_took(c, 50), |c| each_took(c, 200)),
     example("above-link", Misleading, cold, |c| link(c, 600e6), |c| link(c, 890e6)),
     example("above-memory", Note, warm, |c| memory(c, 600e6), |c| memory(c, 800e6)),
     example("above-memory", Note, warm, |c| memory_over(c, SPAN), |c| memory_over(c, SPAN / 2)),
-    example("rate-limited", Misleading, cold, |c| throttle(c, 900_000_000, 9), |c| throttle(c, 2_000_000_000, 1)),
-    example("rate-limited", Misleading, direct, |c| throttle(c, u64::MAX, 300), |c| throttle(c, u64::MAX, 1_000_000)),
-    example("rate-limited", Misleading, direct, |c| mixed(c, 450_000_000), |c| mixed(c, 900_000_000)),
-    example("layers", Note, cold, |c| c.target.device = "dm-0 on vda".into(), |c| c.target.device = "vda".into()),
-    example("layers", Note, direct, |c| c.target.fs = "btrfs".into(), |c| c.target.fs = "xfs".into()),
-    example("layers", Note, cold, |c| (c.target.remote, c.target.fs) = (true, "nfs4".into()), |c| c.target.remote = false),
+    example(
+        "rate-limited",
+        Misleading,
+        cold,
+        |c| throttle(c, 900_000_000, 9),
+        |c| throttle(c, 2_000_000_000, 1),
+    ),
+    example(
+        "rate-limited",
+        Misleading,
+        direct,
+        |c| throttle(c, u64::MAX, 300),
+        |c| throttle(c, u64::MAX, 1_000_000),
+    ),
+    example(
+        "rate-limited",
+        Misleading,
+        direct,
+        |c| mixed(c, 450_000_000),
+        |c| mixed(c, 900_000_000),
+    ),
+    example(
+        "layers",
+        Note,
+        cold,
+        |c| c.target.device = "dm-0 on vda".into(),
+        |c| c.target.device = "vda".into(),
+    ),
+    example(
+        "layers",
+        Note,
+        direct,
+        |c| c.target.fs = "btrfs".into(),
+        |c| c.target.fs = "xfs".into(),
+    ),
+    example(
+        "layers",
+        Note,
+        cold,
+        |c| (c.target.remote, c.target.fs) = (true, "nfs4".into()),
+        |c| c.target.remote = false,
+    ),
 ];

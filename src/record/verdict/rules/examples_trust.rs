@@ -1,4 +1,5 @@
-//! For each rule a cell that breaks it, and one that nearly does: whether the figures can be trusted.
+//! For each rule a cell that breaks it, and one that nearly does: whether the figures can be
+//! trusted.
 
 use super::examples::{Example, example, queue};
 use crate::plan::{CpuCache, Sync, Writes};
@@ -6,7 +7,8 @@ use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
 use crate::record::{CacheFlush, MachineEvidence, Note as Noted, ReadBack, Xor};
 
-/// Writes of this size to a cached file on a kernel that walks its folios, each with so much system time.
+/// Writes of this size to a cached file on a kernel that walks its folios, each with so much system
+/// time.
 fn small_writes(case: &mut Case, nanos: u64, block: u64) {
     (case.target.walks_folios, case.job.block) = (Some("ext4 on Linux 6.18".into()), block);
     case.each(|t| {
@@ -35,9 +37,27 @@ pub static TRUST: &[Example] = &[
         },
     ),
     example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
-    example("cut", Misleading, cold, |c| c.each(|t| t.short = true), |c| (0..4).for_each(|i| c.trial(i).short = true)),
-    example("short-trial", Misleading, cold, |c| c.each(|t| t.nanos = 4_000_000), |c| c.trial(0).nanos = 4_000_000),
-    example("few-operations", Misleading, cold, |c| c.latency.iter_mut().for_each(|l| l.count = 19), |c| c.latency = None),
+    example(
+        "cut",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.short = true),
+        |c| (0..4).for_each(|i| c.trial(i).short = true),
+    ),
+    example(
+        "short-trial",
+        Misleading,
+        cold,
+        |c| c.each(|t| t.nanos = 4_000_000),
+        |c| c.trial(0).nanos = 4_000_000,
+    ),
+    example(
+        "few-operations",
+        Misleading,
+        cold,
+        |c| c.latency.iter_mut().for_each(|l| l.count = 19),
+        |c| c.latency = None,
+    ),
     example(
         "few-for-percentile",
         Misleading,
@@ -52,11 +72,35 @@ pub static TRUST: &[Example] = &[
         |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 999)),
         |c| c.latency.iter_mut().for_each(|l| (l.p99, l.count) = (None, 1000)),
     ),
-    example("wide", Note, cold, |c| c.spread.half_width = Some(0.08), |c| c.spread.half_width = Some(0.04)),
-    example("wide", Misleading, cold, |c| c.spread.half_width = Some(0.4), |c| c.spread.half_width = Some(0.3)),
+    example(
+        "wide",
+        Note,
+        cold,
+        |c| c.spread.half_width = Some(0.08),
+        |c| c.spread.half_width = Some(0.04),
+    ),
+    example(
+        "wide",
+        Misleading,
+        cold,
+        |c| c.spread.half_width = Some(0.4),
+        |c| c.spread.half_width = Some(0.3),
+    ),
     example("level-change", Misleading, cold, |c| steps(c, 10), |c| steps(c, 1)),
-    example("level-change", Note, cold, |c| c.each(|t| t.nanos += u64::from(t.round) * 10_000_000), |c| steps(c, 1)),
-    example("two-modes", Misleading, cold, |c| c.spread.two_modes = Some((2e9, 1e9)), |c| c.spread.outliers = 2),
+    example(
+        "level-change",
+        Note,
+        cold,
+        |c| c.each(|t| t.nanos += u64::from(t.round) * 10_000_000),
+        |c| steps(c, 1),
+    ),
+    example(
+        "two-modes",
+        Misleading,
+        cold,
+        |c| c.spread.two_modes = Some((2e9, 1e9)),
+        |c| c.spread.outliers = 2,
+    ),
     example(
         "unsteady-host",
         Misleading,
@@ -92,7 +136,8 @@ pub static TRUST: &[Example] = &[
             c.each(|t| t.evidence.queued_nanos = (t.nanos / 25).into())
         },
     ),
-    // Of trials that are together shorter than two ticks of the clock that counts it nothing is known.
+    // Of trials that are together shorter than two ticks of the clock that counts it nothing is
+    // known.
     example(
         "unsteady-host",
         Misleading,
@@ -100,13 +145,31 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| (t.nanos, t.evidence.steal_nanos) = (10_000_000, 1_000_000.into())),
         |c| c.each(|t| (t.nanos, t.evidence.steal_nanos) = (1_000_000, 1_000_000.into())),
     ),
-    example("unsteady-host", Misleading, cold, |c| c.machine.on_battery = Some(true), |c| c.machine.on_battery = None),
+    example(
+        "unsteady-host",
+        Misleading,
+        cold,
+        |c| c.machine.on_battery = Some(true),
+        |c| c.machine.on_battery = None,
+    ),
     example(
         "unsteady-host",
         Misleading,
         warm,
-        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: Some(true), ..MachineEvidence::default() },
-        |c| c.machine = MachineEvidence { governor: Some("powersave".into()), on_battery: None, ..MachineEvidence::default() },
+        |c| {
+            c.machine = MachineEvidence {
+                governor: Some("powersave".into()),
+                on_battery: Some(true),
+                ..MachineEvidence::default()
+            }
+        },
+        |c| {
+            c.machine = MachineEvidence {
+                governor: Some("powersave".into()),
+                on_battery: None,
+                ..MachineEvidence::default()
+            }
+        },
     ),
     example(
         "unsteady-host",
@@ -149,7 +212,13 @@ pub static TRUST: &[Example] = &[
             c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN))
         },
     ),
-    example("inconsistent", Wrong, cold, |c| c.trial(0).evidence.lane_bytes -= 1, |c| c.trial(0).evidence = Default::default()),
+    example(
+        "inconsistent",
+        Wrong,
+        cold,
+        |c| c.trial(0).evidence.lane_bytes -= 1,
+        |c| c.trial(0).evidence = Default::default(),
+    ),
     example(
         "inconsistent",
         Wrong,
@@ -173,7 +242,12 @@ pub static TRUST: &[Example] = &[
         Misleading,
         cold,
         |c| c.each(|t| t.evidence.timed_nanos /= 2),
-        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.xor_nanos) = (t.evidence.lane_nanos / 2, (t.evidence.lane_nanos / 2).into())),
+        |c| {
+            c.each(|t| {
+                (t.evidence.timed_nanos, t.evidence.xor_nanos) =
+                    (t.evidence.lane_nanos / 2, (t.evidence.lane_nanos / 2).into())
+            })
+        },
     ),
     example(
         "inconsistent-time",
@@ -185,7 +259,10 @@ pub static TRUST: &[Example] = &[
         },
         |c| {
             queue(c, 4, Some(4.0));
-            c.each(|t| (t.evidence.achieved_depth, t.evidence.timed_nanos) = (Some(3.9), 4 * t.evidence.lane_nanos))
+            c.each(|t| {
+                (t.evidence.achieved_depth, t.evidence.timed_nanos) =
+                    (Some(3.9), 4 * t.evidence.lane_nanos)
+            })
         },
     ),
     // Where only some operations are timed, nothing is missing.
@@ -201,10 +278,15 @@ pub static TRUST: &[Example] = &[
         "inconsistent-time",
         Misleading,
         cold,
-        |c| c.each(|t| (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) = (15_000, 20_000, 1)),
+        |c| {
+            c.each(|t| (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) = (15_000, 20_000, 1))
+        },
         |c| {
             c.job.threads = 256;
-            c.each(|t| (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) = (15_000, 256 * 20_000 - 1, 1))
+            c.each(|t| {
+                (t.evidence.timed_nanos, t.evidence.lane_nanos, t.ops) =
+                    (15_000, 256 * 20_000 - 1, 1)
+            })
         },
     ),
     example("slow-clock", Note, cold, slow_clock, |c| c.trials.truncate(5)),
@@ -222,12 +304,30 @@ pub static TRUST: &[Example] = &[
         |c| c.each(|t| t.evidence.notes.push(Noted::SmallPages)),
         |c| c.each(|t| t.evidence.notes.push(Noted::SharedDescriptors)),
     ),
-    example("file-changed", Wrong, cold, |c| noted(c, Noted::FileChanged("size 5 -> 6".into())), slow_clock),
+    example(
+        "file-changed",
+        Wrong,
+        cold,
+        |c| noted(c, Noted::FileChanged("size 5 -> 6".into())),
+        slow_clock,
+    ),
     example("helper-uncounted", Note, cold, |c| noted(c, Noted::HelperUncounted), slow_clock),
     example("cloned", Misleading, cold, |c| noted(c, Noted::Cloned), slow_clock),
     example("calls-unknown", Note, cold, |c| noted(c, Noted::CallsUnknown), slow_clock),
-    example("coarse-clock", Note, cold, |c| c.each(|t| t.evidence.notes.push(Noted::CoarseClock(t.nanos / 50))), slow_clock),
-    example("coarse-clock", Misleading, cold, |c| noted(c, Noted::CoarseClock(u64::MAX / 2)), slow_clock),
+    example(
+        "coarse-clock",
+        Note,
+        cold,
+        |c| c.each(|t| t.evidence.notes.push(Noted::CoarseClock(t.nanos / 50))),
+        slow_clock,
+    ),
+    example(
+        "coarse-clock",
+        Misleading,
+        cold,
+        |c| noted(c, Noted::CoarseClock(u64::MAX / 2)),
+        slow_clock,
+    ),
     example(
         "not-flushed",
         Misleading,
@@ -256,8 +356,20 @@ pub static TRUST: &[Example] = &[
         |c| (c.trial(3).xor, c.trial(3).evidence.read_back) = (Some(Xor(1)), read(2, 0)),
         |c| c.trial(3).evidence.read_back = None,
     ),
-    example("large-folios", Note, write, |c| small_writes(c, 5_000, 4096), |c| small_writes(c, 1_500, 4096)),
-    example("large-folios", Note, write, |c| small_writes(c, 5_000, 512), |c| small_writes(c, 5_000, 16384)),
+    example(
+        "large-folios",
+        Note,
+        write,
+        |c| small_writes(c, 5_000, 4096),
+        |c| small_writes(c, 1_500, 4096),
+    ),
+    example(
+        "large-folios",
+        Note,
+        write,
+        |c| small_writes(c, 5_000, 512),
+        |c| small_writes(c, 5_000, 16384),
+    ),
     example(
         "large-folios",
         Note,
@@ -268,8 +380,20 @@ pub static TRUST: &[Example] = &[
             c.job.writes = Writes::Append
         },
     ),
-    example("not-flushed", Misleading, cold, |c| c.job.cpu_cache = CpuCache::Flush, |c| c.each(|t| t.evidence.cpu_cache = flush(3.0, 3.0))),
-    example("uneven-start", Note, cold, |c| c.trial(0).evidence.skew_nanos = 9_000_000, |c| c.trial(0).evidence.skew_nanos = 5_000_000),
+    example(
+        "not-flushed",
+        Misleading,
+        cold,
+        |c| c.job.cpu_cache = CpuCache::Flush,
+        |c| c.each(|t| t.evidence.cpu_cache = flush(3.0, 3.0)),
+    ),
+    example(
+        "uneven-start",
+        Note,
+        cold,
+        |c| c.trial(0).evidence.skew_nanos = 9_000_000,
+        |c| c.trial(0).evidence.skew_nanos = 5_000_000,
+    ),
 ];
 
 /// The second trial carries the note.

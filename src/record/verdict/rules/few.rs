@@ -10,11 +10,20 @@ use crate::units::{show_count, show_nanos, show_rate, show_share};
 
 pub(super) const FEW: Rule = rule(14, "few", "fewer trials than an interval needs", few);
 pub(super) const CUT: Rule = rule(14, "cut", "a trial was ended by the budget or a signal", cut);
-pub(super) const SHORT_TRIAL: Rule = rule(14, "short-trial", "trials so short that one interruption decides them", short_trial);
-pub(super) const FEW_OPERATIONS: Rule = rule(14, "few-operations", "fewer operations than a mean needs", few_operations);
-pub(super) const FEW_FOR_PERCENTILE: Rule = rule(14, "few-for-percentile", "fewer operations than a percentile needs", few_for_percentile);
-pub(super) const WIDE: Rule = rule(14, "wide", "the interval is wider than the differences it should show", wide);
-pub(super) const TWO_MODES: Rule = rule(15, "two-modes", "the trials form two groups, and the median is one of them by chance", two_modes);
+pub(super) const SHORT_TRIAL: Rule =
+    rule(14, "short-trial", "trials so short that one interruption decides them", short_trial);
+pub(super) const FEW_OPERATIONS: Rule =
+    rule(14, "few-operations", "fewer operations than a mean needs", few_operations);
+pub(super) const FEW_FOR_PERCENTILE: Rule =
+    rule(14, "few-for-percentile", "fewer operations than a percentile needs", few_for_percentile);
+pub(super) const WIDE: Rule =
+    rule(14, "wide", "the interval is wider than the differences it should show", wide);
+pub(super) const TWO_MODES: Rule = rule(
+    15,
+    "two-modes",
+    "the trials form two groups, and the median is one of them by chance",
+    two_modes,
+);
 
 /// A preempted virtual CPU is away for 4 to 8 ms: a tenth of this.
 const SHORT: u64 = 50_000_000;
@@ -22,10 +31,12 @@ const SHORT: u64 = 50_000_000;
 const MEAN: u64 = 30;
 /// An answer is "the smallest block within 5 % of the peak": a wider interval cannot tell.
 const NARROW: f64 = 0.05;
-/// From here on the ends of the interval differ by about a factor of two: not even the order of the figure is sure.
+/// From here on the ends of the interval differ by about a factor of two: not even the order of the
+/// figure is sure.
 const UNKNOWN: f64 = 1.0 / 3.0;
 /// Operations that a percentile needs: ten beyond it.
-const PERCENTILES: [(&str, u64); 4] = [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
+const PERCENTILES: [(&str, u64); 4] =
+    [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
 
 fn few(evidence: &CellEvidence) -> Option<Warning> {
     let count = evidence.counted().len();
@@ -53,12 +64,21 @@ fn cut(evidence: &CellEvidence) -> Option<Warning> {
     let remedy = "use a longer --budget or a shorter --trial-time";
     let whole = evidence.trials.len() - count;
     if whole == 0 {
-        let message = "no trial came to its end: the rates are those of what was done until the cut".into();
-        return CUT.warn(Severity::Misleading, message, format!("the budget or a signal cut {}", evidence.count()), remedy);
+        let message =
+            "no trial came to its end: the rates are those of what was done until the cut".into();
+        return CUT.warn(
+            Severity::Misleading,
+            message,
+            format!("the budget or a signal cut {}", evidence.count()),
+            remedy,
+        );
     }
     CUT.warn(
         Severity::Note,
-        format!("the budget or a signal cut trials short {}: the rates leave them out", evidence.of_trials(count)),
+        format!(
+            "the budget or a signal cut trials short {}: the rates leave them out",
+            evidence.of_trials(count)
+        ),
         format!("rates of {}; latencies and the source of the bytes are of all", trials(whole)),
         remedy,
     )
@@ -72,7 +92,10 @@ fn short_trial(evidence: &CellEvidence) -> Option<Warning> {
     }
     SHORT_TRIAL.warn(
         Severity::Misleading,
-        format!("a trial took {}: one interruption by the scheduler decides it", show_nanos(median)),
+        format!(
+            "a trial took {}: one interruption by the scheduler decides it",
+            show_nanos(median)
+        ),
         format!("{} or more is wanted", show_nanos(SHORT as f64)),
         "use a longer --trial-time, a larger --count or a larger --size",
     )
@@ -99,10 +122,18 @@ fn few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
     let remedy = "use more --trials or a longer --trial-time";
     let shown = [latency.p50, latency.p90, latency.p99, latency.p999];
     let count = show_count(latency.count as f64);
-    let bad = PERCENTILES.iter().zip(shown).find(|((_, needed), value)| value.is_some() && latency.count < *needed);
+    let bad = PERCENTILES
+        .iter()
+        .zip(shown)
+        .find(|((_, needed), value)| value.is_some() && latency.count < *needed);
     if let Some(((name, needed), _)) = bad {
         let message = format!("{count} operations are too few for {name}: it is chance");
-        return FEW_FOR_PERCENTILE.warn(Severity::Misleading, message, format!("{needed} are needed"), remedy);
+        return FEW_FOR_PERCENTILE.warn(
+            Severity::Misleading,
+            message,
+            format!("{needed} are needed"),
+            remedy,
+        );
     }
     let (name, needed) = PERCENTILES[2];
     if latency.count < MEAN || latency.count >= needed {
@@ -155,10 +186,17 @@ fn slow_ones(evidence: &CellEvidence, slow: f64, fast: f64) -> String {
     let moves = evidence.trials().any(|t| t.bytes > 0);
     let value = |t: &Trial| if moves { t.throughput() } else { t.operations() };
     let is_slow = |t: &Trial| !t.short && (value(t) - slow).abs() < (value(t) - fast).abs();
-    let numbers: Vec<usize> = evidence.trials().enumerate().filter(|(_, t)| is_slow(t)).map(|(at, _)| at + 1).collect();
+    let numbers: Vec<usize> =
+        evidence.trials().enumerate().filter(|(_, t)| is_slow(t)).map(|(at, _)| at + 1).collect();
     let runs: Vec<String> = numbers
         .chunk_by(|a, b| a + 1 == *b)
-        .map(|run| if run.len() == 1 { run[0].to_string() } else { format!("{} to {}", run[0], run[run.len() - 1]) })
+        .map(|run| {
+            if run.len() == 1 {
+                run[0].to_string()
+            } else {
+                format!("{} to {}", run[0], run[run.len() - 1])
+            }
+        })
         .collect();
     if runs.is_empty() { "not known".into() } else { runs.join(", ") }
 }

@@ -91,14 +91,31 @@ pub static RULES: &[Rule] = &[
     write::LARGE_FOLIOS,
 ];
 
-const fn rule(number: u8, id: &'static str, about: &'static str, check: fn(&CellEvidence) -> Option<Warning>) -> Rule {
+const fn rule(
+    number: u8,
+    id: &'static str,
+    about: &'static str,
+    check: fn(&CellEvidence) -> Option<Warning>,
+) -> Rule {
     Rule { number, id, about, check }
 }
 
 impl Rule {
     /// The warning of this rule.
-    fn warn(&self, severity: Severity, message: String, evidence: String, remedy: &str) -> Option<Warning> {
+    fn warn(
+        &self,
+        severity: Severity,
+        message: String,
+        evidence: String,
+        remedy: &str,
+    ) -> Option<Warning> {
         let id = self.id.into();
-        Some(Warning { id, severity, message: line(&message), evidence: line(&evidence), remedy: remedy.into() })
+        Some(Warning {
+            id,
+            severity,
+            message: line(&message),
+            evidence: line(&evidence),
+            remedy: remedy.into(),
+        })
     }
 }

@@ -8,11 +8,19 @@ use crate::record::verdict::source::{Parts, parts};
 use crate::record::{Severity, Trial, Warning};
 use crate::units::{show_share, three_digits};
 
-pub(super) const SHARED_OFFSETS: Rule =
-    rule(5, "shared-offsets", "threads moved the same bytes, so one read the device and the others the cache", shared_offsets);
+pub(super) const SHARED_OFFSETS: Rule = rule(
+    5,
+    "shared-offsets",
+    "threads moved the same bytes, so one read the device and the others the cache",
+    shared_offsets,
+);
 
-pub(super) const WRAPPED: Rule =
-    rule(6, "wrapped", "a trial went round the file: first pass from the device, the rest from the cache", wrapped);
+pub(super) const WRAPPED: Rule = rule(
+    6,
+    "wrapped",
+    "a trial went round the file: first pass from the device, the rest from the cache",
+    wrapped,
+);
 
 const REMEDY: &str = "measure with --threads 1, or a --size of at least one block per thread";
 
@@ -45,17 +53,23 @@ fn shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
             "each byte from the device was returned {} times: threads read the same bytes",
             three_digits(share(parts.wanted, parts.fetched))
         ),
-        format!("{} from the device for {}, with nothing cached before and one pass", size(parts.fetched), size(parts.wanted)),
+        format!(
+            "{} from the device for {}, with nothing cached before and one pass",
+            size(parts.fetched),
+            size(parts.wanted)
+        ),
         REMEDY,
     )
 }
 
-/// One pass over a file that was proved cold, and yet at least half of the bytes did not come from the device:
-/// a second reader must have found what the first one fetched. A reader that is not ours shows in the disk's counter.
+/// One pass over a file that was proved cold, and yet at least half of the bytes did not come from
+/// the device: a second reader must have found what the first one fetched. A reader that is not
+/// ours shows in the disk's counter.
 fn read_twice(evidence: &CellEvidence, parts: &Parts) -> bool {
     let proved = |t: &Trial| {
         let cold = t.resident_before.is_some_and(|r| r <= evidence.slack(t));
-        let others = t.evidence.disk_read_bytes.unwrap_or(0).saturating_sub(t.device_bytes.unwrap_or(0));
+        let others =
+            t.evidence.disk_read_bytes.unwrap_or(0).saturating_sub(t.device_bytes.unwrap_or(0));
         cold && t.repeats() == 0 && t.device_bytes.is_some() && others < t.bytes / 4
     };
     evidence.cacheable()
@@ -81,8 +95,15 @@ fn wrapped(evidence: &CellEvidence) -> Option<Warning> {
     }
     WRAPPED.warn(
         if cold { Severity::Wrong } else { Severity::Misleading },
-        format!("trials went {} times round the file: the first pass and re-reads are averaged", three_digits(most)),
-        format!("{} of the bytes from the page cache; {}", show_share(cached), evidence.of_trials(bad.len())),
+        format!(
+            "trials went {} times round the file: the first pass and re-reads are averaged",
+            three_digits(most)
+        ),
+        format!(
+            "{} of the bytes from the page cache; {}",
+            show_share(cached),
+            evidence.of_trials(bad.len())
+        ),
         "use --count 0 for exactly one pass, or a larger --size",
     )
 }

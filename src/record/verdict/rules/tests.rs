@@ -24,7 +24,12 @@ fn each_rule_fires_on_its_example_and_spares_what_is_near_it() {
         let warnings = bad.warnings();
         let found = warnings.iter().find(|w| w.id == example.id);
         let severity = found.map(|w| w.severity);
-        assert_eq!(severity, Some(example.severity), "{} example {index}: {warnings:#?}", example.id);
+        assert_eq!(
+            severity,
+            Some(example.severity),
+            "{} example {index}: {warnings:#?}",
+            example.id
+        );
 
         let mut good = (example.clean)();
         (example.spares)(&mut good);
@@ -47,8 +52,15 @@ fn messages_are_one_short_line_with_a_figure_and_a_remedy() {
         (example.fires)(&mut bad);
         for w in bad.warnings() {
             assert!(w.message.chars().count() < 120, "{}: {}", w.id, w.message);
-            assert!(!w.evidence.is_empty() && !w.remedy.is_empty() && w.remedy.chars().count() < 120, "{w:?}");
-            assert!((w.message.clone() + &w.evidence).contains(char::is_numeric) || STATED.contains(&example.id), "{w:?}");
+            assert!(
+                !w.evidence.is_empty() && !w.remedy.is_empty() && w.remedy.chars().count() < 120,
+                "{w:?}"
+            );
+            assert!(
+                (w.message.clone() + &w.evidence).contains(char::is_numeric)
+                    || STATED.contains(&example.id),
+                "{w:?}"
+            );
         }
     }
 }
@@ -57,11 +69,17 @@ fn messages_are_one_short_line_with_a_figure_and_a_remedy() {
 fn every_rule_is_listed_once_has_an_example_and_says_what_it_is() {
     for (index, rule) in RULES.iter().enumerate() {
         assert!(examples().any(|e| e.id == rule.id), "{} has no example", rule.id);
-        assert!(RULES[..index].iter().all(|other| other.id != rule.id), "{} is listed twice", rule.id);
+        assert!(
+            RULES[..index].iter().all(|other| other.id != rule.id),
+            "{} is listed twice",
+            rule.id
+        );
         assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
         assert!(!rule.about.is_empty() && rule.about.len() <= 100, "{}", rule.id);
     }
-    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 19, 20, 21, 22, 24, 25, 26, 28, 29, 30] {
+    for number in
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 19, 20, 21, 22, 24, 25, 26, 28, 29, 30]
+    {
         assert!(RULES.iter().any(|rule| rule.number == number), "no rule for {number}");
     }
 }
@@ -91,8 +109,17 @@ fn what_users_read_names_existing_options_only() {
         let mut bad = (example.clean)();
         (example.fires)(&mut bad);
         for w in bad.warnings() {
-            println!("{} {}: {} [{}] -> {}", w.severity.name(), w.id, w.message, w.evidence, w.remedy);
-            for word in w.remedy.split([' ', ',', ';', ':', ')']).filter(|word| word.starts_with("--")) {
+            println!(
+                "{} {}: {} [{}] -> {}",
+                w.severity.name(),
+                w.id,
+                w.message,
+                w.evidence,
+                w.remedy
+            );
+            for word in
+                w.remedy.split([' ', ',', ';', ':', ')']).filter(|word| word.starts_with("--"))
+            {
                 assert!(OPTIONS.contains(&word), "{}: {word}", w.id);
             }
         }
@@ -109,6 +136,10 @@ fn the_rate_of_two_trials_is_between_them() {
     // 671 and 1342 MB/s: 1007 in the middle.
     for (rate, above) in [(1.1e9, false), (0.9e9, true)] {
         case.target.link = Some(link(rate));
-        assert_eq!(case.warnings().iter().any(|warning| warning.id == "above-link"), above, "{rate}");
+        assert_eq!(
+            case.warnings().iter().any(|warning| warning.id == "above-link"),
+            above,
+            "{rate}"
+        );
     }
 }

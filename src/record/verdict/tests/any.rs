@@ -28,7 +28,8 @@ fn any_preparation() -> impl Strategy<Value = Option<Prepared>> {
         Just(None),
         Just(Some(Prepared::AsIs)),
         number().prop_map(|resident| Some(Prepared::Warm { resident })),
-        (number(), vec(text(), 0..6)).prop_map(|(left, mapped_by)| Some(Prepared::Cold { left, mapped_by })),
+        (number(), vec(text(), 0..6))
+            .prop_map(|(left, mapped_by)| Some(Prepared::Cold { left, mapped_by })),
     ]
 }
 

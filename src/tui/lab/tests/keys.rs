@@ -13,7 +13,9 @@ use crate::tui::testing::{self, Stage};
 use crate::tui::update;
 
 fn question(stage: &mut Stage) -> crate::tui::setup::Question {
-    let asked = stage.take().into_iter().find_map(|effect| if let Effect::PlanLab(question) = effect { Some(*question) } else { None });
+    let asked = stage.take().into_iter().find_map(|effect| {
+        if let Effect::PlanLab(question) = effect { Some(*question) } else { None }
+    });
     asked.expect("a plan is asked for")
 }
 
@@ -27,14 +29,26 @@ fn running() -> Stage {
     stage.keys("r");
     let number = question(&mut stage).number;
     stage.tell(Msg::LabPlanned { number, result: Ok(Box::new(plan())) });
-    stage.tell(Msg::Begun { path: Some("/s/x.jsonl".into()), id: "x".into(), name: String::new(), created: "2026-11-21T09:30:11Z".into() });
+    stage.tell(Msg::Begun {
+        path: Some("/s/x.jsonl".into()),
+        id: "x".into(),
+        name: String::new(),
+        created: "2026-11-21T09:30:11Z".into(),
+    });
     let grounds = Arc::new(Grounds::default());
     stage.tell(Msg::Event(Event::Started { plan: Arc::new(plan()), grounds }));
     stage
 }
 
 fn progress(stage: &mut Stage, probe: u32) {
-    let progress = Progress { phase: Phase::Trial, cell: None, probe: Some(probe), round: 1, share: 0.25, left: 9_000_000_000 };
+    let progress = Progress {
+        phase: Phase::Trial,
+        cell: None,
+        probe: Some(probe),
+        round: 1,
+        share: 0.25,
+        left: 9_000_000_000,
+    };
     stage.tell(Msg::Event(Event::Progress(progress)));
 }
 
@@ -56,14 +70,20 @@ fn groups_and_probes_are_switched_and_the_bars_follow() {
     stage.keys("j<space>r");
     let asked = question(&mut stage);
     assert_eq!(asked.preset.id, "lab");
-    assert_eq!(asked.settings.text("probe").unwrap(), "loop,call,syscall,fork,memory,network,files");
+    assert_eq!(
+        asked.settings.text("probe").unwrap(),
+        "loop,call,syscall,fork,memory,network,files"
+    );
     assert_eq!(
         stage.keys("y").take(),
         [Effect::Copy("iotui --batch /data/ubuntu.iso -p lab --probe loop,call,syscall,fork,memory,network,files".into())]
     );
     // Without a probe of files there is no file to be named.
     stage.keys("G<space>k<space>y");
-    assert_eq!(stage.take(), [Effect::Copy("iotui --batch -p lab --probe loop,call,syscall,fork,memory,network".into())]);
+    assert_eq!(
+        stage.take(),
+        [Effect::Copy("iotui --batch -p lab --probe loop,call,syscall,fork,memory,network".into())]
+    );
 }
 
 #[test]
@@ -73,7 +93,9 @@ fn nothing_chosen_is_told_and_nothing_is_asked() {
     stage.model.lab.arrange();
     stage.keys("ry");
     assert!(said(&stage).contains("no probe is chosen: space switches"), "{}", said(&stage));
-    assert!(!stage.take().iter().any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Copy(_))));
+    assert!(
+        !stage.take().iter().any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Copy(_)))
+    );
 }
 
 #[test]
@@ -82,11 +104,23 @@ fn a_filter_finds_probes_by_what_they_measure() {
     stage.keys("/memory");
     let items = stage.model.lab.sheet.items.len();
     assert_eq!(items, 3, "{:?}", stage.model.lab.sheet.items);
-    assert!(stage.model.lab.sheet.slots.iter().all(|slot| ["latency", "bandwidth"].contains(&slot.cell.probe.as_str())));
+    assert!(
+        stage
+            .model
+            .lab
+            .sheet
+            .slots
+            .iter()
+            .all(|slot| ["latency", "bandwidth"].contains(&slot.cell.probe.as_str()))
+    );
     stage.keys("<enter>");
     assert!(!stage.model.lab.typing);
     stage.keys("q");
-    assert_eq!((stage.model.screen, stage.model.lab.filter.value()), (Screen::Lab, ""), "q takes the filter away first");
+    assert_eq!(
+        (stage.model.screen, stage.model.lab.filter.value()),
+        (Screen::Lab, ""),
+        "q takes the filter away first"
+    );
 }
 
 #[test]
@@ -117,7 +151,9 @@ fn a_run_is_shown_here_as_it_goes_and_steered() {
     assert_eq!(stage.model.lab.data.results.len(), 1);
     let picture = stage.picture(120, 40);
     assert!(
-        picture.contains("▸ syscall, call getpid") && picture.contains("26 %  9 s left") && picture.contains("running 26 %"),
+        picture.contains("▸ syscall, call getpid")
+            && picture.contains("26 %  9 s left")
+            && picture.contains("running 26 %"),
         "{picture}"
     );
     stage.take();
@@ -142,7 +178,11 @@ fn a_run_that_is_over_stays_here_whole() {
     stage.tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Lab);
     assert_eq!(stage.model.lab.data.results.len(), 4);
-    assert!(stage.model.farewell().lines.iter().any(|line| line.contains("4 probes were measured")), "{:?}", stage.model.farewell());
+    assert!(
+        stage.model.farewell().lines.iter().any(|line| line.contains("4 probes were measured")),
+        "{:?}",
+        stage.model.farewell()
+    );
     assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Lab { .. })));
     // Who looks at something else is not led away.
     let mut stage = running();
@@ -179,14 +219,28 @@ fn files_and_probes_do_not_run_at_the_same_time() {
     let mut stage = stage();
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
     stage.keys("5r");
-    assert!(said(&stage).contains("a run of files goes on: stop it first (x on Live)"), "{}", said(&stage));
-    assert!(!stage.take().iter().any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Lab { .. })), "nothing is looked up meanwhile");
+    assert!(
+        said(&stage).contains("a run of files goes on: stop it first (x on Live)"),
+        "{}",
+        said(&stage)
+    );
+    assert!(
+        !stage
+            .take()
+            .iter()
+            .any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Lab { .. })),
+        "nothing is looked up meanwhile"
+    );
     let space = stage.keys("<space>").take();
     assert!(space.is_empty(), "a run of files is paused on Live: {space:?}");
     let mut stage = running();
     stage.take();
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
-    assert!(said(&stage).contains("a run of probes goes on: stop it first (x on Lab)"), "{}", said(&stage));
+    assert!(
+        said(&stage).contains("a run of probes goes on: stop it first (x on Lab)"),
+        "{}",
+        said(&stage)
+    );
     stage.keys("q");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
 }
@@ -214,9 +268,13 @@ fn enter_opens_a_curve_where_there_is_one() {
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
     assert_eq!((curves.curves.len(), curves.axis.as_str(), curves.xs().len()), (2, "bytes", 15));
-    let labels = |keys: &str, stage: &mut Stage| stage.keys(keys).model.lab.current().unwrap().label.clone();
+    let labels =
+        |keys: &str, stage: &mut Stage| stage.keys(keys).model.lab.current().unwrap().label.clone();
     assert_eq!(labels("", &mut stage), "16 KiB, stride 64");
-    assert_eq!((labels("l", &mut stage), labels("j", &mut stage)), ("32 KiB, stride 64".into(), "32 KiB, stride 4096".into()));
+    assert_eq!(
+        (labels("l", &mut stage), labels("j", &mut stage)),
+        ("32 KiB, stride 64".into(), "32 KiB, stride 4096".into())
+    );
     assert_eq!(stage.model.lab.pane, Pane::Bars);
     stage.keys("<esc>");
     assert!(!stage.model.lab.open && stage.model.lab.filter.value() == "latency");
@@ -225,7 +283,9 @@ fn enter_opens_a_curve_where_there_is_one() {
 #[test]
 fn presets_of_probes_lead_here_and_those_of_files_to_setup() {
     let mut stage = Stage::new();
-    let at = |stage: &Stage, id: &str| stage.model.presets.iter().position(|preset| preset.id == id).unwrap();
+    let at = |stage: &Stage, id: &str| {
+        stage.model.presets.iter().position(|preset| preset.id == id).unwrap()
+    };
     for id in ["lab/cpu", "quick", "lab"] {
         let to = at(&stage, id);
         stage.keys(&format!("pg{}<enter>", "j".repeat(to)));
@@ -265,18 +325,37 @@ fn values_of_a_probe_are_typed_held_against_it_and_measured() {
     stage.model.lab.go_to_item(item);
     stage.keys("i");
     let picture = stage.picture(80, 24);
-    assert!(picture.contains("Values of contention") && picture.contains("processes 1 to"), "{picture}");
+    assert!(
+        picture.contains("Values of contention") && picture.contains("processes 1 to"),
+        "{picture}"
+    );
     stage.keys("processes=0<enter>");
-    assert!(stage.picture(80, 24).contains("contention takes processes from 1 to"), "{}", stage.picture(80, 24));
+    assert!(
+        stage.picture(80, 24).contains("contention takes processes from 1 to"),
+        "{}",
+        stage.picture(80, 24)
+    );
     stage.keys("<ctrl-u>procesess=2<enter>");
     assert!(stage.picture(80, 24).contains("did you mean processes?"), "{}", stage.picture(80, 24));
     stage.take();
     stage.keys("<ctrl-u>processes=1..3+1<enter>");
     assert!(stage.model.popups.is_empty());
-    let asked = stage.take().into_iter().find_map(|effect| if let Effect::Lab { sets, .. } = effect { sets } else { None });
-    assert_eq!(asked.unwrap().iter().map(ToString::to_string).collect::<Vec<_>>(), ["contention.processes=1..3+1"]);
+    let asked = stage
+        .take()
+        .into_iter()
+        .find_map(|effect| if let Effect::Lab { sets, .. } = effect { sets } else { None });
+    assert_eq!(
+        asked.unwrap().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["contention.processes=1..3+1"]
+    );
     stage.keys("r");
-    assert!(question(&mut stage).settings.argv().join(" ").ends_with("--set contention.processes=1..3+1"));
+    assert!(
+        question(&mut stage)
+            .settings
+            .argv()
+            .join(" ")
+            .ends_with("--set contention.processes=1..3+1")
+    );
     // What was chosen can be changed, and given back.
     stage.keys("i");
     assert!(stage.picture(80, 24).contains("processes=1..3+1"));

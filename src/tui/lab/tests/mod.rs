@@ -1,4 +1,5 @@
-//! Lab as a person meets it: keys in, pictures and effects out. Its probes are of the tests' own, for those of iotui grow.
+//! Lab as a person meets it: keys in, pictures and effects out. Its probes are of the tests' own,
+//! for those of iotui grow.
 
 mod keys;
 mod pictures;
@@ -53,12 +54,22 @@ pub fn lab() -> Lab {
 fn figures() -> Vec<(ProbeCell, Unit, f64)> {
     let mut all = vec![
         (ProbeCell::new("clock", [("source", "counter".into())]), Unit::Nanos, 9.2),
-        (ProbeCell::new("clock", [("source", "coarse".into()), ("part", "resolution".into())]), Unit::Nanos, 4e6),
+        (
+            ProbeCell::new("clock", [("source", "coarse".into()), ("part", "resolution".into())]),
+            Unit::Nanos,
+            4e6,
+        ),
         (ProbeCell::new("loop", []), Unit::Nanos, 0.41),
-        (ProbeCell::new("syscall", [("call", "getpid".into()), ("path", "libc".into())]), Unit::Nanos, 93.0),
+        (
+            ProbeCell::new("syscall", [("call", "getpid".into()), ("path", "libc".into())]),
+            Unit::Nanos,
+            93.0,
+        ),
         (ProbeCell::new("fork", [("way", "fork".into())]), Unit::Nanos, 151_000.0),
     ];
-    all.extend((0..4u64).map(|n| (ProbeCell::new("call", [("arguments", n.into())]), Unit::Nanos, 1.5 + n as f64 / 4.0)));
+    all.extend((0..4u64).map(|n| {
+        (ProbeCell::new("call", [("arguments", n.into())]), Unit::Nanos, 1.5 + n as f64 / 4.0)
+    }));
     for stride in [64u64, 4096] {
         for power in 12..=26u32 {
             let nanos = match power {
@@ -67,12 +78,26 @@ fn figures() -> Vec<(ProbeCell, Unit, f64)> {
                 21..=24 => 18.0,
                 _ => 85.0,
             };
-            let cell = ProbeCell::new("latency", [("bytes", (1u64 << power).into()), ("stride", stride.into())]);
-            all.push((cell, Unit::Nanos, nanos * if stride > 64 && power > 20 { 1.4 } else { 1.0 }));
+            let cell = ProbeCell::new(
+                "latency",
+                [("bytes", (1u64 << power).into()), ("stride", stride.into())],
+            );
+            all.push((
+                cell,
+                Unit::Nanos,
+                nanos * if stride > 64 && power > 20 { 1.4 } else { 1.0 },
+            ));
         }
     }
     all.push((ProbeCell::new("bandwidth", [("op", "read".into())]), Unit::BytesPerSecond, 11e9));
-    all.push((ProbeCell::new("rtt", [("bytes", 56.into()), ("by", "tcp".into()), ("to", "loopback".into())]), Unit::Nanos, 21_000.0));
+    all.push((
+        ProbeCell::new(
+            "rtt",
+            [("bytes", 56.into()), ("by", "tcp".into()), ("to", "loopback".into())],
+        ),
+        Unit::Nanos,
+        21_000.0,
+    ));
     all
 }
 
@@ -85,49 +110,102 @@ fn estimate(unit: Unit, value: f64) -> Estimate {
 }
 
 pub fn plan() -> Plan {
-    let probes = figures().into_iter().map(|(cell, ..)| cell).chain([ProbeCell::new("fsync", [("file", "own".into())])]).collect();
-    let skipped_probes = vec![Skipped { cell: ProbeCell::new("rtt", [("to", "remote".into())]), reason: "no far end was named".into() }];
+    let probes = figures()
+        .into_iter()
+        .map(|(cell, ..)| cell)
+        .chain([ProbeCell::new("fsync", [("file", "own".into())])])
+        .collect();
+    let skipped_probes = vec![Skipped {
+        cell: ProbeCell::new("rtt", [("to", "remote".into())]),
+        reason: "no far end was named".into(),
+    }];
     let budget = Duration::from_secs(20);
     let presets = vec!["lab".to_string()];
-    Plan { experiment: "lab".into(), presets, target: TargetSpec::None, probes, skipped_probes, budget, ..testing::plan(0) }
+    Plan {
+        experiment: "lab".into(),
+        presets,
+        target: TargetSpec::None,
+        probes,
+        skipped_probes,
+        budget,
+        ..testing::plan(0)
+    }
 }
 
 pub fn trial(cell: u32, round: u32) -> ProbeTrial {
     let (_, unit, value) = figures().into_iter().nth(cell as usize).unwrap();
     let value = value * (1.0 + f64::from(round % 5) / 50.0);
-    ProbeTrial { cell, round, value, unit, cycles: (unit == Unit::Nanos).then_some(value * 2.6), short: false }
+    ProbeTrial {
+        cell,
+        round,
+        value,
+        unit,
+        cycles: (unit == Unit::Nanos).then_some(value * 2.6),
+        short: false,
+    }
 }
 
 pub fn findings(cell: u32) -> ProbeFindings {
     let Some((_, unit, value)) = figures().into_iter().nth(cell as usize) else {
-        return ProbeFindings { error: Some("no folder for files of its own".into()), ..ProbeFindings::default() };
+        return ProbeFindings {
+            error: Some("no folder for files of its own".into()),
+            ..ProbeFindings::default()
+        };
     };
-    let evidence =
-        vec!["on CPU 1, 12.0 k in a batch, taken out: a clock reading of 24.1 ns per batch".into(), "1.00 minor faults each".into()];
+    let evidence = vec![
+        "on CPU 1, 12.0 k in a batch, taken out: a clock reading of 24.1 ns per batch".into(),
+        "1.00 minor faults each".into(),
+    ];
     let warnings = if cell == 0 { vec![warning("few", Severity::Misleading)] } else { Vec::new() };
-    ProbeFindings { estimate: Some(estimate(unit, value)), warnings, evidence, ..ProbeFindings::default() }
+    ProbeFindings {
+        estimate: Some(estimate(unit, value)),
+        warnings,
+        evidence,
+        ..ProbeFindings::default()
+    }
 }
 
 /// Every cell measured but the last one, which failed.
 pub fn session() -> Session {
     let plan = plan();
     let cells = plan.probes.len() as u32;
-    let mut session = Session::new("20261121-093011-lab".into(), "mine".into(), "2026-11-21T09:30:11Z".into(), Default::default(), plan);
-    session.probe_trials = (1..=11).flat_map(|round| (0..cells - 1).map(move |cell| trial(cell, round))).collect();
+    let mut session = Session::new(
+        "20261121-093011-lab".into(),
+        "mine".into(),
+        "2026-11-21T09:30:11Z".into(),
+        Default::default(),
+        plan,
+    );
+    session.probe_trials =
+        (1..=11).flat_map(|round| (0..cells - 1).map(move |cell| trial(cell, round))).collect();
     session.probe_findings = (0..cells).map(findings).collect();
     session.end = Some(End::Finished);
     session
 }
 
 pub fn shown() -> Shown {
-    Shown::of(session(), Some("/home/me/.local/share/iotui/sessions/20261121-093011-lab.jsonl".into()))
+    Shown::of(
+        session(),
+        Some("/home/me/.local/share/iotui/sessions/20261121-093011-lab.jsonl".into()),
+    )
 }
 
 /// What this machine offers: all of it, but for what needs a far end; and the references.
 pub fn here() -> Here {
-    let offer = |(cell, unit, value)| Offer { estimate: Some(estimate(unit, value)), cell, unit, refused: None };
-    let remote = |cell| Offer { cell, unit: Unit::Nanos, estimate: None, refused: Some("no far end was named".into()) };
-    let parts = ["setup", "teardown"].map(|part| ProbeCell::new("connect", [("part", part.into())]));
+    let offer = |(cell, unit, value)| Offer {
+        estimate: Some(estimate(unit, value)),
+        cell,
+        unit,
+        refused: None,
+    };
+    let remote = |cell| Offer {
+        cell,
+        unit: Unit::Nanos,
+        estimate: None,
+        refused: Some("no far end was named".into()),
+    };
+    let parts =
+        ["setup", "teardown"].map(|part| ProbeCell::new("connect", [("part", part.into())]));
     let cells = figures().into_iter().map(offer).chain(parts.map(remote)).collect();
     Here { cells, others: Other::references(session::references()) }
 }

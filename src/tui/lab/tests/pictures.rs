@@ -10,7 +10,8 @@ use crate::tui::theme::{Colours, Glyphs, Look};
 
 fn latency() -> Stage {
     let mut stage = opened();
-    let slot = stage.model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == "latency").unwrap();
+    let slot =
+        stage.model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == "latency").unwrap();
     stage.model.lab.pane = Pane::Bars;
     stage.model.lab.go_to(slot + 3);
     stage.keys("<enter>");
@@ -46,7 +47,8 @@ fn others_to_be_marked() {
 #[test]
 fn plain_terminals_show_all_of_it() {
     for mut stage in [opened(), latency()] {
-        stage.model.look = Look { glyphs: Glyphs::Ascii, colours: Colours::None, ..Look::default() };
+        stage.model.look =
+            Look { glyphs: Glyphs::Ascii, colours: Colours::None, ..Look::default() };
         let picture = stage.picture(120, 40);
         assert!(picture.is_ascii() && picture.contains(" ns"), "{picture}");
     }
@@ -60,7 +62,10 @@ fn click(stage: &mut Stage, column: u16, row: u16) {
 /// Where a text stands on the screen.
 fn find(stage: &Stage, text: &str) -> (u16, u16) {
     let picture = stage.picture(120, 40);
-    let row = picture.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} is not in\n{picture}"));
+    let row = picture
+        .lines()
+        .position(|line| line.contains(text))
+        .unwrap_or_else(|| panic!("{text} is not in\n{picture}"));
     let line = picture.lines().nth(row).unwrap();
     (line[..line.find(text).unwrap()].chars().count() as u16, row as u16)
 }
@@ -71,7 +76,10 @@ fn clicks_select_switch_and_open() {
     stage.tell(Msg::Resize(120, 40));
     let (column, row) = find(&stage, "✓ fork");
     click(&mut stage, column + 3, row);
-    assert_eq!((stage.model.lab.probe(), stage.model.lab.choice.is_on("fork")), (Some("fork"), true));
+    assert_eq!(
+        (stage.model.lab.probe(), stage.model.lab.choice.is_on("fork")),
+        (Some("fork"), true)
+    );
     click(&mut stage, column, row);
     assert!(!stage.model.lab.choice.is_on("fork"));
     let (column, row) = find(&stage, "arguments 2");

@@ -19,7 +19,10 @@ fn a_session_of_probes_is_shown_here_and_one_of_files_is_not() {
     stage.keys("4").tell(Msg::Opened(Ok(Box::new(shown()))));
     assert_eq!(stage.model.screen, Screen::Lab);
     assert_eq!(stage.model.lab.data.results.len(), session().plan.probes.len());
-    assert!(!stage.model.lab.choice.is_on("file-read") && stage.model.lab.choice.is_on("rtt"), "its probes are on");
+    assert!(
+        !stage.model.lab.choice.is_on("file-read") && stage.model.lab.choice.is_on("rtt"),
+        "its probes are on"
+    );
 }
 
 #[test]
@@ -42,7 +45,11 @@ fn a_reference_is_shown_with_probes_that_are_not_known_here() {
     let xeon = reference("xeon-os").unwrap().session().clone();
     stage.tell(Msg::Opened(Ok(Box::new(Shown::of(xeon, None)))));
     let lab = &stage.model.lab;
-    assert_eq!((lab.data.title.as_str(), lab.others().count()), ("xeon-os", 0), "it is no mark on its own bars");
+    assert_eq!(
+        (lab.data.title.as_str(), lab.others().count()),
+        ("xeon-os", 0),
+        "it is no mark on its own bars"
+    );
     // Of the tests' probes none is called `thread`.
     assert!(lab.sheet.slots.iter().any(|slot| slot.cell.probe == "thread"));
     let at = lab.sheet.item_of("thread").unwrap();
@@ -54,7 +61,9 @@ fn a_reference_is_shown_with_probes_that_are_not_known_here() {
 #[test]
 fn others_are_marked_where_they_know_the_cell() {
     let mut stage = opened();
-    let marked = |stage: &testing::Stage| stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>();
+    let marked = |stage: &testing::Stage| {
+        stage.model.lab.others().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(marked(&stage), ["xeon-os"], "references are marked by themselves");
     let listed = |id: &str, probes| Listed {
         id: id.into(),
@@ -73,9 +82,18 @@ fn others_are_marked_where_they_know_the_cell() {
         state: State::Finished,
     };
     assert_eq!(stage.keys("c").take(), [Effect::Sessions]);
-    stage.tell(Msg::Sessions(Ok(vec![listed("files", 0), listed("before", 3), listed(&session().id, 40)])));
-    let names: Vec<String> = marks::rows(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
-    assert_eq!(names, ["xeon-os", "before"], "sessions without probes and the one that is shown are left out");
+    stage.tell(Msg::Sessions(Ok(vec![
+        listed("files", 0),
+        listed("before", 3),
+        listed(&session().id, 40),
+    ])));
+    let names: Vec<String> =
+        marks::rows(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
+    assert_eq!(
+        names,
+        ["xeon-os", "before"],
+        "sessions without probes and the one that is shown are left out"
+    );
     stage.keys("<space>");
     assert!(marked(&stage).is_empty());
     stage.keys("<space>");
@@ -88,7 +106,11 @@ fn others_are_marked_where_they_know_the_cell() {
     let syscall = session().plan.probes[3].clone();
     let value = stage.model.lab.own[0].value(&syscall, Unit::Nanos).unwrap();
     assert!((value / 93.0 / 40.0 - 1.0).abs() < 0.1, "{value}");
-    assert_eq!(stage.model.lab.own[0].value(&syscall, Unit::Bytes), None, "another unit is another thing");
+    assert_eq!(
+        stage.model.lab.own[0].value(&syscall, Unit::Bytes),
+        None,
+        "another unit is another thing"
+    );
     stage.keys("<esc><esc>");
     assert!(stage.model.popups.is_empty());
     stage.tell(Msg::MarkedOnLab(Err("it is gone".into())));

@@ -1,4 +1,5 @@
-//! The explanation of what is under the cursor: what it measures and why, what was expected, what came out.
+//! The explanation of what is under the cursor: what it measures and why, what was expected, what
+//! came out.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -39,14 +40,19 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
 
 pub fn most_scroll(model: &Model, area: Rect) -> usize {
     let columns = columns(&model.lab, inside(within(area)));
-    longest(&texts(model, &columns)).saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
+    longest(&texts(model, &columns))
+        .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
-/// Figures of a probe at the left and words at the right where there is room for both, else all below each other.
+/// Figures of a probe at the left and words at the right where there is room for both, else all
+/// below each other.
 fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
     const FIGURES: u16 = 46;
     match lab.probe().is_some() && text.width >= 2 * FIGURES {
-        true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)]).spacing(3).split(text).to_vec(),
+        true => Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)])
+            .spacing(3)
+            .split(text)
+            .to_vec(),
         false => vec![text],
     }
 }
@@ -60,7 +66,11 @@ fn longest(texts: &[Lines]) -> usize {
 /// The lines of each column.
 fn texts(model: &Model, columns: &[Rect]) -> Vec<Lines> {
     let lab = &model.lab;
-    let text = |column: &Rect| Text { look: &model.look, width: usize::from(column.width), lines: Vec::new() };
+    let text = |column: &Rect| Text {
+        look: &model.look,
+        width: usize::from(column.width),
+        lines: Vec::new(),
+    };
     let mut texts: Vec<Text> = columns.iter().map(text).collect();
     let last = texts.len().saturating_sub(1);
     match lab.probe() {
@@ -98,19 +108,24 @@ impl Text<'_> {
 
     fn say(&mut self, text: &str, role: Role) {
         let style = self.look.style(role);
-        self.lines.extend(pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)));
+        self.lines
+            .extend(pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)));
     }
 
     /// A paragraph behind a sign.
     fn item(&mut self, sign: &str, text: &str, role: Role) {
         for (row, part) in pane::wrap(text, self.width.saturating_sub(2)).into_iter().enumerate() {
             let head = if row == 0 { format!("{sign} ") } else { "  ".into() };
-            let parts = vec![Span::styled(head, self.look.style(Role::Dim)), Span::styled(part, self.look.style(role))];
+            let parts = vec![
+                Span::styled(head, self.look.style(Role::Dim)),
+                Span::styled(part, self.look.style(role)),
+            ];
             self.lines.push(Line::from(parts));
         }
     }
 
-    /// `value      3.41 ns  3.39 to 3.45 ns`: name dim, figure bright; the rest where there is room, else below.
+    /// `value 3.41 ns 3.39 to 3.45 ns`: name dim, figure bright; the rest where there is room, else
+    /// below.
     fn figure(&mut self, name: Span<'static>, shown: &str, rest: &str) {
         let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
         let pad = " ".repeat(NAMES.saturating_sub(name.width()));
@@ -126,7 +141,11 @@ impl Text<'_> {
         self.lines.push(Line::from(parts));
         let below = pane::wrap(rest, self.width.saturating_sub(NAMES + 1));
         let style = self.look.style(Role::Text);
-        self.lines.extend(below.into_iter().map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)));
+        self.lines.extend(
+            below
+                .into_iter()
+                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)),
+        );
     }
 
     fn name(&self, text: &str) -> Span<'static> {
@@ -147,14 +166,22 @@ impl Text<'_> {
     fn probe(&mut self, lab: &Lab, id: &str) {
         self.gap();
         let Some(info) = lab.info(id) else {
-            return self.say("This iotui does not know the probe: the figures are those of the session.", Role::Dim);
+            return self.say(
+                "This iotui does not know the probe: the figures are those of the session.",
+                Role::Dim,
+            );
         };
         self.say(info.title, Role::Title);
         self.say(info.doc, Role::Text);
-        let cell_says = lab.current().is_some_and(|slot| slot.cell.probe == id && lab.refused(slot).is_some());
+        let cell_says =
+            lab.current().is_some_and(|slot| slot.cell.probe == id && lab.refused(slot).is_some());
         if let Some(why) = lab.missing(id).filter(|_| !cell_says) {
             self.gap();
-            self.item(self.look.glyph("✖", "X"), &format!("not to be had here: {why}"), Role::Misleading);
+            self.item(
+                self.look.glyph("✖", "X"),
+                &format!("not to be had here: {why}"),
+                Role::Misleading,
+            );
         }
     }
 
@@ -169,7 +196,11 @@ impl Text<'_> {
             self.item(self.look.glyph("✖", "X"), error, Role::Wrong);
         }
         if let Some(why) = lab.refused(slot) {
-            self.item(self.look.glyph("✖", "X"), &format!("not to be had: {why}"), Role::Misleading);
+            self.item(
+                self.look.glyph("✖", "X"),
+                &format!("not to be had: {why}"),
+                Role::Misleading,
+            );
         }
         if let Some(result) = result {
             self.value(lab, result);
@@ -182,8 +213,11 @@ impl Text<'_> {
             if let Some(value) = other.value(&slot.cell, slot.unit) {
                 let (symbol, style) = sign(self.look, at);
                 let own = result.and_then(|result| result.value).map(|of| of.summary.median);
-                let ratio = own.filter(|own| *own > 0.0 && value > 0.0).map_or(String::new(), |own| times(value / own));
-                let name = Span::styled(format!("{symbol} {}", pane::fit(&other.name, NAMES - 3)), style);
+                let ratio = own
+                    .filter(|own| *own > 0.0 && value > 0.0)
+                    .map_or(String::new(), |own| times(value / own));
+                let name =
+                    Span::styled(format!("{symbol} {}", pane::fit(&other.name, NAMES - 3)), style);
                 self.figure(name, &slot.unit.show(value), &ratio);
             }
         }
@@ -192,15 +226,26 @@ impl Text<'_> {
     fn value(&mut self, lab: &Lab, result: &ProbeResult) {
         let (Some(value), Some(unit)) = (result.value, result.unit) else { return };
         let s = value.summary;
-        // The cycles of a figure are told by the session; those of mean and spread follow from the same clock.
-        let cycle = result.cycles.filter(|cycles| *cycles > 0.0).map(|cycles| s.median / cycles).or(lab.data.cycle);
+        // The cycles of a figure are told by the session; those of mean and spread follow from the
+        // same clock.
+        let cycle = result
+            .cycles
+            .filter(|cycles| *cycles > 0.0)
+            .map(|cycles| s.median / cycles)
+            .or(lab.data.cycle);
         let cycles = |nanos: f64| match (unit, cycle) {
-            (Unit::Nanos, Some(cycle)) if cycle > 0.0 => format!("{} cycles", units::column::short(nanos / cycle)),
+            (Unit::Nanos, Some(cycle)) if cycle > 0.0 => {
+                format!("{} cycles", units::column::short(nanos / cycle))
+            }
             _ => String::new(),
         };
         self.figure(self.name("median"), &unit.show(s.median), &cycles(s.median));
         if let (Some(low), Some(high)) = (s.low, s.high) {
-            self.figure(self.name("95 % from"), &unit.show(low), &format!("to {}", unit.show(high)));
+            self.figure(
+                self.name("95 % from"),
+                &unit.show(low),
+                &format!("to {}", unit.show(high)),
+            );
         }
         if result.counted().len() > 1 {
             self.figure(self.name("mean"), &unit.show(s.mean), &cycles(s.mean));
@@ -215,15 +260,25 @@ impl Text<'_> {
 
     /// What was expected, why, and how far off that is.
     fn estimate(&mut self, slot: &Slot, result: Option<&ProbeResult>, of: &Estimate) {
-        let rest = if of.low == of.high { String::new() } else { format!("to {}", slot.unit.show(of.high)) };
+        let rest = if of.low == of.high {
+            String::new()
+        } else {
+            format!("to {}", slot.unit.show(of.high))
+        };
         self.figure(self.name("estimate"), &slot.unit.show(of.low), &rest);
-        if let Some(value) = result.and_then(|result| result.value).map(|value| value.summary.median) {
+        if let Some(value) =
+            result.and_then(|result| result.value).map(|value| value.summary.median)
+        {
             let (ratio, said) = against(value, of);
             self.figure(self.name("/ estimate"), &ratio, said);
         }
         let style = self.look.style(Role::Dim);
         let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAMES + 1));
-        self.lines.extend(reason.into_iter().map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)));
+        self.lines.extend(
+            reason
+                .into_iter()
+                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAMES + 1)), style)),
+        );
     }
 
     /// What was taken out, what counters prove, what is to be known about the figure.

@@ -1,4 +1,5 @@
-//! The bars: a cell per row, its median on the scale, what was expected of it, and where others are.
+//! The bars: a cell per row, its median on the scale, what was expected of it, and where others
+//! are.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -39,17 +40,34 @@ impl Laid {
         let head = u16::from(progress::is_shown(model) && inner.height > 4);
         let legend = u16::from(inner.height > 7);
         let row = |at: u16, height: u16| {
-            Rect::new(inner.x, inner.y + at.min(inner.height), inner.width, height.min(inner.height.saturating_sub(at)))
+            Rect::new(
+                inner.x,
+                inner.y + at.min(inner.height),
+                inner.width,
+                height.min(inner.height.saturating_sub(at)),
+            )
         };
         let rows = row(head + 1, inner.height.saturating_sub(head + 1 + legend));
-        let longest = model.lab.sheet.slots.iter().map(|slot| pane::width(&slot.label) as u16 + 1).max().unwrap_or(0);
+        let longest = model
+            .lab
+            .sheet
+            .slots
+            .iter()
+            .map(|slot| pane::width(&slot.label) as u16 + 1)
+            .max()
+            .unwrap_or(0);
         // A narrow bar needs the columns more than its label does.
         let most = if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
         let label = longest.clamp(8, most.max(8));
         let bar = inner.width.saturating_sub(label + 1 + FIGURE + UNIT + SIGN + 2);
         Laid {
             head: (head > 0).then(|| row(0, 1)),
-            axis: Rect::new(inner.x + label + 1, inner.y + head, bar, inner.height.saturating_sub(head).min(1)),
+            axis: Rect::new(
+                inner.x + label + 1,
+                inner.y + head,
+                bar,
+                inner.height.saturating_sub(head).min(1),
+            ),
             rows,
             legend: (legend > 0).then(|| row(inner.height - 1, 1)),
             label,
@@ -58,7 +76,11 @@ impl Laid {
     }
 
     fn first(&self, lab: &Lab) -> usize {
-        pane::first_row(lab.sheet.row_of(lab.slot), lab.sheet.rows.len(), usize::from(self.rows.height))
+        pane::first_row(
+            lab.sheet.row_of(lab.slot),
+            lab.sheet.rows.len(),
+            usize::from(self.rows.height),
+        )
     }
 }
 
@@ -69,14 +91,21 @@ pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
     }
     match model.lab.sheet.rows.get(laid.first(&model.lab) + usize::from(at.y - laid.rows.y))? {
         Row::Slot(slot) => Some(Hit::Slot(*slot)),
-        Row::Head(id) => model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot),
+        Row::Head(id) => {
+            model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot)
+        }
     }
 }
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let (look, lab) = (&model.look, &model.lab);
     let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
-    let measured = lab.sheet.slots.iter().filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some())).count();
+    let measured = lab
+        .sheet
+        .slots
+        .iter()
+        .filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some()))
+        .count();
     let right = format!("{measured} of {}", lab.sheet.slots.len());
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
     pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
@@ -90,7 +119,9 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     axis(look, laid.axis, buf);
     let first = laid.first(lab);
     let running = now(model);
-    for (at, row) in lab.sheet.rows.iter().skip(first).take(usize::from(laid.rows.height)).enumerate() {
+    for (at, row) in
+        lab.sheet.rows.iter().skip(first).take(usize::from(laid.rows.height)).enumerate()
+    {
         let place = Rect::new(laid.rows.x, laid.rows.y + at as u16, laid.rows.width, 1);
         match row {
             Row::Head(id) => head(look, lab, id, &laid, place, buf),
@@ -112,11 +143,20 @@ fn empty(model: &Model, area: Rect, buf: &mut Buffer) {
     let lab = &model.lab;
     let text = match () {
         () if !lab.filter.value().is_empty() => "nothing that is on is like that",
-        () if lab.here.cells.is_empty() && model.running() => "what can be measured here is found out after the run",
-        () if lab.here.cells.is_empty() && lab.data.planned.is_empty() => "finding out what can be measured here ...",
+        () if lab.here.cells.is_empty() && model.running() => {
+            "what can be measured here is found out after the run"
+        }
+        () if lab.here.cells.is_empty() && lab.data.planned.is_empty() => {
+            "finding out what can be measured here ..."
+        }
         () => "no probe is on: space switches the one under the cursor on",
     };
-    pane::line(Line::styled(text, model.look.style(Role::Dim)).centered(), area.height / 2, area, buf);
+    pane::line(
+        Line::styled(text, model.look.style(Role::Dim)).centered(),
+        area.height / 2,
+        area,
+        buf,
+    );
 }
 
 /// The powers of ten above the bars, as many as there is room for.
@@ -124,9 +164,14 @@ fn axis(look: &Look, area: Rect, buf: &mut Buffer) {
     let mut free = area.x;
     let dense = area.width >= 60;
     for (at, (value, name)) in DECADES.iter().enumerate() {
-        let Some(tick) = column(TIMES.share(*value), area).filter(|_| dense || at % 3 == 0) else { continue };
+        let Some(tick) = column(TIMES.share(*value), area).filter(|_| dense || at % 3 == 0) else {
+            continue;
+        };
         let width = pane::width(name) as u16;
-        let start = (area.x + tick).saturating_sub(width / 2).max(area.x).min(area.right().saturating_sub(width));
+        let start = (area.x + tick)
+            .saturating_sub(width / 2)
+            .max(area.x)
+            .min(area.right().saturating_sub(width));
         if start >= free && area.height > 0 {
             buf.set_stringn(start, area.y, name, width.into(), look.style(Role::Dim));
             free = start + width + 1;
@@ -140,13 +185,28 @@ fn head(look: &Look, lab: &Lab, id: &str, laid: &Laid, place: Rect, buf: &mut Bu
     let room = usize::from(place.width);
     let name = pane::fit(id, room);
     let rest = room.saturating_sub(pane::width(&name) + 2);
-    let title = if pane::width(&name) + 2 > usize::from(laid.label) && title == id { String::new() } else { pane::fit_words(title, rest) };
-    let parts = vec![Span::styled(name, look.style(Role::Title)), Span::styled(format!("  {title}"), look.style(Role::Dim))];
+    let title = if pane::width(&name) + 2 > usize::from(laid.label) && title == id {
+        String::new()
+    } else {
+        pane::fit_words(title, rest)
+    };
+    let parts = vec![
+        Span::styled(name, look.style(Role::Title)),
+        Span::styled(format!("  {title}"), look.style(Role::Dim)),
+    ];
     Line::from(parts).render(place, buf);
 }
 
 /// One cell.
-fn one(look: &Look, lab: &Lab, slot: &Slot, laid: &Laid, place: Rect, (running, here): (Option<&ProbeCell>, bool), buf: &mut Buffer) {
+fn one(
+    look: &Look,
+    lab: &Lab,
+    slot: &Slot,
+    laid: &Laid,
+    place: Rect,
+    (running, here): (Option<&ProbeCell>, bool),
+    buf: &mut Buffer,
+) {
     let result = lab.result(slot);
     let refused = lab.refused(slot).is_some();
     let runs = running == Some(&slot.cell);
@@ -166,7 +226,13 @@ fn one(look: &Look, lab: &Lab, slot: &Slot, laid: &Laid, place: Rect, (running, 
     buf.set_string(place.x, place.y, label, look.style(role));
     let bar = Rect::new(place.x + laid.label + 1, place.y, laid.bar, 1);
     track(look, lab, slot, result, runs).render(look, bar, buf);
-    figure(look, result, refused, Rect::new(bar.right() + 1, place.y, FIGURE + 1 + UNIT + SIGN, 1), buf);
+    figure(
+        look,
+        result,
+        refused,
+        Rect::new(bar.right() + 1, place.y, FIGURE + 1 + UNIT + SIGN, 1),
+        buf,
+    );
     if here {
         cursor(look, lab.pane == Pane::Bars, Rect { width: laid.label, ..place }, buf);
     }
@@ -178,12 +244,25 @@ fn cursor(look: &Look, focused: bool, area: Rect, buf: &mut Buffer) {
     buf.set_style(area, style);
 }
 
-fn track(look: &Look, lab: &Lab, slot: &Slot, result: Option<&ProbeResult>, runs: bool) -> Track<'static> {
-    static GRID: std::sync::LazyLock<Vec<f64>> =
-        std::sync::LazyLock::new(|| DECADES.iter().step_by(3).map(|(value, _)| TIMES.share(*value)).filter(|share| *share < 1.0).collect());
+fn track(
+    look: &Look,
+    lab: &Lab,
+    slot: &Slot,
+    result: Option<&ProbeResult>,
+    runs: bool,
+) -> Track<'static> {
+    static GRID: std::sync::LazyLock<Vec<f64>> = std::sync::LazyLock::new(|| {
+        DECADES
+            .iter()
+            .step_by(3)
+            .map(|(value, _)| TIMES.share(*value))
+            .filter(|share| *share < 1.0)
+            .collect()
+    });
     let at = |value: f64| share(slot.unit, value);
     let value = result.and_then(|result| result.value).map(|value| value.summary);
-    let bar = value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
+    let bar =
+        value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
     let expected = estimate(lab, slot).map(|estimate| (at(estimate.low), at(estimate.high)));
     let marks = lab.others().filter_map(|(index, other)| {
         let (symbol, style) = sign(look, index);
@@ -194,7 +273,8 @@ fn track(look: &Look, lab: &Lab, slot: &Slot, result: Option<&ProbeResult>, runs
     Track { bar, style, expected, marks: marks.collect(), grid: if time { &GRID } else { &[] } }
 }
 
-/// Times have the accent; what has a scale of its own has another colour, and the cell that runs is that of what goes on.
+/// Times have the accent; what has a scale of its own has another colour, and the cell that runs is
+/// that of what goes on.
 pub fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
     match (runs, unit) {
         (true, _) => look.style(Role::Good),
@@ -207,13 +287,19 @@ pub fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
 pub fn estimate<'a>(lab: &'a Lab, slot: &Slot) -> Option<&'a Estimate> {
     let own = lab.result(slot).and_then(|result| result.estimate.as_ref());
     // What a session that is over expected, or did not, was of its own machine.
-    let here = || lab.offer(slot).filter(|_| lab.data.session.is_none()).and_then(|offered| offered.estimate.as_ref());
+    let here = || {
+        lab.offer(slot)
+            .filter(|_| lab.data.session.is_none())
+            .and_then(|offered| offered.estimate.as_ref())
+    };
     own.or_else(here)
 }
 
 /// `3.41 ns`, numbers and units below each other; then the gravest sign.
 fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, buf: &mut Buffer) {
-    let shown = result.and_then(|result| Some((result.unit?, result.value?))).map(|(unit, value)| unit.show(value.summary.median));
+    let shown = result
+        .and_then(|result| Some((result.unit?, result.value?)))
+        .map(|(unit, value)| unit.show(value.summary.median));
     let failed = result.is_some_and(|result| result.error.is_some());
     let (number, unit, role) = match (&shown, failed, refused) {
         (Some(text), ..) => {
@@ -224,8 +310,13 @@ fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, 
         (None, false, true) => ("not here".into(), String::new(), Role::Off),
         (None, false, false) => ("-".into(), String::new(), Role::Dim),
     };
-    let worst = result.and_then(|result| result.warnings.iter().map(|warning| warning.severity).max());
-    let worst = if failed { Some(Severity::Wrong) } else { worst.filter(|severity| *severity > Severity::Note) };
+    let worst =
+        result.and_then(|result| result.warnings.iter().map(|warning| warning.severity).max());
+    let worst = if failed {
+        Some(Severity::Wrong)
+    } else {
+        worst.filter(|severity| *severity > Severity::Note)
+    };
     let pad = " ".repeat(usize::from(FIGURE).saturating_sub(pane::width(&number)));
     let unit_pad = " ".repeat(usize::from(UNIT).saturating_sub(pane::width(&unit)));
     let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];

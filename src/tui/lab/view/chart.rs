@@ -17,8 +17,11 @@ use crate::units;
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let (look, lab) = (&model.look, &model.lab);
     let Some(curves) = lab.curves() else { return };
-    let title = lab.info(&curves.probe).map_or(curves.probe.clone(), |info| format!("{}: {}", curves.probe, info.title));
-    let by = if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
+    let title = lab
+        .info(&curves.probe)
+        .map_or(curves.probe.clone(), |info| format!("{}: {}", curves.probe, info.title));
+    let by =
+        if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
     let inner = inside(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
     let (plot, below) = parts(inner, &curves);
     with_chart(model, &curves, |chart| chart.render(plot, buf));
@@ -35,7 +38,8 @@ fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
 pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
     let curves = model.lab.curves()?;
     let (plot, _) = parts(inside(within(area)), &curves);
-    plot.contains(at).then(|| with_chart(model, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
+    plot.contains(at)
+        .then(|| with_chart(model, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
 }
 
 fn place(axis: &str, x: f64) -> String {
@@ -47,9 +51,13 @@ fn points_of_others(model: &Model, curves: &Curves) -> Vec<(usize, Vec<Point>)> 
     let lab = &model.lab;
     let of = |other: &crate::tui::lab::data::Other| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
-        each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?))).collect()
+        each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
+            .collect()
     };
-    lab.others().map(|(at, other)| (at, of(other))).filter(|(_, points)| !points.is_empty()).collect()
+    lab.others()
+        .map(|(at, other)| (at, of(other)))
+        .filter(|(_, points)| !points.is_empty())
+        .collect()
 }
 
 /// The chart as it is drawn, for drawing and for the mouse.
@@ -61,23 +69,34 @@ fn with_chart<R>(model: &Model, curves: &Curves, then: impl FnOnce(&Chart) -> R)
         // That of every curve would be a thicket.
         let here = lab.current().is_some_and(|slot| curve.cells.contains(&slot.cell));
         for expected in [&curve.low, &curve.high].into_iter().filter(|_| here) {
-            let faint = Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
-            series.extend(expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)));
+            let faint =
+                Series { style: look.style(Role::Dim), ..Series::new(look, at, "", expected) };
+            series.extend(
+                expected.iter().any(|point| point.y.is_finite()).then(|| faint.draw(Draw::Dashed)),
+            );
         }
         series.push(Series::new(look, at, &curve.name, &curve.points).draw(Draw::LineAndMarkers));
     }
     for (at, points) in &others {
         let (marker, style) = sign(look, *at);
-        series.push(Series { marker, style, ..Series::new(look, 0, "", points).draw(Draw::Points) });
+        series.push(Series {
+            marker,
+            style,
+            ..Series::new(look, 0, "", points).draw(Draw::Points)
+        });
     }
     let steps = curves.steps(&lab.data.steps);
-    let rules: Vec<Rule> = steps.iter().map(|step| Rule { at: step.nanos, label: &step.name, style: look.style(Role::Rule) }).collect();
+    let rules: Vec<Rule> = steps
+        .iter()
+        .map(|step| Rule { at: step.nanos, label: &step.name, style: look.style(Role::Rule) })
+        .collect();
     let show_x = |x: f64| place(&curves.axis, x);
     let show_y = |y: f64| curves.unit.show(y);
     let positive = curves.xs().first().is_some_and(|x| *x > 0.0);
     let x = Axis::new(if positive { Scale::Log2 } else { Scale::Linear }, &show_x);
     let y = Axis::new(if curves.unit == Unit::Nanos { Scale::Log10 } else { Scale::Log2 }, &show_y);
-    let chart = Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
+    let chart =
+        Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
     then(&chart.cursor(lab.current().and_then(|slot| curves.x(&slot.cell))))
 }
 
@@ -86,16 +105,27 @@ fn read_out(model: &Model, curves: &Curves, area: Rect, buf: &mut Buffer) {
     let (look, lab) = (&model.look, &model.lab);
     let Some(slot) = lab.current() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };
-    let at = if curves.axis == "bytes" { place("bytes", x) } else { format!("{} {}", curves.axis, place("", x)) };
+    let at = if curves.axis == "bytes" {
+        place("bytes", x)
+    } else {
+        format!("{} {}", curves.axis, place("", x))
+    };
     pane::line(Line::styled(format!("at {at}"), look.style(Role::Title)), 0, area, buf);
     for (row, (index, curve)) in curves.curves.iter().enumerate().enumerate() {
-        let value = curve.points.iter().find(|point| point.x == x).map_or("-".into(), |point| curves.unit.show(point.y));
+        let value = curve
+            .points
+            .iter()
+            .find(|point| point.x == x)
+            .map_or("-".into(), |point| curves.unit.show(point.y));
         let (number, unit) = value.split_once(' ').unwrap_or((&value, ""));
         let parts = vec![
             Span::styled(format!("{} ", look.marker(index)), look.series(index)),
             Span::styled(format!("{number:>6}"), look.style(Role::Number)),
             Span::styled(format!(" {unit:<6}"), look.style(Role::Dim)),
-            Span::styled(curve.name.clone(), look.style(if curve.cells.contains(&slot.cell) { Role::Focus } else { Role::Text })),
+            Span::styled(
+                curve.name.clone(),
+                look.style(if curve.cells.contains(&slot.cell) { Role::Focus } else { Role::Text }),
+            ),
         ];
         pane::line(Line::from(parts), row as u16 + 1, area, buf);
     }

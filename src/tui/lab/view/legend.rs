@@ -29,18 +29,32 @@ pub fn draw(look: &Look, lab: &Lab, area: Rect, buf: &mut Buffer) {
 fn parts(look: &Look, lab: &Lab) -> Vec<Vec<Span<'static>>> {
     let dim = |text: &str| Span::styled(format!(" {text}"), look.style(Role::Dim));
     let slots = || lab.sheet.slots.iter();
-    let measured = |times: bool| slots().any(|slot| slot.result.is_some() && (slot.unit == Unit::Nanos) == times);
+    let measured = |times: bool| {
+        slots().any(|slot| slot.result.is_some() && (slot.unit == Unit::Nanos) == times)
+    };
     let mut parts = Vec::new();
     if measured(true) {
-        parts.push(vec![Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Nanos, false)), dim("time")]);
+        parts.push(vec![
+            Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Nanos, false)),
+            dim("time"),
+        ]);
     }
     if measured(false) {
-        parts.push(vec![Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Bytes, false)), dim("rate, size: own scale")]);
+        parts.push(vec![
+            Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Bytes, false)),
+            dim("rate, size: own scale"),
+        ]);
     }
     if slots().any(|slot| estimate(lab, slot).is_some()) {
-        parts.push(vec![Span::styled(look.glyph("├─┤", "[-]"), look.style(Role::Text)), dim("estimate")]);
+        parts.push(vec![
+            Span::styled(look.glyph("├─┤", "[-]"), look.style(Role::Text)),
+            dim("estimate"),
+        ]);
     }
-    for (at, other) in lab.others().filter(|(_, other)| slots().any(|slot| other.value(&slot.cell, slot.unit).is_some())) {
+    for (at, other) in lab
+        .others()
+        .filter(|(_, other)| slots().any(|slot| other.value(&slot.cell, slot.unit).is_some()))
+    {
         let (symbol, style) = sign(look, at);
         parts.push(vec![Span::styled(symbol.to_string(), style), dim(&pane::fit(&other.name, 24))]);
     }

@@ -35,19 +35,25 @@ pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let (look, lab) = (&model.look, &model.lab);
     let focused = lab.pane == Pane::Probes;
-    let all = lab.sheet.items.iter().filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
+    let all = lab
+        .sheet
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
     let (on, count) = (lab.choice.count(all.clone()), all.count());
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
     if filtering(lab) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
-        let field = Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
+        let field =
+            Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
         popup::field(look, &lab.filter, lab.typing, field, buf);
     }
     let rows = rows(inner, lab);
     let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
     let running = now(model).map(|cell| cell.probe.as_str());
-    for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height)) {
+    for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height))
+    {
         let text = line(look, lab, row, item, running, usize::from(rows.width));
         let at = (row - first) as u16;
         if row == lab.item && focused {
@@ -63,12 +69,20 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     pane::scrollbar(look, first, lab.sheet.items.len(), rows, buf);
 }
 
-fn line(look: &Look, lab: &Lab, row: usize, item: &Item, running: Option<&str>, width: usize) -> Line<'static> {
+fn line(
+    look: &Look,
+    lab: &Lab,
+    row: usize,
+    item: &Item,
+    running: Option<&str>,
+    width: usize,
+) -> Line<'static> {
     match item {
         Item::Group(group) => {
             let probes = lab.sheet.probes_of(row, &lab.infos);
             let on = lab.choice.count(probes.iter().copied());
-            let (name, count) = (group.map_or("other", |group| group.name()), format!("{on} of {}", probes.len()));
+            let (name, count) =
+                (group.map_or("other", |group| group.name()), format!("{on} of {}", probes.len()));
             let pad = " ".repeat(width.saturating_sub(name.len() + count.len() + 3));
             Line::from(vec![
                 Span::styled(format!(" {name}"), look.style(Role::Title)),
@@ -91,7 +105,11 @@ fn line(look: &Look, lab: &Lab, row: usize, item: &Item, running: Option<&str>, 
                 Role::Dim
             };
             let runs = if running == Some(id) { look.glyph("▸", ">") } else { " " };
-            let failed = lab.data.results.iter().any(|result| result.cell.probe == *id && result.error.is_some());
+            let failed = lab
+                .data
+                .results
+                .iter()
+                .any(|result| result.cell.probe == *id && result.error.is_some());
             let sign = if failed { look.glyph(" ✖", " X") } else { "" };
             let room = width.saturating_sub(usize::from(BOX) + 1 + sign.len().min(2));
             Line::from(vec![

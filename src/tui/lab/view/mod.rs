@@ -70,7 +70,8 @@ pub fn hit(model: &Model, body: Rect, at: Position) -> Option<Hit> {
         return Some(list::hit(model, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
     if let Some(area) = places.bars.filter(|area| area.contains(at)) {
-        let found = if model.lab.open { chart::hit(model, area, at) } else { bars::hit(model, area, at) };
+        let found =
+            if model.lab.open { chart::hit(model, area, at) } else { bars::hit(model, area, at) };
         return Some(found.unwrap_or(Hit::Pane(Pane::Bars)));
     }
     places.about.filter(|area| area.contains(at)).map(|_| Hit::Pane(Pane::About))

@@ -12,8 +12,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Wide: side by side. Else the explanation stands below; where there is no room for it, it takes the place of the
-    /// bars while it has the focus.
+    /// Wide: side by side. Else the explanation stands below; where there is no room for it, it
+    /// takes the place of the bars while it has the focus.
     pub fn new(body: Rect, focus: Pane) -> Places {
         let wide = body.width >= 150;
         let list = match body.width {
@@ -23,13 +23,19 @@ impl Places {
         };
         if wide {
             let about = (body.width * 3 / 10).clamp(44, 64);
-            let [list, bars, about] =
-                Layout::horizontal([Constraint::Length(list), Constraint::Min(30), Constraint::Length(about)]).areas(body);
+            let [list, bars, about] = Layout::horizontal([
+                Constraint::Length(list),
+                Constraint::Min(30),
+                Constraint::Length(about),
+            ])
+            .areas(body);
             return Places { list, bars: Some(bars), about: Some(about) };
         }
         let below = if body.height >= 20 { (body.height * 2 / 5).min(15) } else { 0 };
-        let [above, about] = Layout::vertical([Constraint::Min(8), Constraint::Length(below)]).areas(body);
-        let [list, bars] = Layout::horizontal([Constraint::Length(list), Constraint::Min(30)]).areas(above);
+        let [above, about] =
+            Layout::vertical([Constraint::Min(8), Constraint::Length(below)]).areas(body);
+        let [list, bars] =
+            Layout::horizontal([Constraint::Length(list), Constraint::Min(30)]).areas(above);
         match (below > 0, focus) {
             (true, _) => Places { list, bars: Some(bars), about: Some(about) },
             (false, Pane::About) => Places { list, bars: None, about: Some(bars) },

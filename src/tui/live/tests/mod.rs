@@ -11,7 +11,10 @@ use ratatui::layout::Rect;
 
 use super::series;
 use crate::plan::{Cache, Choice, Job, Op, Plan, Settings, TargetSpec};
-use crate::record::{End, Event, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Trial, Verdict, Warning};
+use crate::record::{
+    End, Event, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Trial, Verdict,
+    Warning,
+};
 use crate::tui::keys::Key;
 use crate::tui::model::{Model, Screen};
 use crate::tui::msg::{Effect, Msg};
@@ -28,10 +31,16 @@ fn job(backend: &str, block: u64) -> Job {
 fn plan(trials: Option<u32>) -> Plan {
     let blocks = [4096, 65536, 1 << 20];
     Plan {
-        cells: ["read", "pread"].iter().flat_map(|backend| blocks.map(|block| job(backend, block))).collect(),
+        cells: ["read", "pread"]
+            .iter()
+            .flat_map(|backend| blocks.map(|block| job(backend, block)))
+            .collect(),
         trials,
         seed: 7,
-        ..Plan::plain("sweep", TargetSpec::Scratch { dir: "/tmp".into(), size: 1 << 30, keep: false })
+        ..Plan::plain(
+            "sweep",
+            TargetSpec::Scratch { dir: "/tmp".into(), size: 1 << 30, keep: false },
+        )
     }
 }
 
@@ -54,7 +63,12 @@ impl Bench {
         let effects = run::start(&mut bench.model, Arc::clone(&plan));
         assert!(matches!(effects.last(), Some(Effect::Start { .. })));
         assert_eq!(bench.model.screen, Screen::Live);
-        bench.say(Msg::Begun { path: None, id: "x".into(), name: "x".into(), created: "now".into() });
+        bench.say(Msg::Begun {
+            path: None,
+            id: "x".into(),
+            name: "x".into(),
+            created: "now".into(),
+        });
         bench.told(Event::Started { plan, grounds: Arc::new(Grounds::default()) });
         bench
     }
@@ -76,13 +90,26 @@ impl Bench {
     }
 
     fn phase(&mut self, phase: Phase, cell: Option<u32>, round: u32, share: f64) -> Vec<Effect> {
-        self.told(Event::Progress(Progress { phase, cell, probe: None, round, share, left: 10_000_000_000 }))
+        self.told(Event::Progress(Progress {
+            phase,
+            cell,
+            probe: None,
+            round,
+            share,
+            left: 10_000_000_000,
+        }))
     }
 
     /// 100 ms of `bytes` on two threads.
     fn sample(&mut self, cell: u32, round: u32, at: u64, bytes: u64) {
         self.wait(100);
-        let sample = Sample { at: at * 100_000_000, nanos: 100_000_000, bytes, ops: bytes / 4096, syscalls: bytes / 4096 };
+        let sample = Sample {
+            at: at * 100_000_000,
+            nanos: 100_000_000,
+            bytes,
+            ops: bytes / 4096,
+            syscalls: bytes / 4096,
+        };
         let lane = LaneSample { bytes: bytes / 2, ops: bytes / 8192, syscalls: bytes / 8192 };
         self.told(Event::Sample { cell, round, sample, lanes: vec![lane; 2] });
     }
@@ -117,14 +144,35 @@ impl Bench {
 
 fn trial_event(cell: u32, round: u32, tenths: u64) -> Event {
     let bytes = tenths * (100 << 20);
-    let trial =
-        Trial { cell, round, bytes, ops: bytes / 4096, syscalls: (bytes / 4096).into(), nanos: tenths * 100_000_000, ..Trial::default() };
+    let trial = Trial {
+        cell,
+        round,
+        bytes,
+        ops: bytes / 4096,
+        syscalls: (bytes / 4096).into(),
+        nanos: tenths * 100_000_000,
+        ..Trial::default()
+    };
     let trial = Trial { user_nanos: trial.nanos / 20, system_nanos: trial.nanos / 2, ..trial };
     let buckets = vec![(3000, 100), (4000, 900), (90_000, 10)];
-    let latency = Latency { count: 1010, every: 1, mean: 4e3, p50: Some(4e3), p99: Some(9e4), max: 1e5, buckets, ..Latency::default() };
+    let latency = Latency {
+        count: 1010,
+        every: 1,
+        mean: 4e3,
+        p50: Some(4e3),
+        p99: Some(9e4),
+        max: 1e5,
+        buckets,
+        ..Latency::default()
+    };
     Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: Some(Arc::new(latency)) }
 }
 
 fn titles(effects: &[Effect]) -> Vec<&str> {
-    effects.iter().filter_map(|effect| if let Effect::Title(title) = effect { Some(title.as_str()) } else { None }).collect()
+    effects
+        .iter()
+        .filter_map(
+            |effect| if let Effect::Title(title) = effect { Some(title.as_str()) } else { None },
+        )
+        .collect()
 }

@@ -70,7 +70,8 @@ fn a_frozen_picture_holds_still() {
     bench.trial(0, 1, 3);
     bench.say(Msg::Tick);
     bench.key("f");
-    let picture = |bench: &Bench| bench.screen(120, 40).lines().skip(1).collect::<Vec<_>>().join("\n");
+    let picture =
+        |bench: &Bench| bench.screen(120, 40).lines().skip(1).collect::<Vec<_>>().join("\n");
     let frozen = picture(&bench);
     assert!(frozen.contains("frozen"));
     bench.trial(1, 1, 5);
@@ -90,7 +91,8 @@ fn zoom_goes_through_the_windows() {
     assert!(bench.screen(120, 40).contains("5 s") && !bench.screen(120, 40).contains(" now"));
     bench.wait(400_000);
     bench.say(Msg::Tick);
-    for (key, shown) in [("+", "10 s"), ("-", "30 s"), ("-", "60 s"), ("-", "5 min"), ("+", "60 s")] {
+    for (key, shown) in [("+", "10 s"), ("-", "30 s"), ("-", "60 s"), ("-", "5 min"), ("+", "60 s")]
+    {
         bench.key(key);
         assert!(bench.screen(120, 40).contains(shown), "{key} {shown}");
     }
@@ -113,19 +115,37 @@ fn every_size_shows_what_goes_on() {
         evidence: String::new(),
         remedy: String::new(),
     };
-    let verdict = Verdict { warnings: vec![warning("holes"), warning("few")], ..Verdict::default() };
+    let verdict =
+        Verdict { warnings: vec![warning("holes"), warning("few")], ..Verdict::default() };
     bench.told(Event::Verdict { cell: 0, verdict: Arc::new(verdict) });
     bench.phase(Phase::Trial, Some(5), 1, 0.5);
     bench.say(Msg::Tick);
     for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60), (70, 50), (300, 20)] {
         let screen = bench.screen(columns, rows);
-        for wanted in ["Throughput", "System calls", "pread 1 MiB warm", "trial 1 of 3", "50 %", "10 s left", "half of"] {
+        for wanted in [
+            "Throughput",
+            "System calls",
+            "pread 1 MiB warm",
+            "trial 1 of 3",
+            "50 %",
+            "10 s left",
+            "half of",
+        ] {
             assert!(screen.contains(wanted), "{wanted} at {columns}x{rows}\n{screen}");
         }
         assert!(screen.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{columns}x{rows}");
     }
     let screen = bench.screen(120, 40);
-    for wanted in ["By block size", "Threads", "Latency", "Warnings", "p99", "50 % system", "4 of 6 cells", "7 samples"] {
+    for wanted in [
+        "By block size",
+        "Threads",
+        "Latency",
+        "Warnings",
+        "p99",
+        "50 % system",
+        "4 of 6 cells",
+        "7 samples",
+    ] {
         assert!(screen.contains(wanted), "{wanted}\n{screen}");
     }
 }

@@ -105,9 +105,15 @@ fn skip_is_taken_once_per_cell() {
 #[test]
 fn the_title_changes_with_the_percent_and_the_cell_only() {
     let mut bench = Bench::new(plan(Some(1)));
-    assert_eq!(titles(&bench.phase(Phase::Trial, Some(0), 1, 0.42)), ["iotui 42 %: read 4 KiB warm"]);
+    assert_eq!(
+        titles(&bench.phase(Phase::Trial, Some(0), 1, 0.42)),
+        ["iotui 42 %: read 4 KiB warm"]
+    );
     assert_eq!(titles(&bench.phase(Phase::Trial, Some(0), 1, 0.424)), [""; 0]);
-    assert_eq!(titles(&bench.phase(Phase::Trial, Some(3), 1, 0.425)), ["iotui 42 %: pread 4 KiB warm"]);
+    assert_eq!(
+        titles(&bench.phase(Phase::Trial, Some(3), 1, 0.425)),
+        ["iotui 42 %: pread 4 KiB warm"]
+    );
     // Time alone brings it on: 10 s are left.
     bench.wait(5000);
     assert_eq!(titles(&bench.say(Msg::Tick)), ["iotui 71 %: pread 4 KiB warm"]);
@@ -118,7 +124,12 @@ fn the_title_changes_with_the_percent_and_the_cell_only() {
 #[test]
 fn a_run_that_is_not_saved_says_so_until_it_is() {
     let mut bench = Bench::new(plan(Some(5)));
-    bench.say(Msg::Begun { path: Some("/s/x.jsonl".into()), id: "x".into(), name: String::new(), created: "now".into() });
+    bench.say(Msg::Begun {
+        path: Some("/s/x.jsonl".into()),
+        id: "x".into(),
+        name: String::new(),
+        created: "now".into(),
+    });
     bench.trial(0, 1, 2);
     let why = "3 lines wait to be saved: No space left on device";
     bench.say(Msg::Saving { id: "x".into(), unsaved: Some(why.into()) });
@@ -139,7 +150,10 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
     bench.told(Event::End { reason: End::Finished });
     bench.say(Msg::Over { error: None, unsaved: Some(why.into()) });
     let said = bench.model.farewell().lines.join("\n");
-    assert!(said.contains("not all of this run is saved: 3 lines wait") && !said.contains("saved   /s"), "{said}");
+    assert!(
+        said.contains("not all of this run is saved: 3 lines wait") && !said.contains("saved   /s"),
+        "{said}"
+    );
     assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));
     bench.say(Msg::Saving { id: "x".into(), unsaved: None });
     assert!(bench.model.farewell().lines.join("\n").contains("saved   /s/x.jsonl"));
@@ -148,10 +162,22 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
 #[test]
 fn a_run_without_a_file_says_why_all_along() {
     let mut bench = Bench::new(plan(Some(5)));
-    bench.say(Msg::Begun { path: None, id: String::new(), name: String::new(), created: "now".into() });
-    bench.say(Msg::Saving { id: String::new(), unsaved: Some("cannot make the folder /s: Not a directory".into()) });
+    bench.say(Msg::Begun {
+        path: None,
+        id: String::new(),
+        name: String::new(),
+        created: "now".into(),
+    });
+    bench.say(Msg::Saving {
+        id: String::new(),
+        unsaved: Some("cannot make the folder /s: Not a directory".into()),
+    });
     bench.trial(0, 1, 2);
-    assert!(bench.screen(120, 40).contains("NOT SAVED: cannot make the folder /s"), "{}", bench.screen(120, 40));
+    assert!(
+        bench.screen(120, 40).contains("NOT SAVED: cannot make the folder /s"),
+        "{}",
+        bench.screen(120, 40)
+    );
     bench.told(Event::End { reason: End::Finished });
     bench.say(Msg::Over { error: None, unsaved: None });
     assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));

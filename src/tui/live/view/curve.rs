@@ -16,11 +16,16 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (measured, all) = (picture.measured, picture.plan.cells.len());
     let right = vec![
         span(scene.look, Role::Number, measured.to_string()),
-        span(scene.look, Role::Dim, format!(" of {all} {}", if all == 1 { "cell" } else { "cells" })),
+        span(
+            scene.look,
+            Role::Dim,
+            format!(" of {all} {}", if all == 1 { "cell" } else { "cells" }),
+        ),
     ];
     let inner = frame(scene.look, title, right, area, buf);
     let values = || picture.plan.cells.iter().map(|job| picture.axis.of(job) as f64);
-    let (low, high) = values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
+    let (low, high) =
+        values().fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
     if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }
 }
 
@@ -35,28 +40,49 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
         draw: Draw::LineAndMarkers,
         emphasis: false,
     });
-    let series: Vec<Series> = picture.expected.iter().map(|line| line.series(scene.look)).chain(curves).collect();
-    let rule = |(label, at): &(&'static str, f64)| Rule { at: *at, label, style: scene.look.style(Role::Rule) };
+    let series: Vec<Series> =
+        picture.expected.iter().map(|line| line.series(scene.look)).chain(curves).collect();
+    let rule = |(label, at): &(&'static str, f64)| Rule {
+        at: *at,
+        label,
+        style: scene.look.style(Role::Rule),
+    };
     let rules: Vec<Rule> = picture.ceilings.iter().map(rule).collect();
     let metric = picture.metric();
     let place = |value: f64| picture.axis.short(value);
-    let values = Values::of(metric, scene.log, scene.look.unit, points.iter().flatten().map(|point| point.y));
+    let values = Values::of(
+        metric,
+        scene.log,
+        scene.look.unit,
+        points.iter().flatten().map(|point| point.y),
+    );
     let amount = |value: f64| values.tick(value);
     let x = Axis::new(Scale::along(picture.axis), &place).between(low, high);
-    Chart::new(scene.look, x, values.axis(&amount), &series).rules(&rules).bands(true).names(true).render(area, buf);
+    Chart::new(scene.look, x, values.axis(&amount), &series)
+        .rules(&rules)
+        .bands(true)
+        .names(true)
+        .render(area, buf);
 }
 
 /// Where nothing varies along an axis: a bar per curve.
 fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let metric = scene.picture.metric();
     let value = |curve: &Curve| curve.points.first().map_or(f64::NAN, |point| point.y);
-    let figures: Vec<String> = scene.picture.curves.iter().map(|curve| metric.show(value(curve), scene.look.unit)).collect();
+    let figures: Vec<String> = scene
+        .picture
+        .curves
+        .iter()
+        .map(|curve| metric.show(value(curve), scene.look.unit))
+        .collect();
     let bars: Vec<Bar> = scene
         .picture
         .curves
         .iter()
         .zip(&figures)
-        .map(|(curve, figure)| Bar::new(&curve.name, value(curve), scene.look.series(curve.hue), figure))
+        .map(|(curve, figure)| {
+            Bar::new(&curve.name, value(curve), scene.look.series(curve.hue), figure)
+        })
         .collect();
     Bars::new(scene.look, &bars).render(area, buf);
 }

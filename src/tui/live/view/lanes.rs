@@ -16,8 +16,16 @@ const NARROWEST: u16 = 24;
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, picture) = (scene.look, scene.picture);
     let measure = picture.measure();
-    let rates = picture.recent.lanes(if measure == Measure::Bytes { |lane| lane.bytes } else { |lane| lane.ops });
-    let right = if rates.is_empty() { Vec::new() } else { vec![span(look, Role::Number, rates.len().to_string())] };
+    let rates = picture.recent.lanes(if measure == Measure::Bytes {
+        |lane| lane.bytes
+    } else {
+        |lane| lane.ops
+    });
+    let right = if rates.is_empty() {
+        Vec::new()
+    } else {
+        vec![span(look, Role::Number, rates.len().to_string())]
+    };
     let inner = frame(look, "Threads", right, area, buf);
     let height = usize::from(inner.height).max(1);
     let most = usize::from((inner.width / NARROWEST).max(1));
@@ -27,13 +35,19 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let shown = if rates.len() > room { room - 1 } else { rates.len() };
     let top = rates.iter().copied().fold(0.0, f64::max);
     let cell = picture.cell().or(picture.last.as_ref().map(|last| last.cell)).unwrap_or(0);
-    let style = if picture.recent.fresh { look.series(picture.hue(cell)) } else { look.style(Role::Border) };
+    let style = if picture.recent.fresh {
+        look.series(picture.hue(cell))
+    } else {
+        look.style(Role::Border)
+    };
     let show = |rate: f64| measure.metric().show(rate, look.unit);
-    let texts: Vec<(String, String)> = rates.iter().enumerate().map(|(n, rate)| (n.to_string(), show(*rate))).collect();
+    let texts: Vec<(String, String)> =
+        rates.iter().enumerate().map(|(n, rate)| (n.to_string(), show(*rate))).collect();
     let places = Layout::horizontal(vec![Constraint::Fill(1); columns]).spacing(2).split(inner);
     for (column, place) in places.iter().enumerate() {
         let range = (column * height).min(shown)..((column + 1) * height).min(shown);
-        let bars: Vec<Bar> = range.map(|n| Bar::new(&texts[n].0, rates[n], style, &texts[n].1)).collect();
+        let bars: Vec<Bar> =
+            range.map(|n| Bar::new(&texts[n].0, rates[n], style, &texts[n].1)).collect();
         Bars::new(look, &bars).max(if top > 0.0 { top } else { 1.0 }).render(*place, buf);
     }
     if !picture.recent.fresh {
@@ -43,8 +57,16 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         && let Some(place) = places.last()
     {
         let rest = &rates[shown..];
-        let (low, high) = rest.iter().fold((f64::INFINITY, 0.0), |(low, high), rate| (rate.min(low), rate.max(high)));
+        let (low, high) = rest
+            .iter()
+            .fold((f64::INFINITY, 0.0), |(low, high), rate| (rate.min(low), rate.max(high)));
         let text = format!("{} more: {} to {}", rest.len(), show(low), show(high));
-        buf.set_stringn(place.x, place.bottom() - 1, text, usize::from(place.width), look.style(Role::Dim));
+        buf.set_stringn(
+            place.x,
+            place.bottom() - 1,
+            text,
+            usize::from(place.width),
+            look.style(Role::Dim),
+        );
     }
 }

@@ -18,7 +18,13 @@ const WIDTH: f64 = 1.01;
 
 /// The percentiles that the operations can carry, and the largest.
 fn percentiles(latency: &Latency) -> Vec<(&'static str, f64)> {
-    let each = [("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99), ("p99.9", latency.p999), ("max", Some(latency.max))];
+    let each = [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p99", latency.p99),
+        ("p99.9", latency.p999),
+        ("max", Some(latency.max)),
+    ];
     each.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
@@ -57,7 +63,8 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         let text = if last.is_some() { "not timed" } else { "after the first trial" };
         return pane::line(Line::from(span(look, Role::Dim, text)), 0, inner, buf);
     };
-    let every = if latency.every > 1 { format!("  1 in {} timed", latency.every) } else { String::new() };
+    let every =
+        if latency.every > 1 { format!("  1 in {} timed", latency.every) } else { String::new() };
     let room = usize::from(inner.width);
     let mut parts = line(look, latency, room);
     if Line::from(parts.clone()).width() + every.len() <= room {
@@ -65,9 +72,16 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
     pane::line(Line::from(parts), 0, inner, buf);
     let plot = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
-    let bins: Vec<(f64, f64, u64)> = latency.buckets.iter().map(|(at, count)| (*at as f64, *at as f64 * WIDTH, *count)).collect();
-    let marks: Vec<(f64, &str)> =
-        percentiles(latency).into_iter().filter(|(name, _)| *name != "max").map(|(name, at)| (at, name)).collect();
+    let bins: Vec<(f64, f64, u64)> = latency
+        .buckets
+        .iter()
+        .map(|(at, count)| (*at as f64, *at as f64 * WIDTH, *count))
+        .collect();
+    let marks: Vec<(f64, &str)> = percentiles(latency)
+        .into_iter()
+        .filter(|(name, _)| *name != "max")
+        .map(|(name, at)| (at, name))
+        .collect();
     let show = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0", "");
     Histogram::new(look, &bins, &show, look.series(picture.hue(last.map_or(0, |last| last.cell))))
         .rare(true)

@@ -55,7 +55,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         log: live.log,
     };
     let threads = picture.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
-    let places = Places::new(area, threads, &|columns| warnings::rows(&model.look, &picture.found, columns));
+    let places =
+        Places::new(area, threads, &|columns| warnings::rows(&model.look, &picture.found, columns));
     over_time::draw(&scene, picture.measure(), places.throughput, buf);
     now::draw(&scene, places, buf);
     places.calls.inspect(|area| over_time::draw(&scene, Measure::SystemCalls, *area, buf));

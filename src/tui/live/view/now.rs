@@ -32,7 +32,8 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     } else {
         ""
     };
-    let inner = frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, word)], places.now, buf);
+    let inner =
+        frame(scene.look, "Now", vec![span(scene.look, Role::Misleading, word)], places.now, buf);
     let mut rows = Rows { scene, area: inner, at: 0 };
     rows.cell(buf);
     rows.doing(buf);
@@ -42,7 +43,8 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     // Without a pane of their own warnings keep the last row.
     let alone = places.warnings.is_none() && !found.is_empty();
     if let Some(first) = found.iter().next().filter(|_| alone && inner.height > 3) {
-        let mut line = warnings::line(scene.look, first, usize::from(inner.width).saturating_sub(6));
+        let mut line =
+            warnings::line(scene.look, first, usize::from(inner.width).saturating_sub(6));
         if found.len() > 1 {
             line.push_span(span(scene.look, Role::Dim, format!(" +{}", found.len() - 1)));
         }
@@ -70,9 +72,14 @@ impl Rows<'_> {
     /// The cell, and which trial of it.
     fn cell(&mut self, buf: &mut Buffer) {
         let (look, picture) = (self.scene.look, self.scene.picture);
-        let Some((cell, job)) = picture.cell().and_then(|cell| Some((cell, picture.job(cell)?))) else {
-            let probe = picture.progress.as_ref().and_then(Step::of).and_then(|step| picture.label(step));
-            return self.put(vec![span(look, Role::Title, probe.unwrap_or_else(|| picture.target.clone()))], buf);
+        let Some((cell, job)) = picture.cell().and_then(|cell| Some((cell, picture.job(cell)?)))
+        else {
+            let probe =
+                picture.progress.as_ref().and_then(Step::of).and_then(|step| picture.label(step));
+            return self.put(
+                vec![span(look, Role::Title, probe.unwrap_or_else(|| picture.target.clone()))],
+                buf,
+            );
         };
         let round = picture.progress.map_or(0, |progress| progress.round);
         let which = match picture.plan.trials {
@@ -83,7 +90,15 @@ impl Rows<'_> {
         let label = pane::fit(&job.label(), room.saturating_sub(2));
         let marker = Span::styled(look.glyph("● ", "* "), look.series(picture.hue(cell)));
         let gap = " ".repeat((room + 1).saturating_sub(pane::width(&label) + 2));
-        self.put(vec![marker, span(look, Role::Title, label), Span::raw(gap), span(look, Role::Dim, which)], buf);
+        self.put(
+            vec![
+                marker,
+                span(look, Role::Title, label),
+                Span::raw(gap),
+                span(look, Role::Dim, which),
+            ],
+            buf,
+        );
     }
 
     /// What goes on with it, or what was asked for.
@@ -93,10 +108,18 @@ impl Rows<'_> {
         let run = self.scene.run.filter(|_| !self.scene.frozen);
         let (role, text) = match run {
             _ if picture.over.is_some() => (Role::Dim, picture.over.unwrap_or_default().into()),
-            Some(run) if run.stopping => (Role::Misleading, format!("stopping{more} what was measured is kept")),
-            Some(run) if run.suspended != Suspended::No => (Role::Misleading, format!("going on{more}")),
-            Some(run) if run.pausing && run.paused() => (Role::Misleading, "paused: space goes on".into()),
-            Some(run) if run.pausing => (Role::Misleading, format!("pausing{more} the step is repeated later")),
+            Some(run) if run.stopping => {
+                (Role::Misleading, format!("stopping{more} what was measured is kept"))
+            }
+            Some(run) if run.suspended != Suspended::No => {
+                (Role::Misleading, format!("going on{more}"))
+            }
+            Some(run) if run.pausing && run.paused() => {
+                (Role::Misleading, "paused: space goes on".into())
+            }
+            Some(run) if run.pausing => {
+                (Role::Misleading, format!("pausing{more} the step is repeated later"))
+            }
             Some(run) if run.skipping.is_some() => (Role::Misleading, format!("skipping{more}")),
             _ => (Role::Dim, self.phase()),
         };
@@ -108,7 +131,10 @@ impl Rows<'_> {
         match picture.phase() {
             None => "starting".into(),
             Some(Phase::Fill) if picture.plan.target.is_ours() => {
-                format!("filling {} with random data", units::show_bytes(picture.plan.target.size()))
+                format!(
+                    "filling {} with random data",
+                    units::show_bytes(picture.plan.target.size())
+                )
             }
             Some(Phase::Fill) => "opening the file".into(),
             Some(Phase::Machine) => "finding out what this machine can reach".into(),
@@ -122,9 +148,15 @@ impl Rows<'_> {
 
     fn progress(&mut self, buf: &mut Buffer) {
         let (look, picture) = (self.scene.look, self.scene.picture);
-        let (Some((share, left)), Some(percent)) = (picture.left(), picture.percent()) else { return self.put(Vec::new(), buf) };
+        let (Some((share, left)), Some(percent)) = (picture.left(), picture.percent()) else {
+            return self.put(Vec::new(), buf);
+        };
         let left = format!("{} left", units::show_wait(Duration::from_secs_f64(left)));
-        let left = if picture.over.is_some() { format!("ran {}", units::show_wait(Duration::from_secs_f64(picture.now))) } else { left };
+        let left = if picture.over.is_some() {
+            format!("ran {}", units::show_wait(Duration::from_secs_f64(picture.now)))
+        } else {
+            left
+        };
         let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
         let mut parts = bar(look, share, width, look.style(Role::Focus));
         parts.push(span(look, Role::Number, format!(" {percent:>3}")));
@@ -142,7 +174,8 @@ impl Rows<'_> {
             parts = vec![parts[0].clone(), pane::fit(&parts[1..].join(" "), room)];
         }
         for (at, part) in parts.into_iter().enumerate() {
-            let head = if at == 0 { warnings::sign(look, Severity::Wrong) } else { Span::raw("  ") };
+            let head =
+                if at == 0 { warnings::sign(look, Severity::Wrong) } else { Span::raw("  ") };
             self.put(vec![head, span(look, Role::Wrong, pane::fit(&part, room))], buf);
         }
     }
@@ -158,12 +191,19 @@ impl Rows<'_> {
         let shares = last.source.map(|source| parts_of(&source)).unwrap_or_default();
         let from = last.source.map(|source| main_sources(&source)).unwrap_or_default();
         self.bar("bytes from", &shares, &from, buf);
-        let threads = picture.job(last.cell).map_or(1.0, |job| f64::from(job.threads)).max(last.user + last.system);
+        let threads = picture
+            .job(last.cell)
+            .map_or(1.0, |job| f64::from(job.threads))
+            .max(last.user + last.system);
         let shares = [(last.system / threads, Role::Misleading), (last.user / threads, Role::Good)];
         self.bar("CPU", &shares, &[(last.system, "system"), (last.user, "user")], buf);
         if with_latency && let Some(of) = &last.latency {
             let mut parts = vec![self.name("latency")];
-            parts.extend(latency::line(look, of, usize::from(self.area.width.saturating_sub(NAMES))));
+            parts.extend(latency::line(
+                look,
+                of,
+                usize::from(self.area.width.saturating_sub(NAMES)),
+            ));
             self.put(parts, buf);
         }
         let faults = vec![
@@ -180,10 +220,15 @@ impl Rows<'_> {
         let (look, picture) = (self.scene.look, self.scene.picture);
         let label = picture.job(last.cell).map(Job::label).unwrap_or_default();
         let rate = picture.metric().show(last.rate, look.unit);
-        let room = usize::from(self.area.width.min(READABLE)).saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
+        let room = usize::from(self.area.width.min(READABLE))
+            .saturating_sub(usize::from(NAMES) + pane::width(&rate) + 1);
         let label = pane::fit(&label, room);
         let gap = " ".repeat(room + 1 - pane::width(&label).min(room));
-        let mut parts = vec![self.name("last trial"), Span::styled(label, look.series(picture.hue(last.cell))), Span::raw(gap)];
+        let mut parts = vec![
+            self.name("last trial"),
+            Span::styled(label, look.series(picture.hue(last.cell))),
+            Span::raw(gap),
+        ];
         parts.extend(figure(look, &rate, true));
         self.put(parts, buf);
     }
@@ -216,29 +261,45 @@ impl Rows<'_> {
 }
 
 fn parts_of(source: &Source) -> Vec<(f64, Role)> {
-    vec![(source.device, Role::Note), (source.page_cache, Role::Good), (source.hole, Role::Misleading), (source.unknown, Role::Dim)]
+    vec![
+        (source.device, Role::Note),
+        (source.page_cache, Role::Good),
+        (source.hole, Role::Misleading),
+        (source.unknown, Role::Dim),
+    ]
 }
 
 /// Where most of the bytes came from, and the next if it has a share.
 fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
-    let mut each = vec![(source.device, "device"), (source.page_cache, "page cache"), (source.hole, "hole"), (source.unknown, "unknown")];
+    let mut each = vec![
+        (source.device, "device"),
+        (source.page_cache, "page cache"),
+        (source.hole, "hole"),
+        (source.unknown, "unknown"),
+    ];
     each.sort_by(|a, b| b.0.total_cmp(&a.0));
     each.retain(|(share, _)| *share >= 0.005);
     each.truncate(2);
     each
 }
 
-/// `62 % system, 4 % user` with bright numbers, as many of them as there is room for; the first one always.
+/// `62 % system, 4 % user` with bright numbers, as many of them as there is room for; the first one
+/// always.
 fn figures(look: &Look, named: &[(f64, &str)], room: u16) -> Vec<Span<'static>> {
     let mut spans: Vec<Span> = Vec::new();
     for (share, name) in named {
         let comma = if spans.is_empty() { "" } else { ", " };
         let (number, rest) = (format!("{:.0}", share * 100.0), format!(" % {name}"));
-        let width = spans.iter().map(Span::width).sum::<usize>() + comma.len() + number.len() + rest.len();
+        let width =
+            spans.iter().map(Span::width).sum::<usize>() + comma.len() + number.len() + rest.len();
         if !spans.is_empty() && width > usize::from(room) {
             break;
         }
-        spans.extend([span(look, Role::Dim, comma), span(look, Role::Number, number), span(look, Role::Dim, rest)]);
+        spans.extend([
+            span(look, Role::Dim, comma),
+            span(look, Role::Number, number),
+            span(look, Role::Dim, rest),
+        ]);
     }
     if spans.is_empty() {
         spans.push(span(look, Role::Dim, "not known"));

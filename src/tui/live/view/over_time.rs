@@ -37,17 +37,26 @@ pub fn draw(scene: &Scene, measure: Measure, area: Rect, buf: &mut Buffer) {
     // A full window ends now, at 0: its labels stand still while the lines go by.
     let slides = scene.zoom.slides(picture.now);
     let zero = if slides { picture.now } else { 0.0 };
-    let lines = lines(picture.series.since(from), measure, (zero, from), picture.hues.iter().max().map_or(0, |most| most + 1));
+    let lines = lines(
+        picture.series.since(from),
+        measure,
+        (zero, from),
+        picture.hues.iter().max().map_or(0, |most| most + 1),
+    );
     let series: Vec<Series> = lines
         .iter()
         .enumerate()
         .filter(|(_, points)| !points.is_empty())
         .map(|(hue, points)| match hue < lines.len() - 1 {
             true => Series::new(scene.look, hue, "", points),
-            false => Series { style: scene.look.style(Role::Text), ..Series::new(scene.look, hue, "", points) },
+            false => Series {
+                style: scene.look.style(Role::Text),
+                ..Series::new(scene.look, hue, "", points)
+            },
         })
         .collect();
-    let sticky = if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
+    let sticky =
+        if measure == Measure::SystemCalls { picture.axes.below } else { picture.axes.above };
     let time = |at: f64| clock(at, slides);
     let (factor, unit) = sticky.unit;
     let amount = |value: f64| ticks::label(value / factor);
@@ -75,20 +84,30 @@ fn right(scene: &Scene, measure: Measure) -> Vec<Span<'static>> {
         if !parts.is_empty() {
             parts.push(span(scene.look, Role::Dim, scene.look.glyph(" · ", " - ")));
         }
-        parts.extend(figure(scene.look, &measure.metric().show(rate, scene.look.unit), picture.recent.fresh));
+        parts.extend(figure(
+            scene.look,
+            &measure.metric().show(rate, scene.look.unit),
+            picture.recent.fresh,
+        ));
     }
     parts
 }
 
 /// A line per colour, and a last one of what has none; interrupted where a piece ends.
-fn lines(slices: &[Slice], measure: Measure, (zero, from): (f64, f64), hues: usize) -> Vec<Vec<Point>> {
+fn lines(
+    slices: &[Slice],
+    measure: Measure,
+    (zero, from): (f64, f64),
+    hues: usize,
+) -> Vec<Vec<Point>> {
     let mut lines: Vec<Vec<Point>> = vec![Vec::new(); hues + 1];
     let mut before: Option<&Slice> = None;
     for slice in slices {
         let hue = slice.hue.unwrap_or(hues).min(hues);
         let line = &mut lines[hue];
         let (rate, (low, high)) = slice.rate(measure);
-        let goes_on = before.is_some_and(|before| before.piece == slice.piece && before.hue == slice.hue);
+        let goes_on =
+            before.is_some_and(|before| before.piece == slice.piece && before.hue == slice.hue);
         if !goes_on {
             line.push(Point::gap(slice.from - zero));
             line.push(Point::new(slice.from.max(from) - zero, rate));

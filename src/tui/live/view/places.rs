@@ -1,5 +1,5 @@
-//! Where the panes are. What there is no room for is left out, the least needed first: threads, latency, the curve,
-//! system calls.
+//! Where the panes are. What there is no room for is left out, the least needed first: threads,
+//! latency, the curve, system calls.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -19,7 +19,8 @@ const NOW_ALONE: u16 = 11;
 const NOW: u16 = 11;
 
 impl Places {
-    /// In this area, for a run with at most so many threads; `told`: the rows that warnings need in so many columns.
+    /// In this area, for a run with at most so many threads; `told`: the rows that warnings need in
+    /// so many columns.
     pub fn new(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
         match (area.width, area.height) {
             (76.., 28..) => Self::roomy(area, threads, told),
@@ -28,21 +29,29 @@ impl Places {
         }
     }
 
-    /// Over time at the left with threads and latency below, the curve and what goes on at the right.
+    /// Over time at the left with threads and latency below, the curve and what goes on at the
+    /// right.
     fn roomy(area: Rect, threads: u32, told: &dyn Fn(u16) -> usize) -> Places {
         let [left, right] = columns(area);
-        let wanted = u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2).min(area.height / 3);
+        let wanted =
+            u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2).min(area.height / 3);
         let bottom = (area.height / 4).clamp(8, 15).max(wanted);
         let [above, below] = rows(left, [Constraint::Min(0), Constraint::Length(bottom)]);
         let [throughput, calls] = rows(above, [Constraint::Fill(3), Constraint::Fill(2)]);
         // One thread says little.
         let share = if threads > 1 { 42 } else { 33 };
-        let [threads, latency] = Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
+        let [threads, latency] =
+            Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
         let told = match told(right.width.saturating_sub(2)) {
             0 => 0,
             rows => (rows as u16).min(area.height / 5) + 2,
         };
-        let [curve, now, found] = Layout::vertical([Constraint::Min(0), Constraint::Length(NOW), Constraint::Length(told)]).areas(right);
+        let [curve, now, found] = Layout::vertical([
+            Constraint::Min(0),
+            Constraint::Length(NOW),
+            Constraint::Length(told),
+        ])
+        .areas(right);
         Places {
             throughput,
             now,
@@ -57,15 +66,27 @@ impl Places {
     fn middle(area: Rect) -> Places {
         let [left, right] = columns(area);
         let [throughput, calls] = rows(left, [Constraint::Fill(5), Constraint::Fill(4)]);
-        let [curve, now] = rows(right, [Constraint::Min(0), Constraint::Length(NOW_ALONE.min(area.height / 2 + 1))]);
-        Places { throughput, now, calls: Some(calls), curve: Some(curve), latency: None, threads: None, warnings: None }
+        let [curve, now] = rows(
+            right,
+            [Constraint::Min(0), Constraint::Length(NOW_ALONE.min(area.height / 2 + 1))],
+        );
+        Places {
+            throughput,
+            now,
+            calls: Some(calls),
+            curve: Some(curve),
+            latency: None,
+            threads: None,
+            warnings: None,
+        }
     }
 
     fn small(area: Rect) -> Places {
         let (now_rows, wide) = (area.height / 2, area.width >= 56);
         let [throughput, below] = rows(area, [Constraint::Min(0), Constraint::Length(now_rows)]);
         let (now, calls) = if wide {
-            let [now, calls] = Layout::horizontal([Constraint::Percentage(58), Constraint::Min(0)]).areas(below);
+            let [now, calls] =
+                Layout::horizontal([Constraint::Percentage(58), Constraint::Min(0)]).areas(below);
             (now, Some(calls))
         } else {
             (below, None)
@@ -90,7 +111,8 @@ mod tests {
     fn panes_go_by_their_need() {
         let has = |columns: u16, rows: u16| {
             let places = Places::new(Rect::new(0, 1, columns, rows - 2), 4, &|_| 3);
-            [places.calls, places.curve, places.latency, places.threads, places.warnings].map(|pane| pane.is_some())
+            [places.calls, places.curve, places.latency, places.threads, places.warnings]
+                .map(|pane| pane.is_some())
         };
         assert_eq!(has(60, 16), [true, false, false, false, false]);
         assert_eq!(has(80, 24), [true, true, false, false, false]);
@@ -100,18 +122,34 @@ mod tests {
 
     #[test]
     fn panes_fill_the_area_and_do_not_touch_each_other() {
-        for (columns, rows, found) in [(60, 16, 0), (70, 40, 0), (80, 24, 5), (100, 30, 0), (120, 40, 9), (200, 60, 99)] {
+        for (columns, rows, found) in
+            [(60, 16, 0), (70, 40, 0), (80, 24, 5), (100, 30, 0), (120, 40, 9), (200, 60, 99)]
+        {
             let area = Rect::new(0, 1, columns, rows - 2);
             let places = Places::new(area, 1, &|_| found);
-            let all: Vec<Rect> =
-                [Some(places.throughput), Some(places.now), places.calls, places.curve, places.latency, places.threads, places.warnings]
-                    .into_iter()
-                    .flatten()
-                    .collect();
-            assert_eq!(all.iter().map(|pane| pane.area()).sum::<u32>(), area.area(), "{columns}x{rows}");
+            let all: Vec<Rect> = [
+                Some(places.throughput),
+                Some(places.now),
+                places.calls,
+                places.curve,
+                places.latency,
+                places.threads,
+                places.warnings,
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            assert_eq!(
+                all.iter().map(|pane| pane.area()).sum::<u32>(),
+                area.area(),
+                "{columns}x{rows}"
+            );
             for (at, pane) in all.iter().enumerate() {
                 assert!(pane.width >= 18 && pane.height >= 5, "{columns}x{rows} {pane:?}");
-                assert!(all.iter().skip(at + 1).all(|other| !pane.intersects(*other)), "{columns}x{rows}");
+                assert!(
+                    all.iter().skip(at + 1).all(|other| !pane.intersects(*other)),
+                    "{columns}x{rows}"
+                );
             }
         }
     }

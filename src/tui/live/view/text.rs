@@ -25,7 +25,13 @@ pub fn span(look: &Look, role: Role, text: impl Into<String>) -> Span<'static> {
 }
 
 /// A frame with a title and a line at the right of it; what is inside.
-pub fn frame(look: &Look, title: &str, right: Vec<Span<'static>>, area: Rect, buf: &mut Buffer) -> Rect {
+pub fn frame(
+    look: &Look,
+    title: &str,
+    right: Vec<Span<'static>>,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Rect {
     let inner = pane::frame(look, title, "", false, area, buf);
     let line = Line::from(right);
     let room = usize::from(area.width).saturating_sub(pane::width(title) + 8);
@@ -62,6 +68,9 @@ pub fn bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Span<'stati
     let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
     vec![
         Span::styled(look.glyph("━", "#").repeat(filled), style),
-        Span::styled(look.glyph("─", "-").repeat(usize::from(width) - filled), look.style(Role::Border)),
+        Span::styled(
+            look.glyph("─", "-").repeat(usize::from(width) - filled),
+            look.style(Role::Border),
+        ),
     ]
 }

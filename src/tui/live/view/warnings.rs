@@ -22,14 +22,22 @@ const MOST_LINES: usize = 3;
 /// A warning in as many lines as it needs, at most so many.
 fn lines(look: &Look, finding: &Finding, room: usize, most: usize) -> Vec<Line<'static>> {
     let parts = pane::wrap(&finding.message, room.saturating_sub(2));
-    let count = if finding.cells.len() > 1 { format!("  {} cells", finding.cells.len()) } else { String::new() };
+    let count = if finding.cells.len() > 1 {
+        format!("  {} cells", finding.cells.len())
+    } else {
+        String::new()
+    };
     let fits = parts.last().is_some_and(|last| pane::width(last) + count.len() + 2 <= room);
     if most < 2 || parts.len() > most || !fits {
         return vec![line(look, finding, room)];
     }
-    let signs = std::iter::once(sign(look, finding.severity)).chain(std::iter::repeat(Span::raw("  ")));
-    let mut lines: Vec<Line> =
-        parts.into_iter().zip(signs).map(|(part, sign)| Line::from(vec![sign, span(look, Role::Text, part)])).collect();
+    let signs =
+        std::iter::once(sign(look, finding.severity)).chain(std::iter::repeat(Span::raw("  ")));
+    let mut lines: Vec<Line> = parts
+        .into_iter()
+        .zip(signs)
+        .map(|(part, sign)| Line::from(vec![sign, span(look, Role::Text, part)]))
+        .collect();
     if let Some(last) = lines.last_mut() {
         last.push_span(span(look, Role::Dim, count));
     }
@@ -46,20 +54,31 @@ pub fn line(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     let cells = finding.cells.len();
     let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
     let text = pane::fit(&finding.message, room.saturating_sub(2 + count.len()));
-    Line::from(vec![sign(look, finding.severity), span(look, Role::Text, text), span(look, Role::Dim, count)])
+    Line::from(vec![
+        sign(look, finding.severity),
+        span(look, Role::Text, text),
+        span(look, Role::Dim, count),
+    ])
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, found) = (scene.look, &scene.picture.found);
-    let inner = frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
+    let inner =
+        frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
     let (mut left, mut row) = (found.len(), 0);
     for finding in found.iter() {
-        // The others keep a row each, as far as there are rows; what is left over is told in the last one.
+        // The others keep a row each, as far as there are rows; what is left over is told in the
+        // last one.
         let free = usize::from(inner.height) - row;
         if free == 0 || (free == 1 && left > 1) {
             break;
         }
-        let lines = lines(look, finding, usize::from(inner.width), (free + 1).saturating_sub(left).clamp(1, MOST_LINES));
+        let lines = lines(
+            look,
+            finding,
+            usize::from(inner.width),
+            (free + 1).saturating_sub(left).clamp(1, MOST_LINES),
+        );
         for line in lines {
             pane::line(line, row as u16, inner, buf);
             row += 1;

@@ -1,4 +1,5 @@
-//! The course of the trials: throughput, or operations, over the time that was measured, one trial after another.
+//! The course of the trials: throughput, or operations, over the time that was measured, one trial
+//! after another.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,16 +14,24 @@ use crate::units::{column, show_nanos};
 
 /// Nothing where no trial was long enough to be seen in two intervals: the trials say as much.
 pub fn sections<'a>(s: Sight<'a>, course: Option<&'a Course>, height: u16) -> Vec<Section<'a>> {
-    let Some(course) = course.filter(|course| course.trials.iter().any(|own| own.len() > 1)) else { return Vec::new() };
+    let Some(course) = course.filter(|course| course.trials.iter().any(|own| own.len() > 1)) else {
+        return Vec::new();
+    };
     let metric = match super::trials::metric(s) {
         Metric::Cpu => Metric::Throughput,
         metric => metric,
     };
     let points = points(metric, course);
-    let (factor, unit) = column::unit(points.iter().map(|point| point.y).filter(|y| y.is_finite()), metric.units(s.look.unit));
+    let (factor, unit) = column::unit(
+        points.iter().map(|point| point.y).filter(|y| y.is_finite()),
+        metric.units(s.look.unit),
+    );
     vec![
         Section::Lines(vec![s.heading(&format!("Within the trials, one after another, {unit}"))]),
-        Section::Picture { height, draw: Box::new(move |area, buf| draw(s, &points, factor, area, buf)) },
+        Section::Picture {
+            height,
+            draw: Box::new(move |area, buf| draw(s, &points, factor, area, buf)),
+        },
     ]
 }
 
@@ -42,7 +51,8 @@ fn points(metric: Metric, course: &Course) -> Vec<Point> {
     for trial in &course.trials {
         let at = |nanos: u64| before + nanos as f64 / 1e9;
         for sample in trial {
-            points.push(Point::new(at(sample.at.saturating_sub(sample.nanos)), rate(metric, sample)));
+            points
+                .push(Point::new(at(sample.at.saturating_sub(sample.nanos)), rate(metric, sample)));
         }
         let Some(last) = trial.last() else { continue };
         points.extend([Point::new(at(last.at), rate(metric, last)), Point::gap(at(last.at))]);
@@ -53,7 +63,8 @@ fn points(metric: Metric, course: &Course) -> Vec<Point> {
 
 fn draw(s: Sight, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
     let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
-    let series = Series { style: s.look.series(hue), ..Series::new(s.look, 0, "", points).draw(Draw::Step) };
+    let series =
+        Series { style: s.look.series(hue), ..Series::new(s.look, 0, "", points).draw(Draw::Step) };
     let show = |value: f64| column::figure(value / factor);
     let time = |seconds: f64| match seconds == 0.0 {
         true => "0".into(),
@@ -72,13 +83,29 @@ mod tests {
     #[test]
     fn trials_follow_each_other_with_a_gap() {
         let sample = |at, bytes| Sample { at, nanos: 100_000_000, bytes, ops: 1, syscalls: 2 };
-        let course =
-            Course { result: 0, trials: vec![vec![sample(100_000_000, 10), sample(200_000_000, 20)], vec![sample(100_000_000, 30)]] };
+        let course = Course {
+            result: 0,
+            trials: vec![
+                vec![sample(100_000_000, 10), sample(200_000_000, 20)],
+                vec![sample(100_000_000, 30)],
+            ],
+        };
         let found: Vec<(u64, Option<u64>)> = points(Metric::Throughput, &course)
             .iter()
             .map(|p| ((p.x * 10.0).round() as u64, p.y.is_finite().then(|| p.y.round() as u64)))
             .collect();
-        assert_eq!(found, [(0, Some(100)), (1, Some(200)), (2, Some(200)), (2, None), (2, Some(300)), (3, Some(300)), (3, None)]);
+        assert_eq!(
+            found,
+            [
+                (0, Some(100)),
+                (1, Some(200)),
+                (2, Some(200)),
+                (2, None),
+                (2, Some(300)),
+                (3, Some(300)),
+                (3, None)
+            ]
+        );
         assert_eq!(points(Metric::SystemCalls, &course)[0].y.round(), 20.0);
         assert!(rate(Metric::Throughput, &Sample::default()).is_nan());
     }

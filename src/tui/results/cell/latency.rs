@@ -24,7 +24,10 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
         ("max", Some(latency.max)),
         ("mean", Some(latency.mean)),
     ];
-    let known: Vec<(&str, String)> = all.iter().filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?)))).collect();
+    let known: Vec<(&str, String)> = all
+        .iter()
+        .filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?))))
+        .collect();
     let mut text = vec![s.heading("Latency of an operation")];
     let (mut line, mut used) = (Vec::new(), 0);
     for (name, value) in known {
@@ -44,12 +47,16 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
         every => format!(", one of {every}"),
     };
     if timed > 0 {
-        let count = if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
+        let count =
+            if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
         text.extend(s.wrapped(&format!("{count} operations timed{every}"), Role::Dim));
     }
     let mut sections = vec![Section::Lines(text)];
     if s.data.latency(s.index).is_some_and(|own| own.buckets.len() > 1) {
-        sections.push(Section::Picture { height, draw: Box::new(move |area, buf| histogram(s, area, buf)) });
+        sections.push(Section::Picture {
+            height,
+            draw: Box::new(move |area, buf| histogram(s, area, buf)),
+        });
     }
     sections
 }
@@ -61,8 +68,10 @@ fn histogram(s: Sight, area: Rect, buf: &mut Buffer) {
         ((middle - half).max(0.5), middle + half, count)
     };
     let bins: Vec<(f64, f64, u64)> = latency.buckets.iter().map(bin).collect();
-    let marks: Vec<(f64, &str)> =
-        [(of.p50, "p50"), (of.p99, "p99"), (of.p999, "p99.9")].into_iter().filter_map(|(value, name)| Some((value?, name))).collect();
+    let marks: Vec<(f64, &str)> = [(of.p50, "p50"), (of.p99, "p99"), (of.p999, "p99.9")]
+        .into_iter()
+        .filter_map(|(value, name)| Some((value?, name)))
+        .collect();
     let brief = |nanos: f64| units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ");
     let style = s.look.series(s.data.hues.get(s.index).copied().unwrap_or(0));
     // Rare operations are what one looks for here.

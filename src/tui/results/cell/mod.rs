@@ -1,4 +1,5 @@
-//! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs it.
+//! An opened cell: its trials, its figures, its latencies, where its bytes came from, what disturbs
+//! it.
 
 mod course;
 mod facts;
@@ -45,7 +46,10 @@ impl<'a> Sight<'a> {
 
     /// A word and what it is.
     fn pair(&self, name: &str, value: String) -> Line<'static> {
-        Line::from(vec![Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)), Span::styled(value, self.look.style(Role::Text))])
+        Line::from(vec![
+            Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
+            Span::styled(value, self.look.style(Role::Text)),
+        ])
     }
 
     /// Text on as many lines as it needs.
@@ -55,15 +59,29 @@ impl<'a> Sight<'a> {
     }
 }
 
-fn stacks<'a>(look: &'a Look, results: &'a Results, data: &'a Data, index: usize, body: Rect) -> Vec<Stack<'a>> {
-    let (Some(result), over_time) = (data.results().get(index), results.courses.of(index)) else { return Vec::new() };
+fn stacks<'a>(
+    look: &'a Look,
+    results: &'a Results,
+    data: &'a Data,
+    index: usize,
+    body: Rect,
+) -> Vec<Stack<'a>> {
+    let (Some(result), over_time) = (data.results().get(index), results.courses.of(index)) else {
+        return Vec::new();
+    };
     let inner = layout::inside(body);
-    let column = |left: u16, width: u16| Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height);
+    let column = |left: u16, width: u16| {
+        Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
+    };
     let sight = |area: Rect| Sight { look, data, index, result, width: usize::from(area.width) };
     if inner.width < TWO {
         let area = column(0, inner.width);
         let s = sight(area);
-        let parts = brief_parts(s).into_iter().chain([trials::sections(s, 7), facts::processor(s), course::sections(s, over_time, 7)]);
+        let parts = brief_parts(s).into_iter().chain([
+            trials::sections(s, 7),
+            facts::processor(s),
+            course::sections(s, over_time, 7),
+        ]);
         return vec![Stack::of(area, parts)];
     }
     let half = inner.width / 2;
@@ -86,7 +104,16 @@ fn stacks<'a>(look: &'a Look, results: &'a Results, data: &'a Data, index: usize
                 course(l, few),
             ],
         ),
-        Stack::of(right, [source::sections(r), latency::sections(r, tall), facts::warnings(r), facts::processor(r), course(r, !few)]),
+        Stack::of(
+            right,
+            [
+                source::sections(r),
+                latency::sections(r, tall),
+                facts::warnings(r),
+                facts::processor(r),
+                course(r, !few),
+            ],
+        ),
     ]
 }
 
@@ -94,7 +121,11 @@ fn stacks<'a>(look: &'a Look, results: &'a Results, data: &'a Data, index: usize
 pub fn most_scroll(model: &Model, body: Rect) -> usize {
     let results = &model.results;
     let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
-    stacks(&model.look, results, data, open.result, body).iter().map(Stack::most_scroll).max().unwrap_or(0)
+    stacks(&model.look, results, data, open.result, body)
+        .iter()
+        .map(Stack::most_scroll)
+        .max()
+        .unwrap_or(0)
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect, buf: &mut Buffer) {
@@ -113,7 +144,10 @@ pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect,
     }
     let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
     pane::scrollbar(look, open.scroll.min(most), longest, bar, buf);
-    let keys = look.glyph("← → other cells · ↑ ↓ scroll · esc back", "left right other cells - up down scroll - esc back");
+    let keys = look.glyph(
+        "← → other cells · ↑ ↓ scroll · esc back",
+        "left right other cells - up down scroll - esc back",
+    );
     view::below(look, keys, area, buf);
 }
 

@@ -24,7 +24,10 @@ pub fn sections(s: Sight<'_>) -> Vec<Section<'_>> {
     let draw = {
         let parts = parts.clone();
         move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {
-            let pieces = parts.iter().map(|(word, share)| Part { value: *share, style: s.look.style(role(word)) }).collect();
+            let pieces = parts
+                .iter()
+                .map(|(word, share)| Part { value: *share, style: s.look.style(role(word)) })
+                .collect();
             let bar = [Bar::stacked("", pieces, "")];
             Bars::new(s.look, &bar).max(1.0).render(area, buf);
         }
@@ -33,7 +36,10 @@ pub fn sections(s: Sight<'_>) -> Vec<Section<'_>> {
     for (word, share) in &parts {
         words.push(Span::styled(s.look.glyph("■ ", "# ").to_string(), s.look.style(role(word))));
         words.push(Span::styled(format!("{word} "), s.look.style(Role::Text)));
-        words.push(Span::styled(format!("{}   ", origin::percent(*share)), s.look.style(Role::Number)));
+        words.push(Span::styled(
+            format!("{}   ", origin::percent(*share)),
+            s.look.style(Role::Number),
+        ));
     }
     let mut below = vec![Line::from(words)];
     if !s.result.source_reason.is_empty() {
@@ -41,7 +47,12 @@ pub fn sections(s: Sight<'_>) -> Vec<Section<'_>> {
     }
     if let Some(amplification) = s.result.amplification.filter(|a| *a >= 0.005) {
         let why = if amplification > 1.05 { ": it read ahead" } else { "" };
-        below.extend(s.wrapped(&format!("the device moved {amplification:.2} bytes for each that was asked of it{why}"), Role::Dim));
+        below.extend(s.wrapped(
+            &format!(
+                "the device moved {amplification:.2} bytes for each that was asked of it{why}"
+            ),
+            Role::Dim,
+        ));
     }
     vec![
         Section::Lines(vec![s.heading("Where the bytes came from")]),

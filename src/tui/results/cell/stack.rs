@@ -36,9 +36,16 @@ impl Section<'_> {
         let shown = usize::from(area.height).min(self.height().saturating_sub(skip));
         match self {
             Section::Lines(lines) => {
-                lines.iter().skip(skip).take(shown).enumerate().for_each(|(at, line)| line.render(row(at), buf));
+                lines
+                    .iter()
+                    .skip(skip)
+                    .take(shown)
+                    .enumerate()
+                    .for_each(|(at, line)| line.render(row(at), buf));
             }
-            Section::Rows { row: make, .. } => (0..shown).for_each(|at| make(skip + at).render(row(at), buf)),
+            Section::Rows { row: make, .. } => {
+                (0..shown).for_each(|at| make(skip + at).render(row(at), buf))
+            }
             Section::Picture { height, draw } => picture(*height, draw, skip as u16, area, buf),
         }
     }
@@ -115,7 +122,12 @@ mod tests {
         let rows = Section::Rows { count: 3, row: Box::new(|at| Line::raw(format!("r{at}"))) };
         let draw = |area: Rect, buf: &mut Buffer| {
             for row in 0..area.height {
-                buf.set_string(area.x, area.y + row, format!("p{row}"), ratatui::style::Style::new());
+                buf.set_string(
+                    area.x,
+                    area.y + row,
+                    format!("p{row}"),
+                    ratatui::style::Style::new(),
+                );
             }
         };
         let picture = Section::Picture { height: 3, draw: Box::new(draw) };

@@ -27,7 +27,9 @@ fn value(metric: Metric, trial: &Trial) -> f64 {
     match metric {
         Metric::Throughput => trial.throughput(),
         Metric::SystemCalls => trial.syscall_rate().unwrap_or(f64::NAN),
-        Metric::Cpu if trial.bytes > 0 => (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64,
+        Metric::Cpu if trial.bytes > 0 => {
+            (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64
+        }
         Metric::Cpu => f64::NAN,
         Metric::Operations | Metric::Latency => trial.operations(),
     }
@@ -43,18 +45,26 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
     let mut sections = vec![Section::Lines(vec![s.heading("Trials")])];
     if trials.len() > 1 {
         let outliers = outliers.clone();
-        sections.push(Section::Picture { height, draw: Box::new(move |area, buf| dots(s, metric, &outliers, area, buf)) });
+        sections.push(Section::Picture {
+            height,
+            draw: Box::new(move |area, buf| dots(s, metric, &outliers, area, buf)),
+        });
     }
     let values: Vec<Option<f64>> = trials.iter().map(|trial| Some(value(metric, trial))).collect();
     let (factor, unit) = column::unit(values.iter().flatten().copied(), metric.units(s.look.unit));
     let texts = column::aligned(&values, factor);
     let wide = texts.first().map_or(0, String::len).max(unit.chars().count());
-    let title = format!("{:>5}  {unit:>wide$}  {:>9}  {:>9}  {:>9}", "round", "moved", "time", "device");
+    let title =
+        format!("{:>5}  {unit:>wide$}  {:>9}  {:>9}  {:>9}", "round", "moved", "time", "device");
     sections.push(Section::Lines(vec![Line::styled(title, s.look.style(Role::Dim))]));
     let row = move |at: usize| {
         let trial = &trials[at];
         let device = trial.device_bytes.map_or("-".into(), units::show_bytes);
-        let rest = format!("  {:>9}  {:>9}  {device:>9}", units::show_bytes(trial.bytes), units::show_nanos(trial.nanos as f64));
+        let rest = format!(
+            "  {:>9}  {:>9}  {device:>9}",
+            units::show_bytes(trial.bytes),
+            units::show_nanos(trial.nanos as f64)
+        );
         let mut parts = vec![
             Span::styled(format!("{:>5}  ", trial.round), s.look.style(Role::Dim)),
             Span::styled(format!("{:>wide$}", texts[at]), s.look.style(Role::Number)),
@@ -75,7 +85,9 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
 fn dots(s: Sight, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buffer) {
     let trials = &s.result.trials;
     let wanted = |pick: &dyn Fn(usize) -> bool| -> Vec<Point> {
-        let point = |(at, trial): (usize, &std::sync::Arc<Trial>)| pick(at).then(|| Point::new((at + 1) as f64, value(metric, trial)));
+        let point = |(at, trial): (usize, &std::sync::Arc<Trial>)| {
+            pick(at).then(|| Point::new((at + 1) as f64, value(metric, trial)))
+        };
         trials.iter().enumerate().filter_map(point).collect()
     };
     let apart = |at: usize| outliers.binary_search(&at).is_ok();
@@ -83,7 +95,14 @@ fn dots(s: Sight, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
     let odd = wanted(&apart);
     let short = wanted(&|at| !apart(at) && trials[at].short);
     let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
-    let dot = |points, style, marker| Series { name: "", points, style, marker, draw: Draw::Points, emphasis: false };
+    let dot = |points, style, marker| Series {
+        name: "",
+        points,
+        style,
+        marker,
+        draw: Draw::Points,
+        emphasis: false,
+    };
     let all = [
         dot(plain.as_slice(), s.look.series(hue), s.look.marker(0)),
         dot(&short, s.look.style(Role::Dim), s.look.marker(4)),

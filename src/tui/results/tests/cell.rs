@@ -10,7 +10,11 @@ fn a_cell_opens_and_leads_to_its_neighbours() {
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "mmap 1 MiB warm");
     stage.keys("lll");
-    assert_eq!(opened(&stage), "mmap 1 MiB warm", "the last one failed and is no point of the curve");
+    assert_eq!(
+        opened(&stage),
+        "mmap 1 MiB warm",
+        "the last one failed and is no point of the curve"
+    );
     stage.keys("hh");
     assert_eq!(opened(&stage), "mmap 64 KiB warm");
     stage.keys("G");
@@ -25,7 +29,10 @@ fn a_cell_opens_and_leads_to_its_neighbours() {
     stage.keys("v<enter>j<esc>v");
     assert_eq!(opened(&stage), "-");
     let done = stage.take();
-    assert!(done.iter().all(|effect| matches!(effect, Effect::Course { .. })), "nothing of that quits: {done:?}");
+    assert!(
+        done.iter().all(|effect| matches!(effect, Effect::Course { .. })),
+        "nothing of that quits: {done:?}"
+    );
     stage.keys("q");
     assert_eq!(stage.take(), [Effect::Quit(0)]);
 }
@@ -33,37 +40,73 @@ fn a_cell_opens_and_leads_to_its_neighbours() {
 #[test]
 fn an_opened_cell_shows_what_happened_within_its_trials() {
     let (mut stage, path) = (stage(), testing::shown().path.unwrap());
-    let sample = |at: u64, bytes| Sample { at, nanos: 100_000_000, bytes, ops: bytes / 4096, syscalls: bytes / 4096 };
-    let trial = |cell, round| (cell, round, (1..=40).map(|n| sample(n * 100_000_000, (n * 8) << 20)).collect());
-    let told = |cell: u32| Msg::Course { path: path.clone(), cell, samples: (1..=5).map(|round| trial(cell, round)).collect() };
+    let sample = |at: u64, bytes| Sample {
+        at,
+        nanos: 100_000_000,
+        bytes,
+        ops: bytes / 4096,
+        syscalls: bytes / 4096,
+    };
+    let trial = |cell, round| {
+        (cell, round, (1..=40).map(|n| sample(n * 100_000_000, (n * 8) << 20)).collect())
+    };
+    let told = |cell: u32| Msg::Course {
+        path: path.clone(),
+        cell,
+        samples: (1..=5).map(|round| trial(cell, round)).collect(),
+    };
     stage.keys("<enter>");
     let done = stage.take();
-    let [Effect::Course { path: asked, cell }] = &done[..] else { panic!("nothing was asked: {done:?}") };
+    let [Effect::Course { path: asked, cell }] = &done[..] else {
+        panic!("nothing was asked: {done:?}")
+    };
     assert_eq!((asked, *cell), (&path, 22));
     // One question at a time; the answer to another one is none.
     stage.keys("h").tell(told(3));
     assert_eq!(stage.take(), []);
     stage.tell(told(22));
-    let [Effect::Course { cell: 21, .. }] = stage.take()[..] else { panic!("the neighbour was not asked for") };
-    assert!(!stage.picture(160, 60).contains("Within the trials"), "that of the neighbour is not here yet");
+    let [Effect::Course { cell: 21, .. }] = stage.take()[..] else {
+        panic!("the neighbour was not asked for")
+    };
+    assert!(
+        !stage.picture(160, 60).contains("Within the trials"),
+        "that of the neighbour is not here yet"
+    );
     stage.tell(told(21));
     let picture = stage.snapshot(160, 60);
-    assert!(picture.contains("Within the trials, one after another") && picture.contains("20 s"), "{picture}");
+    assert!(
+        picture.contains("Within the trials, one after another") && picture.contains("20 s"),
+        "{picture}"
+    );
     stage.tell(Msg::Resize(80, 24)).keys("G");
     assert!(stage.picture(80, 24).contains("10 s   12 s"), "{}", stage.picture(80, 24));
     assert_eq!(stage.take(), [], "it is known");
     // Another session: what was of the first is not of it. One that is kept nowhere has none.
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown())))).keys("<enter>");
     assert!(matches!(stage.take()[..], [Effect::Course { cell: 22, .. }]));
-    stage.tell(Msg::Opened(Ok(Box::new(Shown { path: None, ..testing::shown() })))).keys("<enter>").tell(told(22));
+    stage
+        .tell(Msg::Opened(Ok(Box::new(Shown { path: None, ..testing::shown() }))))
+        .keys("<enter>")
+        .tell(told(22));
     assert!(stage.take().is_empty() && !stage.picture(160, 60).contains("Within the trials"));
 }
 
 #[test]
 fn trials_of_one_interval_and_those_of_damaged_files_have_no_course() {
     let path = testing::shown().path.unwrap();
-    let odd = Sample { at: u64::MAX, nanos: u64::MAX, bytes: u64::MAX, ops: u64::MAX, syscalls: u64::MAX };
-    for samples in [Vec::new(), vec![(22, 1, Vec::new())], vec![(22, 1, vec![Sample::default()])], vec![(22, 1, vec![odd; 5000]); 3]] {
+    let odd = Sample {
+        at: u64::MAX,
+        nanos: u64::MAX,
+        bytes: u64::MAX,
+        ops: u64::MAX,
+        syscalls: u64::MAX,
+    };
+    for samples in [
+        Vec::new(),
+        vec![(22, 1, Vec::new())],
+        vec![(22, 1, vec![Sample::default()])],
+        vec![(22, 1, vec![odd; 5000]); 3],
+    ] {
         let mut stage = stage();
         let many = samples.first().is_some_and(|(.., own)| own.len() > 1);
         stage.keys("<enter>").tell(Msg::Course { path: path.clone(), cell: 22, samples });
@@ -103,7 +146,10 @@ fn an_opened_cell_tells_everything() {
     stage.keys("<esc>/failed<enter>");
     stage.keys("<esc>v").keys("v/failed<enter><enter>");
     let failed = stage.snapshot(100, 30);
-    assert!(failed.contains("This cell failed") && failed.contains("pread(2): EIO at 4 KiB"), "{failed}");
+    assert!(
+        failed.contains("This cell failed") && failed.contains("pread(2): EIO at 4 KiB"),
+        "{failed}"
+    );
 }
 
 #[test]
@@ -114,7 +160,11 @@ fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
         grounds.machine.ceilings = ceilings;
         stage_of(Shown::of(session, None))
     };
-    let ceilings = Ceilings { copy: Some(2.0 * 1_073_741_824.0), read: Some(3.0 * 1_073_741_824.0), ..Ceilings::default() };
+    let ceilings = Ceilings {
+        copy: Some(2.0 * 1_073_741_824.0),
+        read: Some(3.0 * 1_073_741_824.0),
+        ..Ceilings::default()
+    };
     let mut stage = shown(Some(ceilings));
     assert!(stage.picture(120, 40).contains("copy, 1 thread"), "{}", stage.picture(120, 40));
     stage.keys("v/cold<enter><enter>");

@@ -19,14 +19,29 @@ fn of(cells: Vec<Job>) -> Session {
     let mut plan = plan(0);
     plan.cells = cells;
     let host = session(0).host;
-    let mut session = Session::new("20261121-093011-x".into(), String::new(), "2026-11-21T09:30:11Z".into(), host, plan);
+    let mut session = Session::new(
+        "20261121-093011-x".into(),
+        String::new(),
+        "2026-11-21T09:30:11Z".into(),
+        host,
+        plan,
+    );
     let cells = session.plan.cells.clone();
     for round in 1..=3 {
         for (cell, job) in (0..).zip(&cells) {
             let ops = job.count.filter(|count| *count > 0).unwrap_or(4096);
             let xor = job.xor.then_some(Xor(0x213d_4629));
             let nanos = ops * (300 + u64::from(round));
-            let trial = Trial { cell, round, ops, bytes: ops * job.block, syscalls: ops.into(), nanos, xor, ..Trial::default() };
+            let trial = Trial {
+                cell,
+                round,
+                ops,
+                bytes: ops * job.block,
+                syscalls: ops.into(),
+                nanos,
+                xor,
+                ..Trial::default()
+            };
             session.trials.push(Arc::new(trial));
         }
     }
@@ -36,7 +51,11 @@ fn of(cells: Vec<Job>) -> Session {
 /// As `syscalls`: 1 and 2 bytes, counts from 1024 to 4 Mi.
 fn calls() -> Session {
     let counts = (0..5).map(|n| 1024 << (3 * n));
-    of(counts.flat_map(|count| [1, 2].map(|block| Job { count: Some(count), ..job("read", block, Cache::Warm) })).collect())
+    of(counts
+        .flat_map(|count| {
+            [1, 2].map(|block| Job { count: Some(count), ..job("read", block, Cache::Warm) })
+        })
+        .collect())
 }
 
 fn shown(session: Session) -> Stage {
@@ -48,9 +67,17 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
     let mut stage = shown(calls());
     let data = |stage: &Stage| {
         let data = results(stage).data.as_ref().unwrap();
-        (data.axis, data.curves.iter().map(|curve| (curve.name.clone(), curve.points.len())).collect::<Vec<_>>())
+        (
+            data.axis,
+            data.curves
+                .iter()
+                .map(|curve| (curve.name.clone(), curve.points.len()))
+                .collect::<Vec<_>>(),
+        )
     };
-    let curves = |names: &[&str], points| names.iter().map(|name| (name.to_string(), points)).collect::<Vec<_>>();
+    let curves = |names: &[&str], points| {
+        names.iter().map(|name| (name.to_string(), points)).collect::<Vec<_>>()
+    };
     assert_eq!(data(&stage), (Axis::Count, curves(&["read 1 B", "read 2 B"], 5)));
     let picture = stage.picture(120, 40);
     assert!(picture.contains("x over number of operations") && picture.contains("4m"), "{picture}");
@@ -65,7 +92,12 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
 
 #[test]
 fn xor_and_seconds_are_in_the_table_and_the_opened_cell() {
-    let jobs = [1, 2, 4].map(|threads| Job { threads, count: Some(0), xor: true, ..job("pread", 2 << 20, Cache::Warm) });
+    let jobs = [1, 2, 4].map(|threads| Job {
+        threads,
+        count: Some(0),
+        xor: true,
+        ..job("pread", 2 << 20, Cache::Warm)
+    });
     let mut stage = shown(of(jobs.to_vec()));
     stage.keys("v");
     let table = stage.picture(80, 24);
@@ -74,7 +106,10 @@ fn xor_and_seconds_are_in_the_table_and_the_opened_cell() {
     }
     stage.keys("<enter>");
     let cell = stage.picture(120, 40);
-    assert!(cell.contains("213d4629, as every other cell's") && cell.contains("4096 \u{d7} 2 MiB"), "{cell}");
+    assert!(
+        cell.contains("213d4629, as every other cell's") && cell.contains("4096 \u{d7} 2 MiB"),
+        "{cell}"
+    );
     // One that differs is no longer called the same.
     let mut session = of(jobs.to_vec());
     for trial in session.trials.iter_mut().filter(|trial| trial.cell == 1) {
@@ -93,7 +128,8 @@ fn measure_has_its_table_of_block_count_size_and_time() {
     for trial in &mut session.trials {
         let trial = Arc::make_mut(trial);
         // Two passes: the count is that of one.
-        (trial.ops, trial.bytes, trial.nanos, trial.passes) = (trial.ops * 2, trial.bytes * 2, trial.nanos * 2, 2);
+        (trial.ops, trial.bytes, trial.nanos, trial.passes) =
+            (trial.ops * 2, trial.bytes * 2, trial.nanos * 2, 2);
     }
     let mut stage = shown(session);
     stage.keys("v");
@@ -107,9 +143,18 @@ fn measure_has_its_table_of_block_count_size_and_time() {
 fn levels_of_cold_stand_below_the_table() {
     let mut session = calls();
     let reading = |open| Reading { open, first: 20_000, whole: 3_000_000 };
-    let level = |dropped, open| Level { dropped, readings: vec![reading(open); 3], bytes: 1 << 20, reason: None };
-    session.levels =
-        vec![level(Dropped::Nothing, 81_600), level(Dropped::Data, 84_700), level(Dropped::Meta, 239_000), level(Dropped::All, 3_700_000)];
+    let level = |dropped, open| Level {
+        dropped,
+        readings: vec![reading(open); 3],
+        bytes: 1 << 20,
+        reason: None,
+    };
+    session.levels = vec![
+        level(Dropped::Nothing, 81_600),
+        level(Dropped::Data, 84_700),
+        level(Dropped::Meta, 239_000),
+        level(Dropped::All, 3_700_000),
+    ];
     let mut stage = shown(session);
     assert!(stage.picture(150, 44).contains("v levels of cold"));
     stage.keys("v");

@@ -29,7 +29,10 @@ fn stage_of(shown: Shown) -> Stage {
 /// `read` and `mmap`, cold and warm, 4 KiB to 4 MiB; the last cell failed, and two were skipped.
 fn stage() -> Stage {
     let mut shown = testing::shown();
-    let skip = |block, reason: &str| Skipped { cell: sessions::job("uring", block, Cache::Warm), reason: reason.into() };
+    let skip = |block, reason: &str| Skipped {
+        cell: sessions::job("uring", block, Cache::Warm),
+        reason: reason.into(),
+    };
     shown.skipped = vec![skip(4096, "io_uring: EPERM"), skip(8192, "io_uring: EPERM")];
     stage_of(shown)
 }
@@ -42,7 +45,11 @@ fn results(stage: &Stage) -> &Results {
 fn at(stage: &Stage) -> String {
     let results = results(stage);
     let x = results.x().map_or(0, |x| x as u64);
-    format!("{} {}", results.curve().map_or("-", |curve| curve.name.as_str()), crate::units::short_bytes(x))
+    format!(
+        "{} {}",
+        results.curve().map_or("-", |curve| curve.name.as_str()),
+        crate::units::short_bytes(x)
+    )
 }
 
 /// The row of the table under the cursor.
@@ -50,12 +57,17 @@ fn row(stage: &Stage) -> String {
     let results = results(stage);
     let data = results.data.as_ref().unwrap();
     let row = results.table.rows[results.table.cursor];
-    data.results().get(row).map_or_else(|| data.shown.skipped[row - data.results().len()].cell.label(), |result| result.cell.label())
+    data.results().get(row).map_or_else(
+        || data.shown.skipped[row - data.results().len()].cell.label(),
+        |result| result.cell.label(),
+    )
 }
 
 fn opened(stage: &Stage) -> String {
     let results = results(stage);
-    results.open.map_or("-".into(), |open| results.data.as_ref().unwrap().results()[open.result].cell.label())
+    results.open.map_or("-".into(), |open| {
+        results.data.as_ref().unwrap().results()[open.result].cell.label()
+    })
 }
 
 #[test]
@@ -116,22 +128,36 @@ fn bounded() -> Stage {
 fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
     let mut stage = bounded();
     let picture = stage.picture(160, 45);
-    for name in ["estimate: call and copy", "estimate: memory", "estimate: rated speed", "rated", "copy, 1 thread"] {
+    for name in [
+        "estimate: call and copy",
+        "estimate: memory",
+        "estimate: rated speed",
+        "rated",
+        "copy, 1 thread",
+    ] {
         assert!(picture.contains(name), "{name}\n{picture}");
     }
     let rows = results(&stage).data.as_ref().unwrap().rows();
     stage.keys(&"j".repeat(rows));
     assert_eq!(results(&stage).chart.series, rows - 1);
     let picture = stage.picture(160, 45);
-    assert!(picture.contains("Made before anything ran, from the 1.00 GiB/s that the vendor"), "{picture}");
+    assert!(
+        picture.contains("Made before anything ran, from the 1.00 GiB/s that the vendor"),
+        "{picture}"
+    );
     // There is nothing to open, and nothing to lose.
     assert_eq!(results(&stage).under_cursor(), None);
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "-");
-    let chart = |stage: &Stage| -> Vec<String> { stage.picture(160, 45).lines().map(|line| line.chars().take(86).collect()).collect() };
+    let chart = |stage: &Stage| -> Vec<String> {
+        stage.picture(160, 45).lines().map(|line| line.chars().take(86).collect()).collect()
+    };
     let before = chart(&stage);
     stage.keys("< >");
-    assert_eq!(results(&stage).chart.unexpected.iter().collect::<Vec<_>>(), ["estimate: rated speed"]);
+    assert_eq!(
+        results(&stage).chart.unexpected.iter().collect::<Vec<_>>(),
+        ["estimate: rated speed"]
+    );
     let without = chart(&stage);
     assert_ne!(without, before, "its line is gone");
     stage.keys("< >");
@@ -145,7 +171,12 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
 fn curves_are_switched_off_and_the_best_is_among_the_others() {
     let mut stage = stage();
     let best = |stage: &Stage| {
-        stage.picture(100, 30).lines().find(|line| line.contains("best  ") && !line.contains("of best")).unwrap_or_default().to_string()
+        stage
+            .picture(100, 30)
+            .lines()
+            .find(|line| line.contains("best  ") && !line.contains("of best"))
+            .unwrap_or_default()
+            .to_string()
     };
     assert!(best(&stage).contains("mmap warm"), "{}", best(&stage));
     stage.keys("< >");
@@ -189,14 +220,20 @@ fn points_carry_the_sign_of_their_worst_warning() {
     let stage = stage();
     let picture = stage.picture(100, 30);
     // The chart ends above the legend, whose title names the place.
-    let chart: String = picture.lines().skip(2).take_while(|line| !line.contains("At 1 MiB")).collect();
+    let chart: String =
+        picture.lines().skip(2).take_while(|line| !line.contains("At 1 MiB")).collect();
     assert_eq!((chart.matches('!').count(), chart.matches('✖').count()), (1, 1), "{picture}");
     let mut stage = stage;
     stage.keys("g");
     let data = results(&stage).data.as_ref().unwrap();
     assert_eq!(data.curves[0].points[2].worst, Some(Severity::Misleading));
     stage.keys("ll");
-    assert!(stage.picture(100, 30).lines().any(|line| line.contains("read cold") && line.contains("▲ not-cold")));
+    assert!(
+        stage
+            .picture(100, 30)
+            .lines()
+            .any(|line| line.contains("read cold") && line.contains("▲ not-cold"))
+    );
 }
 
 #[test]
@@ -237,14 +274,17 @@ fn the_unit_and_the_scale_that_were_asked_for_are_everywhere() {
     for (screen, keys) in [("chart", ""), ("table", "v"), ("cell", "<enter>")] {
         let picture = stage.keys(keys).picture(120, 40);
         // The sentences choose their own.
-        let figures: String = picture.lines().take_while(|line| !line.contains("─ Answer")).collect();
+        let figures: String =
+            picture.lines().take_while(|line| !line.contains("─ Answer")).collect();
         assert!(figures.contains("MB/s") && !figures.contains("iB/s"), "{screen}\n{picture}");
     }
     assert!(results(&stage).log(Metric::Operations) && results(&stage).log(Metric::Latency));
     let linear = Stage::looking(Look { scale: Spread::Linear, ..look });
     assert!(Metric::ALL.iter().all(|metric| !results(&linear).log(*metric)));
     // What was turned by an option is not remembered as turned by a key.
-    assert!(stage.take().iter().all(|effect| !matches!(effect, Effect::Remember(kept) if kept.log_y)));
+    assert!(
+        stage.take().iter().all(|effect| !matches!(effect, Effect::Remember(kept) if kept.log_y))
+    );
 }
 
 #[test]
@@ -257,7 +297,10 @@ fn the_session_is_named_run_again_and_marked() {
     stage.keys("m");
     assert_eq!(stage.model.sessions.marks, [""; 0]);
     stage.keys("w");
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })));
+    assert!(matches!(
+        stage.model.popups.last(),
+        Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })
+    ));
     assert_eq!(stage.keys("-2<enter>").take(), [Effect::Rename { id, name: "first-2".into() }]);
     assert_eq!(results(&stage).shown().unwrap().name(), "first-2");
     let mut nowhere = stage_of(Shown { path: None, ..testing::shown() });
@@ -289,16 +332,28 @@ fn one_result_is_copied_with_its_conditions_and_the_table_whole() {
             && line.contains("p50 800 ns"),
         "{line}"
     );
-    assert!(line.contains("from cache 100 %") && line.contains("/data/file of 1 GiB") && line.contains("2026-11-21 09:30 UTC"), "{line}");
+    assert!(
+        line.contains("from cache 100 %")
+            && line.contains("/data/file of 1 GiB")
+            && line.contains("2026-11-21 09:30 UTC"),
+        "{line}"
+    );
     assert_eq!(line.lines().count(), 1);
     // An opened cell, what it is warned of, and what failed.
     stage.keys("kg<enter>");
     assert!(copied(&mut stage).starts_with("mmap 4 KiB cold: "), "{}", copied(&mut stage));
     stage.keys("<esc>kkll");
-    assert!(copied(&mut stage).contains("[misleading: not-cold: what was seen]"), "{}", copied(&mut stage));
+    assert!(
+        copied(&mut stage).contains("[misleading: not-cold: what was seen]"),
+        "{}",
+        copied(&mut stage)
+    );
     stage.keys("v");
     let table = copied(&mut stage);
-    assert!(table.lines().count() > 24 && table.contains("read ") && table.contains("Fastest: mmap"), "{table}");
+    assert!(
+        table.lines().count() > 24 && table.contains("read ") && table.contains("Fastest: mmap"),
+        "{table}"
+    );
     stage.keys("/failed<enter><enter>");
     let failed = copied(&mut stage);
     assert!(failed.starts_with("mmap 4 MiB warm: failed: pread(2): EIO at 4 KiB; "), "{failed}");
@@ -312,10 +367,18 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
     let mut stage = stage_of(Shown::of(shown.session, None));
     let data = |stage: &Stage| {
         let data = results(stage).data.as_ref().unwrap();
-        let (curve, drawn) = data.curves.iter().zip(&data.drawn).find(|(curve, _)| curve.name == "mmap warm").unwrap();
+        let (curve, drawn) = data
+            .curves
+            .iter()
+            .zip(&data.drawn)
+            .find(|(curve, _)| curve.name == "mmap warm")
+            .unwrap();
         (curve.gaps.clone(), drawn.medians.iter().map(|point| point.y.is_nan()).collect::<Vec<_>>())
     };
-    assert_eq!(data(&stage), (vec![262_144.0, 4_194_304.0], vec![false, false, false, true, false, true]));
+    assert_eq!(
+        data(&stage),
+        (vec![262_144.0, 4_194_304.0], vec![false, false, false, true, false, true])
+    );
     stage.keys("i");
     assert_eq!(data(&stage).0.len(), 2);
 }
@@ -326,10 +389,17 @@ fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
         let mut session = testing::session();
         session.plan.trials = trials;
         let sheet = super::columns::Sheet::of(&Shown::of(session, None), Rates::default());
-        let all = |fit: Vec<usize>| fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>();
+        let all = |fit: Vec<usize>| {
+            fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>()
+        };
         (all(sheet.fit(1000)), all(sheet.fit(100)))
     };
-    let runs = |titles: &[String]| titles.iter().filter(|title| ["1st", "2nd", "3rd", "4th", "mean"].contains(&title.as_str())).count();
+    let runs = |titles: &[String]| {
+        titles
+            .iter()
+            .filter(|title| ["1st", "2nd", "3rd", "4th", "mean"].contains(&title.as_str()))
+            .count()
+    };
     let (wide, narrow) = titles(Some(4));
     assert!(runs(&wide) >= 3 && wide.contains(&"mean".into()), "{wide:?}");
     assert_eq!(runs(&narrow), 0, "{narrow:?}");

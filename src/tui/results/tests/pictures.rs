@@ -10,14 +10,19 @@ use crate::tui::theme::{Colours, Glyphs, Look};
 fn without_an_axis_there_are_bars() {
     let mut session = testing::session();
     let cells = [0usize, 6, 12, 18];
-    let kept: Vec<_> = cells.iter().map(|cell| (session.plan.cells[*cell].clone(), session.verdicts[*cell].clone())).collect();
+    let kept: Vec<_> = cells
+        .iter()
+        .map(|cell| (session.plan.cells[*cell].clone(), session.verdicts[*cell].clone()))
+        .collect();
     let trials = session.trials.clone();
     let mut plan = session.plan.clone();
     plan.cells = kept.iter().map(|(cell, _)| cell.clone()).collect();
     session = Session::new(session.id, session.name, session.created, session.host, plan);
     for (new, old) in cells.iter().enumerate() {
         let own = trials.iter().filter(|trial| trial.cell as usize == *old);
-        session.trials.extend(own.map(|trial| crate::record::Trial { cell: new as u32, ..(**trial).clone() }.into()));
+        session.trials.extend(
+            own.map(|trial| crate::record::Trial { cell: new as u32, ..(**trial).clone() }.into()),
+        );
         session.verdicts[new] = kept[new].1.clone();
     }
     let mut stage = stage_of(Shown::of(session, None));
@@ -37,10 +42,19 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
     let mut stage = stage_of(Shown::of(session, None));
     let picture = stage.picture(100, 30);
     let lines: Vec<&str> = picture.lines().collect();
-    let row = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text}:\n{picture}"));
+    let row = |text: &str| {
+        lines
+            .iter()
+            .position(|line| line.contains(text))
+            .unwrap_or_else(|| panic!("{text}:\n{picture}"))
+    };
     let (own, title) = (row("20.0 GiB/s"), row("tried for a moment:"));
-    let (tried, bound) = (row("mmap+shared 2 MiB by 2 threads"), row("2 threads can read from memory"));
-    assert!(own < bound && bound < title && title < tried && lines[tried].contains("10.0 GiB/s"), "{picture}");
+    let (tried, bound) =
+        (row("mmap+shared 2 MiB by 2 threads"), row("2 threads can read from memory"));
+    assert!(
+        own < bound && bound < title && title < tried && lines[tried].contains("10.0 GiB/s"),
+        "{picture}"
+    );
     let bar = |row: usize| lines[row].matches('█').count();
     assert!(bar(bound) > bar(own) && bar(own) > bar(tried), "{picture}");
     // Of other figures nothing was tried; where there is no room for all, the picked way is there.
@@ -51,7 +65,11 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
         stage.tell(Msg::Resize(60, rows));
         let picture = stage.picture(60, rows);
         assert!(picture.contains("20.0 GiB/s") && picture.contains("2 threads can"), "{picture}");
-        assert_eq!(picture.contains("tried for a moment:"), picture.contains("10.0 GiB/s"), "{picture}");
+        assert_eq!(
+            picture.contains("tried for a moment:"),
+            picture.contains("10.0 GiB/s"),
+            "{picture}"
+        );
     }
 }
 
@@ -60,10 +78,19 @@ fn nothing_measured_is_no_trouble() {
     let mut empty = Stage::new();
     empty.keys("3jklh v/<enter>+L");
     assert!(empty.picture(80, 24).contains("nothing was measured yet"));
-    let session = Session::new("x".into(), String::new(), "2026-11-21T09:30:11Z".into(), Default::default(), testing::plan());
+    let session = Session::new(
+        "x".into(),
+        String::new(),
+        "2026-11-21T09:30:11Z".into(),
+        Default::default(),
+        testing::plan(),
+    );
     let mut stage = stage_of(Shown::of(session, None));
     let picture = stage.picture(100, 30);
-    assert!(picture.contains("nothing was measured") && picture.contains("24 skipped"), "{picture}");
+    assert!(
+        picture.contains("nothing was measured") && picture.contains("24 skipped"),
+        "{picture}"
+    );
     stage.keys("jklhg< >+-0La<enter>bonius");
     assert_eq!(opened(&stage), "-");
     stage.keys("vG");
@@ -72,17 +99,26 @@ fn nothing_measured_is_no_trouble() {
 
 #[test]
 fn every_picture_fits_every_terminal() {
-    for look in [Look::default(), Look { glyphs: Glyphs::Ascii, ..Look::default() }, Look { colours: Colours::None, ..Look::default() }] {
+    for look in [
+        Look::default(),
+        Look { glyphs: Glyphs::Ascii, ..Look::default() },
+        Look { colours: Colours::None, ..Look::default() },
+    ] {
         for keys in ["", "ooaL+", "v", "vSS/mmap", "<enter>", "<enter>G", "< >kk< >"] {
             let mut stage = stage();
             stage.model.look = look;
             stage.keys(keys);
-            for size in [(60, 16), (61, 17), (80, 24), (113, 30), (150, 30), (149, 29), (200, 60), (20, 5)] {
+            for size in
+                [(60, 16), (61, 17), (80, 24), (113, 30), (150, 30), (149, 29), (200, 60), (20, 5)]
+            {
                 stage.tell(Msg::Resize(size.0, size.1));
                 let picture = stage.picture(size.0, size.1);
                 // The header cuts a path in its own way.
                 let body = picture.split_once('\n').map_or("", |(_, body)| body);
-                assert!(look.glyphs == Glyphs::Unicode || body.is_ascii(), "{keys} {size:?}\n{picture}");
+                assert!(
+                    look.glyphs == Glyphs::Unicode || body.is_ascii(),
+                    "{keys} {size:?}\n{picture}"
+                );
                 assert!(size.0 < 60 || picture.contains('3'), "{keys} {size:?}");
             }
         }
@@ -91,9 +127,12 @@ fn every_picture_fits_every_terminal() {
 
 #[test]
 fn pictures() {
-    for (name, keys, size) in
-        [("chart_80", "", (80, 24)), ("chart_120", "a", (120, 40)), ("table_80", "vSSSS", (80, 24)), ("cell_120", "<enter>", (120, 40))]
-    {
+    for (name, keys, size) in [
+        ("chart_80", "", (80, 24)),
+        ("chart_120", "a", (120, 40)),
+        ("table_80", "vSSSS", (80, 24)),
+        ("cell_120", "<enter>", (120, 40)),
+    ] {
         let mut stage = stage();
         stage.tell(Msg::Resize(size.0, size.1)).keys(keys);
         insta::assert_snapshot!(name, stage.picture(size.0, size.1));

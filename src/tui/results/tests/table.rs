@@ -32,9 +32,17 @@ fn the_table_sorts_by_any_column_and_keeps_its_row() {
 
 #[test]
 fn the_filter_takes_words_in_any_order() {
-    for (text, count) in
-        [("", 26), ("mmap", 12), ("cold mm", 6), ("uring", 2), ("eperm", 2), ("failed", 1), ("holes", 1), ("64 kib", 4), ("nothing", 0)]
-    {
+    for (text, count) in [
+        ("", 26),
+        ("mmap", 12),
+        ("cold mm", 6),
+        ("uring", 2),
+        ("eperm", 2),
+        ("failed", 1),
+        ("holes", 1),
+        ("64 kib", 4),
+        ("nothing", 0),
+    ] {
         let mut stage = stage();
         stage.keys("/").keys(text).keys("<enter>");
         assert!(results(&stage).table.on && !results(&stage).table.typing);
@@ -58,10 +66,17 @@ fn the_filter_takes_words_in_any_order() {
 fn what_was_not_measured_is_said() {
     let mut stage = stage();
     let chart = stage.picture(100, 30);
-    assert!(chart.contains("1 of 24 cells failed, 2 skipped (io_uring: EPERM): v lists them"), "{chart}");
+    assert!(
+        chart.contains("1 of 24 cells failed, 2 skipped (io_uring: EPERM): v lists them"),
+        "{chart}"
+    );
     stage.keys("vG");
     let table = stage.picture(100, 30);
-    for text in ["skipped: io_uring: EPERM", "failed: pread(2): EIO at 4 KiB", "26 cells, 1 failed, 2 skipped"] {
+    for text in [
+        "skipped: io_uring: EPERM",
+        "failed: pread(2): EIO at 4 KiB",
+        "26 cells, 1 failed, 2 skipped",
+    ] {
         assert!(table.contains(text), "{text} in {table}");
     }
     stage.keys("<enter>");

@@ -9,8 +9,14 @@ pub fn entry(dir: &str, name: &str, kind: Kind, size: u64) -> Entry {
 fn browser() -> Browser {
     let mut browser = Browser::new("/data".into());
     browser.going = Some("/data".into());
-    let names = [("sub", Kind::Folder, 0), (".hidden", Kind::File, 5), ("a.bin", Kind::File, 7), ("empty", Kind::File, 0)];
-    let result = Ok(names.iter().map(|(name, kind, size)| entry("/data", name, *kind, *size)).collect());
+    let names = [
+        ("sub", Kind::Folder, 0),
+        (".hidden", Kind::File, 5),
+        ("a.bin", Kind::File, 7),
+        ("empty", Kind::File, 0),
+    ];
+    let result =
+        Ok(names.iter().map(|(name, kind, size)| entry("/data", name, *kind, *size)).collect());
     assert!(browser.listed(Listing { dir: "/data".into(), ground: Ground::default(), result }));
     browser
 }
@@ -18,7 +24,10 @@ fn browser() -> Browser {
 #[test]
 fn rows_follow_filter_and_hidden_files() {
     let mut browser = browser();
-    assert_eq!(browser.rows, [Row::Scratch, Row::Parent, Row::Entry(0), Row::Entry(2), Row::Entry(3)]);
+    assert_eq!(
+        browser.rows,
+        [Row::Scratch, Row::Parent, Row::Entry(0), Row::Entry(2), Row::Entry(3)]
+    );
     browser.hidden = true;
     browser.sort();
     assert_eq!(browser.rows.len(), 6);
@@ -37,7 +46,11 @@ fn an_answer_that_nobody_waits_for_changes_nothing() {
     let late = Listing { dir: "/slow".into(), ground: Ground::default(), result: Ok(Vec::new()) };
     assert!(!browser.listed(late) && browser.entries.len() == 4);
     browser.going = Some("/gone".into());
-    let error = Listing { dir: "/gone".into(), ground: Ground::default(), result: Err("/gone: no such folder".into()) };
+    let error = Listing {
+        dir: "/gone".into(),
+        ground: Ground::default(),
+        result: Err("/gone: no such folder".into()),
+    };
     assert!(browser.listed(error) && browser.dir == Path::new("/data") && browser.error.is_some());
 }
 

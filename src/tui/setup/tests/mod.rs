@@ -21,12 +21,16 @@ use crate::tui::update::update;
 use crate::tui::view;
 
 fn model(file: Option<&str>) -> Model {
-    let presets: Vec<Preset> = PRESETS.iter().map(|(id, text)| Preset::parse(id, text).unwrap()).collect();
-    let setup = Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
+    let presets: Vec<Preset> =
+        PRESETS.iter().map(|(id, text)| Preset::parse(id, text).unwrap()).collect();
+    let setup =
+        Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
     let setup = setup.remembering(&Remembered::default(), Path::new("/data"), false);
     let mut model = Model::new(Look::default(), presets, setup);
     let effects = model.setup.first();
-    assert!(matches!(&effects[..], [Effect::List(dir), Effect::Propose(_)] if dir == Path::new("/data")));
+    assert!(
+        matches!(&effects[..], [Effect::List(dir), Effect::Propose(_)] if dir == Path::new("/data"))
+    );
     say(&mut model, Msg::Listed(listing("/data")));
     model
 }
@@ -39,7 +43,13 @@ fn model_of(ids: &[&str]) -> Model {
 }
 
 pub fn listing(dir: &str) -> Listing {
-    let entry = |name: &str, kind, size| Entry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true };
+    let entry = |name: &str, kind, size| Entry {
+        path: Path::new(dir).join(name),
+        name: name.into(),
+        kind,
+        size,
+        readable: true,
+    };
     let entries = vec![
         entry("sub", Kind::Folder, 0),
         entry(".secret", Kind::File, 9),
@@ -47,7 +57,11 @@ pub fn listing(dir: &str) -> Listing {
         entry("b.iso", Kind::File, 3 << 30),
         entry("pipe", Kind::Other, 0),
     ];
-    Listing { dir: dir.into(), ground: Ground { fs: "ext4".into(), space: None }, result: Ok(entries) }
+    Listing {
+        dir: dir.into(),
+        ground: Ground { fs: "ext4".into(), space: None },
+        result: Ok(entries),
+    }
 }
 
 fn say(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -63,7 +77,9 @@ fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
 fn planned(model: &mut Model) -> Vec<Effect> {
     let setup = &model.setup;
     let target = match &setup.file {
-        Some(path) if setup.settings.op == Some(Op::Write) => TargetSpec::New { path: path.clone(), size: 1 << 20 },
+        Some(path) if setup.settings.op == Some(Op::Write) => {
+            TargetSpec::New { path: path.clone(), size: 1 << 20 }
+        }
         Some(path) => TargetSpec::File { path: path.clone(), size: 1 << 20 },
         None => TargetSpec::Scratch { dir: ".".into(), size: 512 << 20, keep: false },
     };
@@ -82,7 +98,15 @@ fn planned(model: &mut Model) -> Vec<Effect> {
         instead: None,
     };
     let number = setup.planning.number;
-    say(model, Msg::Proposed { number, result: Ok(Box::new(proposed)), findings: Vec::new(), expected: String::new() })
+    say(
+        model,
+        Msg::Proposed {
+            number,
+            result: Ok(Box::new(proposed)),
+            findings: Vec::new(),
+            expected: String::new(),
+        },
+    )
 }
 
 fn line_of(model: &Model) -> String {
@@ -154,9 +178,17 @@ fn a_file_on_the_command_line_runs_with_one_key() {
     assert_eq!(model.setup.focus, Pane::Plan);
     assert!(keys(&mut model, "r").is_empty(), "the plan is not there yet");
     let effects = planned(&mut model);
-    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })) && model.screen == Screen::Live);
-    let kept = effects.iter().find_map(|e| if let Effect::Remember(kept) = e { Some(kept.clone()) } else { None }).unwrap();
-    assert_eq!((kept.recent, kept.folder), (vec![PathBuf::from("/data/a.bin")], Some("/data".into())));
+    assert!(
+        effects.iter().any(|e| matches!(e, Effect::Start { .. })) && model.screen == Screen::Live
+    );
+    let kept = effects
+        .iter()
+        .find_map(|e| if let Effect::Remember(kept) = e { Some(kept.clone()) } else { None })
+        .unwrap();
+    assert_eq!(
+        (kept.recent, kept.folder),
+        (vec![PathBuf::from("/data/a.bin")], Some("/data".into()))
+    );
 }
 
 #[test]
@@ -200,11 +232,21 @@ fn few_questions_are_under_way_and_the_last_is_answered() {
     planned(&mut model);
     let asked: Vec<u64> = keys(&mut model, "<tab><tab>jjjllllll")
         .into_iter()
-        .filter_map(|effect| if let Effect::Propose(question) = effect { Some(question.number) } else { None })
+        .filter_map(|effect| {
+            if let Effect::Propose(question) = effect { Some(question.number) } else { None }
+        })
         .collect();
     assert_eq!(asked, [2, 3]);
     let answer = |model: &mut Model, number| {
-        say(model, Msg::Proposed { number, result: Err("old".into()), findings: Vec::new(), expected: String::new() })
+        say(
+            model,
+            Msg::Proposed {
+                number,
+                result: Err("old".into()),
+                findings: Vec::new(),
+                expected: String::new(),
+            },
+        )
     };
     let next = answer(&mut model, 2);
     assert!(
@@ -216,7 +258,9 @@ fn few_questions_are_under_way_and_the_last_is_answered() {
     // Another target does not wait for what hangs.
     keys(&mut model, "hhh");
     let effects = keys(&mut model, "<shift-tab><shift-tab>jjj<enter>");
-    assert!(effects.iter().any(|e| matches!(e, Effect::Propose(q) if q.file.as_deref() == Some(Path::new("/data/a.bin")))));
+    assert!(effects.iter().any(
+        |e| matches!(e, Effect::Propose(q) if q.file.as_deref() == Some(Path::new("/data/a.bin")))
+    ));
 }
 
 #[test]
@@ -231,7 +275,10 @@ fn folders_are_asked_for_and_never_waited_for() {
     // Facts only of the file under the cursor.
     let effects = keys(&mut model, "g/a.b");
     assert_eq!(effects, [Effect::Look("/a.bin".into())]);
-    let seen = Seen { path: "/a.bin".into(), result: Ok(Box::new(TargetFacts { size: 77, fs: "xfs".into(), ..TargetFacts::default() })) };
+    let seen = Seen {
+        path: "/a.bin".into(),
+        result: Ok(Box::new(TargetFacts { size: 77, fs: "xfs".into(), ..TargetFacts::default() })),
+    };
     say(&mut model, Msg::Seen(seen));
     assert!(picture(&model, 120, 40).contains("xfs"));
 }
@@ -250,10 +297,15 @@ fn presets_are_saved_and_taken() {
     planned(&mut model);
     keys(&mut model, "<tab><tab>jl");
     assert!(keys(&mut model, "wQuick!<enter>").is_empty());
-    assert!(matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("small letters")));
+    assert!(
+        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("small letters"))
+    );
     let effects = keys(&mut model, "<ctrl-u>mine<enter>");
     let Some(Effect::SavePreset { id, question }) = effects.first() else { panic!("{effects:?}") };
-    assert_eq!((id.as_str(), question.settings.text("pattern").as_deref()), ("mine", Some("random")));
+    assert_eq!(
+        (id.as_str(), question.settings.text("pattern").as_deref()),
+        ("mine", Some("random"))
+    );
     let mut saved = built_in("quick").unwrap();
     saved.id = "mine".into();
     saved.settings.set("pattern", "random").unwrap();
@@ -267,9 +319,13 @@ fn typed_values_that_are_wrong_stay_open() {
     let mut model = model(None);
     planned(&mut model);
     keys(&mut model, "<tab>i<ctrl-u>reed<enter>");
-    assert!(matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("did you mean read")));
+    assert!(
+        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("did you mean read"))
+    );
     keys(&mut model, "<esc><tab><tab>i<ctrl-u>8m..1k<enter>");
-    assert!(matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("backwards")));
+    assert!(
+        matches!(model.popups.last(), Some(Popup::Line { error: Some(why), .. }) if why.contains("backwards"))
+    );
     keys(&mut model, "<esc>");
     assert_eq!(line_of(&model), "iotui --batch");
 }
@@ -279,26 +335,50 @@ fn what_was_chosen_is_remembered() {
     let mut settings = Settings::default();
     settings.set("op", "write").unwrap();
     settings.set("trials", "3").unwrap();
-    let kept =
-        Remembered { preset: None, settings, recent: vec!["/x/old.iso".into()], folder: Some("/far".into()), log_y: true, theme: None };
+    let kept = Remembered {
+        preset: None,
+        settings,
+        recent: vec!["/x/old.iso".into()],
+        folder: Some("/far".into()),
+        log_y: true,
+        theme: None,
+    };
     let setup = |file: Option<&str>, fresh| {
-        let setup = Setup::new(file.map(PathBuf::from), None, built_in("quick").unwrap(), Settings::default());
+        let setup = Setup::new(
+            file.map(PathBuf::from),
+            None,
+            built_in("quick").unwrap(),
+            Settings::default(),
+        );
         setup.remembering(&kept, Path::new("/here"), fresh)
     };
     assert_eq!(setup(None, true).settings, kept.settings);
     assert_eq!(setup(None, false).settings, Settings::default());
     let named = setup(Some("/else/f"), true);
-    assert_eq!((named.settings.op, named.settings.trials, named.browser.dir.as_path()), (None, Some(3), Path::new("/else")));
-    // Of a preset that is listed, its name and the changes are kept; of another one all that it says.
+    assert_eq!(
+        (named.settings.op, named.settings.trials, named.browser.dir.as_path()),
+        (None, Some(3), Path::new("/else"))
+    );
+    // Of a preset that is listed, its name and the changes are kept; of another one all that it
+    // says.
     let mut listed = model_of(&["measure"]);
     listed.setup.preset = built_in("measure").unwrap();
     listed.setup.settings.set("trials", "2").unwrap();
     let Effect::Remember(again) = remember(&listed) else { panic!() };
-    assert_eq!((again.preset.as_deref(), again.settings.argv().join(" ")), (Some("measure"), "--trials 2".into()));
+    assert_eq!(
+        (again.preset.as_deref(), again.settings.argv().join(" ")),
+        (Some("measure"), "--trials 2".into())
+    );
     listed.setup.preset.about += "changed";
     let Effect::Remember(again) = remember(&listed) else { panic!() };
-    assert_eq!((again.preset, again.settings.text("trial-time").as_deref()), (None, Some("5s..15s")));
+    assert_eq!(
+        (again.preset, again.settings.text("trial-time").as_deref()),
+        (None, Some("5s..15s"))
+    );
     let model = Model::new(Look::default(), Vec::new(), setup(None, true));
     let Effect::Remember(again) = remember(&model) else { panic!() };
-    assert_eq!((again.recent, again.log_y, again.settings.op), (kept.recent, true, Some(Op::Write)));
+    assert_eq!(
+        (again.recent, again.log_y, again.settings.op),
+        (kept.recent, true, Some(Op::Write))
+    );
 }

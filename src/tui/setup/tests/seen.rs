@@ -33,7 +33,9 @@ fn clicks_focus_select_and_toggle() {
     clicked(&mut model, body, Position::new(at.x + 3, at.y - 1));
     assert!(line_of(&model).contains("..128m"), "{}", line_of(&model));
     let at = find(&model, "$ iotui");
-    assert!(matches!(&clicked(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch")));
+    assert!(
+        matches!(&clicked(&mut model, body, at)[..], [Effect::Copy(text)] if text.starts_with("iotui --batch"))
+    );
 }
 
 #[test]
@@ -43,7 +45,15 @@ fn pictures_hold_what_matters_at_every_size() {
         model.size = (columns, rows);
         planned(&mut model);
         let text = picture(&model, columns, rows);
-        for wanted in ["Target", "What to do", "Block size", "Plan", "r run", "1 cell", "$ iotui --batch /data/a.bin"] {
+        for wanted in [
+            "Target",
+            "What to do",
+            "Block size",
+            "Plan",
+            "r run",
+            "1 cell",
+            "$ iotui --batch /data/a.bin",
+        ] {
             assert!(text.contains(wanted), "{columns}x{rows} {wanted}\n{text}");
         }
         for pane in Pane::ALL {
@@ -71,12 +81,21 @@ fn the_plan_tells_what_is_expected_of_it() {
     let mut model = model(Some("/data/a.bin"));
     let expected = || "expected: 1.00 GiB/s by the 1.00 GiB/s that the vendor names".to_string();
     let number = model.setup.planning.number;
-    let late = Msg::Proposed { number: number + 1, result: Err("late".into()), findings: Vec::new(), expected: expected() };
+    let late = Msg::Proposed {
+        number: number + 1,
+        result: Err("late".into()),
+        findings: Vec::new(),
+        expected: expected(),
+    };
     say(&mut model, late);
     planned(&mut model);
     assert!(!picture(&model, 120, 40).contains("expected"), "that of another question");
     model.setup.planning.expected = expected();
-    assert!(picture(&model, 120, 40).contains("expected: 1.00 GiB/s by the 1.00 GiB/s"), "{}", picture(&model, 120, 40));
+    assert!(
+        picture(&model, 120, 40).contains("expected: 1.00 GiB/s by the 1.00 GiB/s"),
+        "{}",
+        picture(&model, 120, 40)
+    );
 }
 
 #[test]
@@ -85,13 +104,23 @@ fn what_the_sweeps_of_a_preset_set_is_shown_as_theirs() {
     crate::tui::setup::change::take_preset(&mut model, built_in("peak").unwrap());
     planned(&mut model);
     let seen = picture(&model, 200, 60);
-    assert!(seen.contains("by sweep: read / write") && seen.contains("by sweep: 8 / 32 / -"), "{seen}");
-    assert!(seen.contains("by sweep: 1m / 128k / 4k") && seen.contains("8 sweeps: -s 1m --op read -q 8;"), "{seen}");
+    assert!(
+        seen.contains("by sweep: read / write") && seen.contains("by sweep: 8 / 32 / -"),
+        "{seen}"
+    );
+    assert!(
+        seen.contains("by sweep: 1m / 128k / 4k")
+            && seen.contains("8 sweeps: -s 1m --op read -q 8;"),
+        "{seen}"
+    );
     // Said over them it is said for all, and told.
     crate::tui::setup::change::set_text(&mut model, "depth", "4").unwrap();
     planned(&mut model);
     let seen = picture(&model, 200, 60);
-    assert!(seen.contains("depth 4 is said for all 8 sweeps") && !seen.contains("by sweep: 8"), "{seen}");
+    assert!(
+        seen.contains("depth 4 is said for all 8 sweeps") && !seen.contains("by sweep: 8"),
+        "{seen}"
+    );
     assert!(line_of(&model).ends_with("-p peak -q 4"), "{}", line_of(&model));
     // A switch of the preset is taken back, and can be said again.
     crate::tui::setup::change::set_text(&mut model, "direct", "no").unwrap();

@@ -28,7 +28,8 @@ pub fn chosen(shown: &Shown, info: &Info) -> Option<String> {
         return all.any(|own| *own == Backends::All || has(own)).then(|| info.id.into());
     }
     let choices = shown.counts.backend.as_ref()?.choices(&shown.setup.infos);
-    let own: Vec<String> = choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
+    let own: Vec<String> =
+        choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
     (!own.is_empty()).then(|| own.join(","))
 }
 
@@ -49,9 +50,15 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
         buf,
     );
     let first = first(shown, inner.height);
-    let names = infos.iter().map(|info| pane::width(&chosen(shown, info).unwrap_or_else(|| info.id.into()))).max().unwrap_or(0);
+    let names = infos
+        .iter()
+        .map(|info| pane::width(&chosen(shown, info).unwrap_or_else(|| info.id.into())))
+        .max()
+        .unwrap_or(0);
     let names = names.min(usize::from(inner.width).saturating_sub(4));
-    for (line, (at, info)) in infos.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate() {
+    for (line, (at, info)) in
+        infos.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
+    {
         let text = row(shown, info, names, usize::from(inner.width));
         match at == shown.setup.backend && shown.focused(Pane::Backends) {
             true => shown.bar(text, line as u16, inner, buf),
@@ -79,7 +86,11 @@ fn row(shown: &Shown, info: &Info, names: usize, width: usize) -> Line<'static> 
     let name = pane::fit(&own.unwrap_or_else(|| info.id.into()), names);
     let gap = " ".repeat(names + 2 - pane::width(&name).min(names));
     let room = width.saturating_sub(names + 5);
-    let beside = if room < 7 { String::new() } else { pane::fit(&why.clone().unwrap_or_else(|| info.title.into()), room) };
+    let beside = if room < 7 {
+        String::new()
+    } else {
+        pane::fit(&why.clone().unwrap_or_else(|| info.title.into()), room)
+    };
     let mark_role = if why.is_some() { Role::Off } else { mark_role };
     Line::from(vec![
         Span::styled(format!(" {mark} "), shown.style(mark_role)),

@@ -36,7 +36,9 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     };
     let right = match by_sweep {
         Some(values) => format!("by sweep: {values}"),
-        None => format!("{text}{}{count} {}", shown.dot(), if count == 1 { "size" } else { "sizes" }),
+        None => {
+            format!("{text}{}{count} {}", shown.dot(), if count == 1 { "size" } else { "sizes" })
+        }
     };
     let inner = shown.frame(Pane::Blocks, "Block size", &right, area, buf);
     if inner.height == 0 || inner.width < 20 {
@@ -69,7 +71,11 @@ fn line(shown: &Shown, inner: Rect, buf: &mut Buffer) {
     }
     for value in shown.counts.block_size.iter().flat_map(|range| &range.values) {
         let bad = objection::block(*value, &shown.given).is_some();
-        let (mark, role) = if bad { (shown.look.glyph("○", "."), Role::Off) } else { (shown.look.glyph("●", "o"), Role::Number) };
+        let (mark, role) = if bad {
+            (shown.look.glyph("○", "."), Role::Off)
+        } else {
+            (shown.look.glyph("●", "o"), Role::Number)
+        };
         put(buf, column(inner, place(*value)), y, mark, shown.style(role));
     }
     if focused {
@@ -93,7 +99,10 @@ fn scale(shown: &Shown, inner: Rect, buf: &mut Buffer) {
         let text = short_bytes(1 << power);
         let width = pane::width(&text) as u16;
         let middle = column(inner, power.into());
-        let at = middle.saturating_sub(width / 2).max(inner.x + 1).min(inner.right().saturating_sub(width + 1));
+        let at = middle
+            .saturating_sub(width / 2)
+            .max(inner.x + 1)
+            .min(inner.right().saturating_sub(width + 1));
         if at < free {
             continue;
         }

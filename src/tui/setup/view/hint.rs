@@ -20,7 +20,11 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
         Pane::Backends => of_backend(shown),
         Pane::What => of_row(shown),
         Pane::Blocks => of_blocks(shown),
-        Pane::Plan => (None, "enter run · y copy the line · w keep as a preset · d all findings with their remedies".into()),
+        Pane::Plan => (
+            None,
+            "enter run · y copy the line · w keep as a preset · d all findings with their remedies"
+                .into(),
+        ),
     };
     let room = usize::from(area.width.saturating_sub(4));
     let text = text.replace(" · ", shown.dot());
@@ -32,7 +36,10 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
                 Span::styled(pane::fit_words(&why, room), shown.style(Role::Misleading)),
             ])
         }
-        None => Line::styled(format!(" {}", pane::fit_parts(&text, shown.dot(), room + 2)), shown.style(Role::Dim)),
+        None => Line::styled(
+            format!(" {}", pane::fit_parts(&text, shown.dot(), room + 2)),
+            shown.style(Role::Dim),
+        ),
     };
     pane::line(line, 0, area, buf);
 }
@@ -53,13 +60,16 @@ fn of_target(shown: &Shown) -> Said {
         Some(_) => "enter choose",
         None => "esc all files",
     };
-    let facts = if facts.is_empty() { String::new() } else { format!(" · {}", facts.join(" · ")) };
+    let facts =
+        if facts.is_empty() { String::new() } else { format!(" · {}", facts.join(" · ")) };
     (browser.objection(), format!("{keys}{facts}"))
 }
 
 fn of_backend(shown: &Shown) -> Said {
     match shown.setup.infos.get(shown.setup.backend) {
-        Some(info) => (objection::backend(info, &shown.given), format!("{}: {}", info.title, info.about)),
+        Some(info) => {
+            (objection::backend(info, &shown.given), format!("{}: {}", info.title, info.about))
+        }
         None => (None, String::new()),
     }
 }
@@ -67,10 +77,15 @@ fn of_backend(shown: &Shown) -> Said {
 fn of_row(shown: &Shown) -> Said {
     let Some(row) = ROWS.get(shown.setup.row) else { return (None, String::new()) };
     let why = match rows::kind(row) {
-        Kind::Some(items) => items.get(shown.setup.mark).and_then(|item| objection::value(row.name, item, &shown.given)),
+        Kind::Some(items) => items
+            .get(shown.setup.mark)
+            .and_then(|item| objection::value(row.name, item, &shown.given)),
         Kind::One(items) => objection::now(row.name, &shown.given).or_else(|| {
             // What is greyed is explained before it is tried.
-            items.iter().find_map(|item| objection::value(row.name, item, &shown.given).map(|why| format!("{}: {why}", rows::shown(item))))
+            items.iter().find_map(|item| {
+                objection::value(row.name, item, &shown.given)
+                    .map(|why| format!("{}: {why}", rows::shown(item)))
+            })
         }),
         Kind::Text => objection::now(row.name, &shown.given),
     };

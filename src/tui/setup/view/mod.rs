@@ -37,7 +37,12 @@ impl Places {
     /// The inside of a pane.
     fn inner(&self, pane: Pane) -> Option<Rect> {
         let area = self.panes.iter().find(|(own, _)| *own == pane).map(|(_, area)| *area)?;
-        Some(Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2)))
+        Some(Rect::new(
+            area.x + 1,
+            area.y + 1,
+            area.width.saturating_sub(2),
+            area.height.saturating_sub(2),
+        ))
     }
 }
 
@@ -68,7 +73,11 @@ fn across(area: Rect, setup: &Setup) -> Vec<(Pane, Rect)> {
     let what = (wide * 38 / 100).clamp(34, 60);
     let backends = if wide < 100 { 18 } else { (wide * 28 / 100).clamp(18, 60) };
     let target = wide - what - backends;
-    vec![(Pane::Target, cut(0, target)), (Pane::Backends, cut(target, backends)), (Pane::What, cut(target + backends, what))]
+    vec![
+        (Pane::Target, cut(0, target)),
+        (Pane::Backends, cut(target, backends)),
+        (Pane::What, cut(target + backends, what)),
+    ]
 }
 
 /// What a click met.

@@ -83,7 +83,10 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     }
     for (row, text) in command_lines(shown, inner).into_iter().enumerate() {
         let head = if row == 0 { " $ " } else { "   " };
-        let line = vec![Span::styled(head, shown.style(Role::Key)), Span::styled(text, shown.style(Role::Text))];
+        let line = vec![
+            Span::styled(head, shown.style(Role::Key)),
+            Span::styled(text, shown.style(Role::Text)),
+        ];
         pane::line(Line::from(line), row as u16, below, buf);
     }
     copy_key(shown, below, buf);
@@ -93,7 +96,8 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
 fn copy_key(shown: &Shown, below: Rect, buf: &mut Buffer) {
     let Some(last) = below.height.checked_sub(1) else { return };
     let x = below.right().saturating_sub(8);
-    let free = (x.saturating_sub(1)..below.right()).all(|x| buf.cell((x, below.y + last)).is_none_or(|cell| cell.symbol() == " "));
+    let free = (x.saturating_sub(1)..below.right())
+        .all(|x| buf.cell((x, below.y + last)).is_none_or(|cell| cell.symbol() == " "));
     if free {
         buf.set_string(x, below.y + last, "y", shown.style(Role::Key));
         buf.set_string(x + 2, below.y + last, "copy", shown.style(Role::Dim));
@@ -105,7 +109,9 @@ fn lines(shown: &Shown, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
     match &shown.setup.planning.proposed {
         None => vec![Line::styled(" planning...", shown.style(Role::Dim))],
-        Some(Err(why)) => wrapped(shown, shown.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room),
+        Some(Err(why)) => {
+            wrapped(shown, shown.look.glyph("✖", "X"), Role::Wrong, why, Role::Text, room)
+        }
         Some(Ok(proposed)) => {
             let mut lines = vec![counts(shown, &proposed.plan)];
             push_what_runs(shown, proposed, room, &mut lines);
@@ -130,7 +136,12 @@ fn push_what_runs(shown: &Shown, proposed: &Proposed, room: usize, lines: &mut V
         push(note, Role::Note, &safe(instead, Instead::Mark), Role::Text);
     }
     for (count, reason) in left_out(&proposed.plan) {
-        push(shown.look.glyph("○", "-"), Role::Dim, &format!("{count} left out: {reason}"), Role::Dim);
+        push(
+            shown.look.glyph("○", "-"),
+            Role::Dim,
+            &format!("{count} left out: {reason}"),
+            Role::Dim,
+        );
     }
     if let Some(missed) = missed(&proposed.plan) {
         push(note, Role::Note, &missed.text(), Role::Text);
@@ -148,20 +159,37 @@ fn push_findings(shown: &Shown, room: usize, lines: &mut Vec<Line<'static>>) {
         let (role, sign) = popup::severity(shown.look, finding.severity);
         lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
         if !finding.remedy.is_empty() {
-            lines.extend(wrapped(shown, "", role, &format!("{arrow} {}", finding.remedy), Role::Dim, room));
+            lines.extend(wrapped(
+                shown,
+                "",
+                role,
+                &format!("{arrow} {}", finding.remedy),
+                Role::Dim,
+                room,
+            ));
         }
     }
 }
 
 /// A sign and a text on as many lines as it takes.
-fn wrapped(shown: &Shown, sign: &str, sign_role: Role, text: &str, role: Role, room: usize) -> Vec<Line<'static>> {
+fn wrapped(
+    shown: &Shown,
+    sign: &str,
+    sign_role: Role,
+    text: &str,
+    role: Role,
+    room: usize,
+) -> Vec<Line<'static>> {
     let line = |(at, part): (usize, String)| {
         let head = match sign {
             " " => " ".into(),
             sign if at == 0 && !sign.is_empty() => format!(" {sign} "),
             _ => "   ".into(),
         };
-        Line::from(vec![Span::styled(head, shown.style(sign_role)), Span::styled(part, shown.style(role))])
+        Line::from(vec![
+            Span::styled(head, shown.style(sign_role)),
+            Span::styled(part, shown.style(role)),
+        ])
     };
     pane::wrap(text, room).into_iter().enumerate().map(line).collect()
 }
@@ -169,7 +197,12 @@ fn wrapped(shown: &Shown, sign: &str, sign_role: Role, text: &str, role: Role, r
 /// Cells, rounds, time, memory.
 fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
-    let memory = plan.cells.iter().map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into())).max().unwrap_or(0);
+    let memory = plan
+        .cells
+        .iter()
+        .map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into()))
+        .max()
+        .unwrap_or(0);
     let mut spans = vec![Span::raw(" ")];
     let mut say = |number: String, text: &str| {
         spans.push(Span::styled(number, shown.style(Role::Number)));
@@ -177,7 +210,10 @@ fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
     };
     say(cells.to_string(), if cells == 1 { " cell" } else { " cells" });
     match plan.trials {
-        Some(n) => say(format!(" {} {n}", shown.look.glyph("×", "x")), if n == 1 { " trial" } else { " trials" }),
+        Some(n) => say(
+            format!(" {} {n}", shown.look.glyph("×", "x")),
+            if n == 1 { " trial" } else { " trials" },
+        ),
         None => say(String::new(), ", in rounds until it is sure"),
     }
     let dot = shown.dot();
@@ -192,7 +228,8 @@ fn counts(shown: &Shown, plan: &Plan) -> Line<'static> {
 fn target(proposed: &Proposed, start: &Path) -> String {
     let plan = &proposed.plan;
     let size = show_bytes(plan.target.size());
-    let left = proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
+    let left =
+        proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
     let again = trials(plan).unwrap_or_default();
     let most = if plan.only_appends() { "up to " } else { "" };
@@ -201,9 +238,14 @@ fn target(proposed: &Proposed, start: &Path) -> String {
         TargetSpec::File { path, .. } => format!("reads {}, {size}; writes nothing", named(path)),
         TargetSpec::Scratch { dir, .. } => {
             let whole: PathBuf = start.join(dir).components().collect();
-            format!("writes {most}{size} to a scratch file in {}{again}, removed afterwards{left}", named(&whole))
+            format!(
+                "writes {most}{size} to a scratch file in {}{again}, removed afterwards{left}",
+                named(&whole)
+            )
         }
-        TargetSpec::New { path, .. } => format!("writes {most}{size} to the new file {}{again}, which stays{left}", named(path)),
+        TargetSpec::New { path, .. } => {
+            format!("writes {most}{size} to the new file {}{again}, which stays{left}", named(path))
+        }
     }
 }
 
@@ -211,7 +253,11 @@ fn target(proposed: &Proposed, start: &Path) -> String {
 fn trials(plan: &Plan) -> Option<String> {
     let writes = plan.cells.iter().filter(|cell| cell.op == Op::Write);
     let each: Option<u64> = writes
-        .map(|cell| cell.count.map(|count| if count == 0 { cell.span } else { cell.span.min(count.saturating_mul(cell.block)) }))
+        .map(|cell| {
+            cell.count.map(|count| {
+                if count == 0 { cell.span } else { cell.span.min(count.saturating_mul(cell.block)) }
+            })
+        })
         .sum();
     if !plan.cells.iter().any(|cell| cell.op == Op::Write) {
         return None;
@@ -225,7 +271,9 @@ fn trials(plan: &Plan) -> Option<String> {
     // A round to warm up comes first.
     let rounds = plan.trials.map(|n| u64::from(n) + 1);
     Some(match (each, rounds) {
-        (Some(each), Some(rounds)) => format!(", then about {} over it in trials", show_bytes(each.saturating_mul(rounds))),
+        (Some(each), Some(rounds)) => {
+            format!(", then about {} over it in trials", show_bytes(each.saturating_mul(rounds)))
+        }
         (Some(each), None) => format!(", then {} over it in each round", show_bytes(each)),
         _ => format!(", then over it for at most {}", show_wait(plan.budget)),
     })

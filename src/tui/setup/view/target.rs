@@ -25,7 +25,11 @@ fn parts(shown: &Shown, inner: Rect) -> Parts {
     let filter = u16::from(shown.setup.browser.filter.is_some()).min(inner.height);
     let facts = if inner.height >= 12 { 5 } else { 0 };
     let list = Rect { y: inner.y + filter, height: inner.height - filter - facts, ..inner };
-    Parts { filter: (filter > 0).then_some(Rect { height: 1, ..inner }), list, facts: Rect { y: list.bottom(), height: facts, ..inner } }
+    Parts {
+        filter: (filter > 0).then_some(Rect { height: 1, ..inner }),
+        list,
+        facts: Rect { y: list.bottom(), height: facts, ..inner },
+    }
 }
 
 fn first(shown: &Shown, list: Rect) -> usize {
@@ -35,7 +39,9 @@ fn first(shown: &Shown, list: Rect) -> usize {
 
 pub fn hit(shown: &Shown, inner: Rect, row: usize) -> Option<Hit> {
     let list = parts(shown, inner).list;
-    let at = (usize::from(inner.y) + row).checked_sub(usize::from(list.y)).filter(|row| *row < usize::from(list.height))?;
+    let at = (usize::from(inner.y) + row)
+        .checked_sub(usize::from(list.y))
+        .filter(|row| *row < usize::from(list.height))?;
     let at = first(shown, list) + at;
     (at < shown.setup.browser.rows.len()).then_some(Hit::Row(at))
 }
@@ -51,7 +57,13 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let parts = parts(shown, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
         pane::line(Line::styled("/", shown.style(Role::Key)), 0, area, buf);
-        popup::field(shown.look, input, browser.typing, Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area }, buf);
+        popup::field(
+            shown.look,
+            input,
+            browser.typing,
+            Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area },
+            buf,
+        );
     }
     let list = parts.list;
     let first = first(shown, list);
@@ -66,14 +78,19 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let used = browser.rows.len() as u16;
     let said = match (&browser.error, &browser.going) {
         (Some(why), _) => Some((why.clone(), Role::Wrong)),
-        (None, Some(_)) if browser.entries.is_empty() => Some(("reading the folder...".into(), Role::Dim)),
+        (None, Some(_)) if browser.entries.is_empty() => {
+            Some(("reading the folder...".into(), Role::Dim))
+        }
         _ if browser.rows.is_empty() => Some(("nothing is called that".into(), Role::Dim)),
         _ => None,
     };
     if let Some((text, role)) = said {
         let at = used.min(list.height.saturating_sub(1));
         pane::line(
-            Line::styled(format!(" {}", pane::fit(&text, usize::from(list.width).saturating_sub(2))), shown.style(role)),
+            Line::styled(
+                format!(" {}", pane::fit(&text, usize::from(list.width).saturating_sub(2))),
+                shown.style(role),
+            ),
             at,
             list,
             buf,
@@ -93,9 +110,16 @@ fn row(shown: &Shown, row: Row, width: usize) -> Line<'static> {
     if on {
         role = Role::Number;
     }
-    let name = if matches!(row, Row::Last) { pane::fit_front(&name, room) } else { pane::fit(&name, room) };
+    let name = if matches!(row, Row::Last) {
+        pane::fit_front(&name, room)
+    } else {
+        pane::fit(&name, room)
+    };
     let gap = " ".repeat(room - pane::width(&name).min(room));
-    let mut spans = vec![Span::styled(format!(" {mark} "), shown.style(Role::Focus)), Span::styled(name + &gap, shown.style(role))];
+    let mut spans = vec![
+        Span::styled(format!(" {mark} "), shown.style(Role::Focus)),
+        Span::styled(name + &gap, shown.style(role)),
+    ];
     spans.extend(quantity(shown, &format!("{size:>9}"), role == Role::Off));
     if noted {
         spans.push(Span::styled(format!("  {note:<10}"), shown.style(Role::Dim)));
@@ -109,7 +133,10 @@ fn quantity(shown: &Shown, text: &str, off: bool) -> Vec<Span<'static>> {
     let (number, unit) = text.split_at(at);
     let role = if off { Role::Off } else { Role::Text };
     let unit_role = if off { Role::Off } else { Role::Dim };
-    vec![Span::styled(number.to_string(), shown.style(role)), Span::styled(unit.to_string(), shown.style(unit_role))]
+    vec![
+        Span::styled(number.to_string(), shown.style(role)),
+        Span::styled(unit.to_string(), shown.style(unit_role)),
+    ]
 }
 
 /// Name, size, note and role of a row.
@@ -128,12 +155,26 @@ fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
         }
         Row::Recent(at) => {
             let path = &browser.recent[at];
-            let name = clean(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
+            let name =
+                clean(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
             let facts = browser.facts.get(path);
-            let size = facts.and_then(|facts| facts.as_ref().ok()).map(|facts| show_bytes(facts.size)).unwrap_or_default();
-            (name, size, "recent".into(), if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Text })
+            let size = facts
+                .and_then(|facts| facts.as_ref().ok())
+                .map(|facts| show_bytes(facts.size))
+                .unwrap_or_default();
+            (
+                name,
+                size,
+                "recent".into(),
+                if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Text },
+            )
         }
-        Row::Last => (format!("{}/", browser.path(row).map(named).unwrap_or_default()), String::new(), "last".into(), Role::Dim),
+        Row::Last => (
+            format!("{}/", browser.path(row).map(named).unwrap_or_default()),
+            String::new(),
+            "last".into(),
+            Role::Dim,
+        ),
         Row::Parent => ("../".into(), String::new(), String::new(), Role::Dim),
         Row::Entry(at) => {
             let entry = &browser.entries[at];
@@ -142,9 +183,16 @@ fn said(shown: &Shown, row: Row) -> (String, String, String, Role) {
             let role = if entry.objection().is_some() { Role::Off } else { Role::Text };
             let note = known.map(|facts| short_note(facts)).unwrap_or_default();
             match entry.kind {
-                Kind::Folder => (format!("{}/", entry.name), String::new(), String::new(), Role::Dim),
+                Kind::Folder => {
+                    (format!("{}/", entry.name), String::new(), String::new(), Role::Dim)
+                }
                 Kind::File => (entry.name.clone(), show_bytes(size), note, role),
-                Kind::Device => (entry.name.clone(), if size > 0 { show_bytes(size) } else { "device".into() }, note, role),
+                Kind::Device => (
+                    entry.name.clone(),
+                    if size > 0 { show_bytes(size) } else { "device".into() },
+                    note,
+                    role,
+                ),
                 Kind::Other => (entry.name.clone(), String::new(), "no file".into(), role),
             }
         }
@@ -163,7 +211,10 @@ fn short_note(facts: &TargetFacts) -> String {
 pub fn known(shown: &Shown) -> Vec<(&'static str, String)> {
     let browser = &shown.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
-    let facts = browser.path(row).and_then(|path| browser.facts.get(path)).and_then(|facts| facts.as_ref().ok());
+    let facts = browser
+        .path(row)
+        .and_then(|path| browser.facts.get(path))
+        .and_then(|facts| facts.as_ref().ok());
     let mut known = Vec::new();
     match facts {
         Some(facts) => {
@@ -172,12 +223,19 @@ pub fn known(shown: &Shown) -> Vec<(&'static str, String)> {
             let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
             known.push(("on", fs));
             if let Some(resident) = facts.resident {
-                known.push(("in memory", format!("{} in the page cache", show_share(resident.share))));
+                known.push((
+                    "in memory",
+                    format!("{} in the page cache", show_share(resident.share)),
+                ));
             }
             if let Some(holes) = facts.hole_share() {
                 known.push((
                     "stored",
-                    if holes == 0.0 { "all of it".into() } else { format!("{}, the rest is holes", show_share(1.0 - holes)) },
+                    if holes == 0.0 {
+                        "all of it".into()
+                    } else {
+                        format!("{}, the rest is holes", show_share(1.0 - holes))
+                    },
                 ));
             }
             known.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
@@ -205,7 +263,10 @@ fn facts(shown: &Shown, area: Rect, buf: &mut Buffer) {
     for (row, (name, value)) in known(shown).into_iter().enumerate() {
         let room = usize::from(area.width).saturating_sub(13);
         let value = pane::fit(&value, room);
-        let parts = vec![Span::styled(format!("  {name:<10} "), shown.style(Role::Dim)), Span::styled(value, shown.style(Role::Text))];
+        let parts = vec![
+            Span::styled(format!("  {name:<10} "), shown.style(Role::Dim)),
+            Span::styled(value, shown.style(Role::Text)),
+        ];
         pane::line(Line::from(parts), row as u16 + 1, area, buf);
     }
 }

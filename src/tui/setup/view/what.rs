@@ -21,9 +21,20 @@ fn first(shown: &Shown, height: u16) -> usize {
 
 fn parts(shown: &Shown, row: &'static Setting, width: usize) -> Vec<Part> {
     if let Some(values) = shown.setup.by_sweep(row.name) {
-        return vec![Part { item: None, text: format!(" by sweep: {values} "), on: true, why: None }];
+        return vec![Part {
+            item: None,
+            text: format!(" by sweep: {values} "),
+            on: true,
+            why: None,
+        }];
     }
-    rows::parts(row, &shown.given, shown.setup.plan(), width.saturating_sub(NAMES + 1), shown.checks())
+    rows::parts(
+        row,
+        &shown.given,
+        shown.setup.plan(),
+        width.saturating_sub(NAMES + 1),
+        shown.checks(),
+    )
 }
 
 pub fn hit(shown: &Shown, inner: Rect, row: usize, column: usize) -> Option<Hit> {
@@ -43,9 +54,12 @@ pub fn hit(shown: &Shown, inner: Rect, row: usize, column: usize) -> Option<Hit>
 pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let setup = shown.setup;
     let changed = if setup.settings == crate::plan::Settings::default() { "" } else { ", changed" };
-    let inner = shown.frame(Pane::What, "What to do", &format!("{}{changed}", setup.preset.id), area, buf);
+    let inner =
+        shown.frame(Pane::What, "What to do", &format!("{}{changed}", setup.preset.id), area, buf);
     let first = first(shown, inner.height);
-    for (line, (at, row)) in ROWS.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate() {
+    for (line, (at, row)) in
+        ROWS.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
+    {
         let here = at == setup.row && shown.focused(Pane::What);
         pane::line(one(shown, row, here, usize::from(inner.width)), line as u16, inner, buf);
     }
@@ -63,7 +77,10 @@ fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let preset = &shown.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines: Vec<(String, Role)> =
-        pane::wrap(&format!("preset {}: {}", preset.id, preset.about), columns).into_iter().map(|part| (part, Role::Text)).collect();
+        pane::wrap(&format!("preset {}: {}", preset.id, preset.about), columns)
+            .into_iter()
+            .map(|part| (part, Role::Text))
+            .collect();
     lines.extend(pane::paragraphs(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
     for (row, (text, role)) in lines.into_iter().enumerate() {
         pane::line(Line::styled(format!("  {text}"), shown.style(role)), row as u16 + 1, area, buf);
@@ -73,7 +90,10 @@ fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
 fn one(shown: &Shown, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
     let label = format!(" {} ", rows::label(row));
     let gap = " ".repeat((NAMES + 1).saturating_sub(pane::width(&label)));
-    let mut spans = vec![Span::styled(label, shown.style(if here { Role::Selected } else { Role::Dim })), Span::raw(gap)];
+    let mut spans = vec![
+        Span::styled(label, shown.style(if here { Role::Selected } else { Role::Dim })),
+        Span::raw(gap),
+    ];
     let said = row.text(&shown.setup.settings).is_some();
     let boxes = matches!(rows::kind(row), Kind::Some(_));
     for (at, part) in parts(shown, row, width).into_iter().enumerate() {
@@ -99,7 +119,11 @@ fn piece(shown: &Shown, part: &Part, said: bool, marked: bool, arrows: bool) -> 
     if arrows && text.starts_with(' ') {
         let key = shown.style(Role::Focus);
         let (left, right) = (shown.look.glyph("‹", "<"), shown.look.glyph("›", ">"));
-        return vec![Span::styled(left, key), Span::styled(text.trim().to_string(), style), Span::styled(right, key)];
+        return vec![
+            Span::styled(left, key),
+            Span::styled(text.trim().to_string(), style),
+            Span::styled(right, key),
+        ];
     }
     match part.on && text.len() > 2 && part.item.is_some() && !marked {
         true => framed(shown, &text, style),
@@ -112,5 +136,9 @@ fn framed(shown: &Shown, text: &str, style: Style) -> Vec<Span<'static>> {
     let mut letters = text.chars();
     let (first, last) = (letters.next().unwrap_or(' '), letters.next_back().unwrap_or(' '));
     let key = shown.style(Role::Focus);
-    vec![Span::styled(first.to_string(), key), Span::styled(letters.collect::<String>(), style), Span::styled(last.to_string(), key)]
+    vec![
+        Span::styled(first.to_string(), key),
+        Span::styled(letters.collect::<String>(), style),
+        Span::styled(last.to_string(), key),
+    ]
 }

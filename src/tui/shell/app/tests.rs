@@ -38,15 +38,23 @@ fn press(to: &UnboundedSender<Msg>, script: &str) {
 }
 
 /// Runs the loop on a clock that jumps over every wait.
-fn run(stage: &mut Stage, script: impl AsyncFnOnce(UnboundedSender<Msg>, UnboundedSender<Msg>)) -> (u8, Notes, String) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+fn run(
+    stage: &mut Stage,
+    script: impl AsyncFnOnce(UnboundedSender<Msg>, UnboundedSender<Msg>),
+) -> (u8, Notes, String) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
     let mut notes = Notes::default();
     let code = runtime.block_on(async {
         let (keys, pressed) = unbounded_channel();
         let (tell, told) = unbounded_channel();
         let mut app = App::new(&mut terminal, &mut stage.model, &mut notes);
-        let (code, ()) = tokio::join!(app.run(vec![Effect::Host], pressed, told), script(keys, tell));
+        let (code, ()) =
+            tokio::join!(app.run(vec![Effect::Host], pressed, told), script(keys, tell));
         code.unwrap()
     });
     (code, notes, terminal.backend().to_string())
@@ -88,8 +96,15 @@ fn samples_are_counted_back_and_a_run_is_seen() {
     crate::tui::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));
     let (code, notes, picture) = run(&mut stage, async |keys, tell| {
         for at in 1..=20 {
-            let sample = crate::record::Sample { at: at * 100_000_000, nanos: 100_000_000, bytes: 1 << 30, ops: 1000, syscalls: 1000 };
-            tell.send(Msg::Event(Event::Sample { cell: 0, round: 1, sample, lanes: Vec::new() })).unwrap();
+            let sample = crate::record::Sample {
+                at: at * 100_000_000,
+                nanos: 100_000_000,
+                bytes: 1 << 30,
+                ops: 1000,
+                syscalls: 1000,
+            };
+            tell.send(Msg::Event(Event::Sample { cell: 0, round: 1, sample, lanes: Vec::new() }))
+                .unwrap();
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         press(&keys, "qy");
@@ -120,7 +135,9 @@ impl Hands for Real {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
-            Effect::Propose(question) => drop(self.tell.send(crate::tui::shell::look_up::propose(&question, &self.host))),
+            Effect::Propose(question) => {
+                drop(self.tell.send(crate::tui::shell::look_up::propose(&question, &self.host)))
+            }
             Effect::Start { plan, name } => self.runs.start(plan, name.as_deref()),
             Effect::Stop => self.runs.stop(),
             _ => {}
@@ -140,21 +157,33 @@ fn the_null_backend_runs_from_the_key_to_its_results() {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(1 << 20).unwrap();
     let mut settings = crate::plan::Settings::default();
-    for (name, text) in [("backend", "null"), ("block-size", "4k,8k"), ("count", "0"), ("trials", "3")] {
+    for (name, text) in
+        [("backend", "null"), ("block-size", "4k,8k"), ("count", "0"), ("trials", "3")]
+    {
         settings.set(name, text).unwrap();
     }
     let presets = crate::plan::Presets::built_in();
     let quick = presets.get("quick").unwrap().clone();
     let setup = crate::tui::setup::Setup::new(Some(file.path().into()), None, quick, settings);
     let mut model = Model::new(Default::default(), presets.iter().cloned().collect(), setup);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
     let (code, trials) = runtime.block_on(async {
         let (keys, pressed) = unbounded_channel();
         let (tell, told) = unbounded_channel();
         let over = std::rc::Rc::new(tokio::sync::Notify::new());
         let runs = crate::tui::shell::run::Runs::new(tell.clone(), Default::default(), false);
-        let mut real = Real { tell, runs, over: std::rc::Rc::clone(&over), host: Default::default(), trials: 0 };
+        let mut real = Real {
+            tell,
+            runs,
+            over: std::rc::Rc::clone(&over),
+            host: Default::default(),
+            trials: 0,
+        };
         let first: Vec<Effect> = model.setup.ask().into_iter().collect();
         let mut app = App::new(&mut terminal, &mut model, &mut real);
         let script = async {

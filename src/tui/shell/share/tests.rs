@@ -25,10 +25,15 @@ fn a_file_is_written_once_and_replaced_only_when_that_was_said() {
         let written = fs::read(&path).unwrap();
         assert!(!written.is_empty());
         fs::write(&path, "mine").unwrap();
-        let Outcome::Exists(over) = export(&shown(&path, format.id)) else { panic!("{}", format.id) };
+        let Outcome::Exists(over) = export(&shown(&path, format.id)) else {
+            panic!("{}", format.id)
+        };
         assert!(over.path == path && over.detail.contains("4 B"), "{}", over.detail);
         assert_eq!(fs::read(&path).unwrap(), b"mine");
-        assert_eq!(export(&Export { replace: true, ..shown(&path, format.id) }), Outcome::Written(path.clone()));
+        assert_eq!(
+            export(&Export { replace: true, ..shown(&path, format.id) }),
+            Outcome::Written(path.clone())
+        );
         assert_eq!(fs::read(&path).unwrap(), written);
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), FORMATS.len(), "nothing else is left");
@@ -58,7 +63,11 @@ fn an_anonymous_export_leaves_out_whose_run_it_is() {
     (session.host.name, session.name) = ("annas-laptop".into(), "annas run".into());
     for (anonymous, holds) in [(false, true), (true, false)] {
         let path = dir.path().join(format!("{anonymous}.json"));
-        export(&Export { what: What::Shown(Arc::new(session.clone())), anonymous, ..shown(&path, "json") });
+        export(&Export {
+            what: What::Shown(Arc::new(session.clone())),
+            anonymous,
+            ..shown(&path, "json")
+        });
         assert_eq!(fs::read_to_string(&path).unwrap().contains("annas"), holds);
     }
 }
