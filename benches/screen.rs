@@ -14,7 +14,7 @@ use std::time::{Instant, UNIX_EPOCH};
 use common::table::{Table, verdict};
 use iotui::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use iotui::record::{End, Event, Trial};
-use iotui::session::Recorder;
+use iotui::session::{NewSession, Recorder};
 use program::Home;
 use program::pty::Terminal;
 
@@ -219,11 +219,13 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
     let plan = large();
     let mut recorder = Recorder::create(
         &home.sessions_dir(),
-        Some("large"),
-        "large",
-        &Default::default(),
-        &plan,
-        UNIX_EPOCH,
+        &NewSession {
+            name: Some("large"),
+            slug: "large",
+            host: &Default::default(),
+            plan: &plan,
+            created: UNIX_EPOCH,
+        },
     )
     .expect("record it");
     for cell in 0..RESULTS {
@@ -236,7 +238,7 @@ fn opened(home: &Home) -> (Vec<f64>, Vec<f64>) {
             nanos: 300_000_000 + u64::from(cell),
             ..Trial::default()
         };
-        recorder.event(&Event::Trial { trial: trial.into(), samples: Vec::new(), latency: None });
+        recorder.record(&Event::Trial { trial: trial.into(), samples: Vec::new(), latency: None });
     }
     recorder.finish(End::Finished);
     let path = recorder.path().to_path_buf();

@@ -193,7 +193,7 @@ pub fn results(session: &Session) -> Vec<CellResult> {
     cells
         .filter(|((_, trials), (_, error))| !trials.is_empty() || error.is_some())
         .map(|((cell, trials), (verdict, error))| {
-            result(cell, trials, verdict.as_ref(), error.as_deref())
+            result(cell, trials, verdict.as_deref(), error.as_deref())
         })
         .collect()
 }

@@ -55,7 +55,8 @@ pub fn run(
             programs: programs::of(plan, control),
             ..Grounds::default()
         });
-        sink.event(Event::Started { plan: Arc::clone(plan), grounds });
+        sink.event(Event::Plan { plan: Arc::clone(plan) });
+        sink.event(Event::Grounds { grounds });
     }
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
         end = probing::run(plan, control, pace.deadline(), sink);
@@ -97,7 +98,8 @@ fn jobs(
         harness_nanos,
         programs: programs::of(plan, control),
     });
-    sink.event(Event::Started { plan: Arc::clone(plan), grounds: Arc::clone(&grounds) });
+    sink.event(Event::Plan { plan: Arc::clone(plan) });
+    sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
     if let Some(levels) = levels.or_else(|| levels::of_ours(plan, &bench, pace.deadline(), control))
     {
         sink.event(Event::Levels { levels });

@@ -58,10 +58,12 @@ pub struct Progress {
 /// One message of the engine.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The target is ready and cells begin: the plan as it is run, and what its verdicts are judged
-    /// by.
-    Started {
+    /// The target is ready: the plan as it is run. Comes before the first trial.
+    Plan {
         plan: Arc<Plan>,
+    },
+    /// The facts about machine and target that verdicts are judged by; cells begin.
+    Grounds {
         grounds: Arc<Grounds>,
     },
     Progress(Progress),

@@ -150,7 +150,7 @@ pub fn anonymous(session: &Session) -> Session {
         grounds.target.device = String::new();
     }
     out.trials = session.trials.iter().map(|trial| Arc::new(names.trial(trial))).collect();
-    out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(verdict));
+    out.verdicts.iter_mut().flatten().for_each(|verdict| names.verdict(Arc::make_mut(verdict)));
     out.probe_findings.iter_mut().for_each(|findings| names.findings(findings));
     let whys = out
         .picks

@@ -1,6 +1,8 @@
 //! Sessions made by hand, with every kind of cell, for the tests of the formats. The figures are
 //! those of a small virtual machine.
 
+use std::sync::Arc;
+
 use crate::host::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
@@ -116,7 +118,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         max: like.nanos_per_op * 400.0,
         buckets: Vec::new(),
     };
-    session.verdicts[cell] = Some(Verdict {
+    session.verdicts[cell] = Some(Arc::new(Verdict {
         source: like.from,
         source_reason: if like.from.is_some() {
             "the process read as much from the device".into()
@@ -126,7 +128,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         amplification: like.from.map(|_| 1.02),
         warnings: Vec::new(),
         latency: Some(latency),
-    });
+    }));
 }
 
 pub fn warn(
@@ -137,7 +139,7 @@ pub fn warn(
     texts: [&str; 3],
 ) {
     let [message, evidence, remedy] = texts.map(String::from);
-    let verdict = session.verdicts[cell].get_or_insert_default();
+    let verdict = Arc::make_mut(session.verdicts[cell].get_or_insert_default());
     verdict.warnings.push(Warning { id: id.into(), severity, message, evidence, remedy });
 }
 
@@ -179,7 +181,7 @@ pub fn troubled() -> Session {
     };
     let holes = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
     for cell in 0..4 {
-        session.verdicts[cell].as_mut().unwrap().source = Some(holes);
+        Arc::make_mut(session.verdicts[cell].as_mut().unwrap()).source = Some(holes);
         let texts = [
             "half of these bytes were never stored",
             "256 MiB in holes (fiemap)",
@@ -346,7 +348,7 @@ pub fn every() -> Session {
         Severity::Misleading,
         ["another used the disk", "\u{1b}[31m`x`\nnext", ""],
     );
-    session.verdicts[3].as_mut().unwrap().latency = None;
+    Arc::make_mut(session.verdicts[3].as_mut().unwrap()).latency = None;
     session.errors[4] =
         Some("io_uring: ENOMEM; raise the limit <of> locked \"memory\" | ulimit -l".into());
     let cut = std::sync::Arc::make_mut(session.trials.last_mut().unwrap());

@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence};
 use crate::runner::ceilings;
-use crate::session::{Recorder, SessionError, folder};
+use crate::session::{NewSession, Recorder, SessionError, folder};
 use crate::text::slug;
 
 /// What the engine's thread says.
@@ -45,7 +45,7 @@ pub fn recorder(name: Option<&str>, host: &Host, plan: &Plan) -> Result<Recorder
         }
     };
     let make = if name.is_some() { Recorder::create } else { Recorder::create_or_wait };
-    make(&folder()?, name, &slug, host, plan, SystemTime::now())
+    make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
 /// Starts the engine on a thread of its own; each event is kept by `recorder`, then told. Where a
@@ -124,7 +124,7 @@ impl Line {
             if self.over.load(Acquire) {
                 return;
             }
-            recorder.event(&event);
+            recorder.record(&event);
         }
         let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.over.load(Acquire) {
@@ -153,7 +153,7 @@ impl Line {
         if let Some(mut recorder) =
             self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())
         {
-            events.iter().for_each(|event| recorder.event(event));
+            events.iter().for_each(|event| recorder.record(event));
         }
         if self.measured.load(Relaxed) {
             events.into_iter().for_each(|event| tell(Told::Event(event)));
@@ -186,9 +186,17 @@ mod tests {
     fn what_is_told_was_kept_before() {
         let (dir, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
         let plan = Arc::new(plan(&file));
-        let recorder =
-            Recorder::create(dir.path(), None, "x", &Host::default(), &plan, SystemTime::now())
-                .unwrap();
+        let recorder = Recorder::create(
+            dir.path(),
+            &NewSession {
+                name: None,
+                slug: "x",
+                host: &Host::default(),
+                plan: &plan,
+                created: SystemTime::now(),
+            },
+        )
+        .unwrap();
         let path = recorder.path().to_path_buf();
         let (to, from) = channel();
         let (mut told, kept) = (0, path.clone());
@@ -222,7 +230,7 @@ mod tests {
         {
             let (to, from) = channel();
             let tell = move |what| match what {
-                Told::Event(Event::Started { .. }) if panics => panic!("on purpose"),
+                Told::Event(Event::Grounds { .. }) if panics => panic!("on purpose"),
                 Told::Event(_) => {}
                 Told::Over(why) => to.send(why).unwrap(),
             };

@@ -14,7 +14,7 @@ use super::load::{self, load, whole};
 use super::publish::{Alone, PATIENCE, Unfinished, lock, publish};
 use super::reader;
 use super::seal::{self, Seal};
-use super::{Recorder, Session, SessionError, fio, list, store};
+use super::{NewSession, Recorder, Session, SessionError, fio, list, store};
 use crate::text::time;
 
 /// How often a file may be replaced while its lock is taken.
@@ -98,8 +98,11 @@ fn foreign(dir: &Path, from: &Path) -> Result<Option<Imported>, SessionError> {
     let Some(session) = fio::session(from)? else { return Ok(None) };
     let slug = from.file_stem().unwrap_or_default().to_string_lossy();
     let created = time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH);
-    let recorder = Recorder::create(dir, None, &slug, &session.host, &session.plan, created)?;
-    let (id, path) = recorder.whole(&session)?;
+    let recorder = Recorder::create(
+        dir,
+        &NewSession { name: None, slug: &slug, host: &session.host, plan: &session.plan, created },
+    )?;
+    let (id, path) = recorder.record_all(&session)?;
     Ok(Some(Imported { id, path, name: String::new(), renamed: false }))
 }
 
@@ -301,8 +304,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let (host, plan) = (Default::default(), testing::plan(1));
-        let recorder =
-            Recorder::create(dir, None, "x", &host, &plan, std::time::UNIX_EPOCH).unwrap();
+        let recorder = Recorder::create(
+            dir,
+            &NewSession {
+                name: None,
+                slug: "x",
+                host: &host,
+                plan: &plan,
+                created: std::time::UNIX_EPOCH,
+            },
+        )
+        .unwrap();
         let path = recorder.path().to_path_buf();
         assert!(matches!(rename(dir, &path, "n"), Err(SessionError::Busy(_))));
         assert!(matches!(delete(dir, &path), Err(SessionError::Busy(_))));

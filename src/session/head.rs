@@ -2,19 +2,22 @@
 
 use std::io::{BufRead, Seek};
 use std::path::Path;
+use std::sync::Arc;
 
 use memchr::memmem;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use super::check;
 use super::damage::HEADERS;
-use super::line::{self, First, Found, SCHEMA, Start};
-use super::load::{check, next};
+use super::line::{self, Entry, First, SCHEMA, Start};
+use super::load::next;
 use super::reader::Lines;
 use super::seal::{self, Seal};
 use super::{Session, SessionError, error, store};
 use crate::host::Host;
 use crate::plan::Plan;
+use crate::record::Event;
 use crate::text::{clean, time};
 
 /// The header of a file.
@@ -99,7 +102,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let mut first: First =
         serde_json::from_slice(bytes).map_err(|e| no(format!("line 1: {}", error::why(&e))))?;
     let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
-    check(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
+    check::plan(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if time::parse_utc(&first.created).is_none() {
         return Err(no(format!(
             "line 1: created '{}' is no UTC time",
@@ -137,13 +140,13 @@ fn salvage<R: BufRead + Seek>(
             });
         }
         match line::parse(&line) {
-            Ok(Found::Plan(found)) => plan = plan.or(Some(*found)),
+            Ok(Entry::Event(Event::Plan { plan: found })) => {
+                plan = plan.or(Some(Arc::unwrap_or_clone(found)));
+            }
             Ok(
-                Found::Trial(_)
-                | Found::Verdict(_)
-                | Found::Grounds(_)
-                | Found::Probe(_)
-                | Found::End(_),
+                Entry::Event(Event::Trial { .. } | Event::Grounds { .. } | Event::Probe { .. })
+                | Entry::Verdict(_)
+                | Entry::End(_),
             ) => ours = true,
             _ => {}
         }
@@ -151,7 +154,7 @@ fn salvage<R: BufRead + Seek>(
     // Some other program's file has no such lines.
     let damaged = Damaged { text: first, path };
     let mut plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
-    check(&mut plan).ok()?;
+    check::plan(&mut plan).ok()?;
     let session = Session::new(
         damaged.id(),
         damaged.name(sealed),

@@ -1,6 +1,7 @@
-//! The lines of a session file (design §3.4), as they are written and as they are read.
+//! The lines of a session file, as they are written and as they are read: docs/formats.md.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use super::error;
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{
-    End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict,
+    End, Event, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict,
 };
 use crate::text::clean;
 use crate::units;
@@ -266,39 +267,36 @@ pub(super) fn clean_texts(value: &mut Value) {
     }
 }
 
-/// What was found in a later line.
-pub enum Found {
-    Plan(Box<Plan>),
-    Grounds(Box<Grounds>),
-    Trial(Box<Trial>),
-    Verdict(Box<Judged>),
-    Probe(ProbeTrial),
-    Findings(Box<Known>),
-    Levels(Vec<Level>),
-    Pick(Box<Pick>),
-    Note(String),
+/// A line after the first one, as it is read.
+pub enum Entry {
+    /// What the engine reported, before [`super::check`] looked at it.
+    Event(Event),
+    Verdict(Box<VerdictLine>),
+    /// How many lines a copy of a damaged file lacks.
     Lost(u64),
     End(EndLine),
-    /// A kind that this iotui does not know or load.
+    /// A kind that this iotui does not know or does not load.
     Other,
 }
 
+/// A verdict, and on how many trials of its cell it was judged.
 #[derive(Deserialize)]
-pub struct Judged {
+pub struct VerdictLine {
     pub cell: u32,
     #[serde(default)]
     pub trials: u64,
     #[serde(default)]
     pub verdict: Option<Verdict>,
+    /// Why the cell failed.
     #[serde(default)]
     pub error: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub struct Known {
-    pub cell: u32,
+struct FindingsLine {
+    cell: u32,
     #[serde(flatten)]
-    pub findings: ProbeFindings,
+    findings: ProbeFindings,
 }
 
 #[derive(Deserialize)]
@@ -340,41 +338,48 @@ pub fn cell_of_verdict(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
 }
 
-/// Reads one line after the first.
-pub fn parse(line: &[u8]) -> Result<Found, serde_json::Error> {
+/// Reads a line after the first.
+pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
     // The line starts as iotui writes it: a file of 100,000 trials is then parsed once, not twice.
     if line.starts_with(TRIAL) {
-        return trial(line).map(Found::Trial);
+        return trial(line).map(Entry::Event);
     }
     let kind: Kind = json(line)?;
-    Ok(match kind.kind.as_ref() {
-        "trial" => Found::Trial(json(line)?),
-        "verdict" => Found::Verdict(json(line)?),
-        "probe" => Found::Probe(json(line)?),
-        "findings" => Found::Findings(json(line)?),
-        "plan" => Found::Plan(Box::new(json::<PlanLine>(line)?.plan)),
-        "grounds" => Found::Grounds(json(line)?),
-        "levels" => Found::Levels(json::<LevelsLine>(line)?.levels),
-        "pick" => Found::Pick(json(line)?),
-        "note" => Found::Note(json::<NoteLine>(line)?.text),
-        "lost" => Found::Lost(json::<LostLine>(line)?.lines),
-        "end" => Found::End(json(line)?),
-        _ => Found::Other,
-    })
+    Ok(Entry::Event(match kind.kind.as_ref() {
+        "plan" => Event::Plan { plan: Arc::new(json::<PlanLine>(line)?.plan) },
+        "grounds" => Event::Grounds { grounds: json(line).map(Arc::new)? },
+        "trial" => trial_event(json(line)?),
+        "probe" => Event::Probe { trial: json(line)? },
+        "findings" => {
+            let FindingsLine { cell, findings } = json(line)?;
+            Event::Findings { cell, findings: Arc::new(findings) }
+        }
+        "levels" => Event::Levels { levels: json::<LevelsLine>(line)?.levels },
+        "pick" => Event::Picked { pick: json(line).map(Arc::new)? },
+        "note" => Event::Note { text: json::<NoteLine>(line)?.text },
+        "verdict" => return json(line).map(Entry::Verdict),
+        "lost" => return json::<LostLine>(line).map(|lost| Entry::Lost(lost.lines)),
+        "end" => return json(line).map(Entry::End),
+        _ => return Ok(Entry::Other),
+    }))
 }
 
 /// A trial without its samples, which a session in memory does not hold: they stand at the end and
 /// are cut off unread.
-fn trial(line: &[u8]) -> Result<Box<Trial>, serde_json::Error> {
+fn trial(line: &[u8]) -> Result<Event, serde_json::Error> {
     if let Some(at) = memchr::memmem::find(line, SAMPLES).filter(|_| line.ends_with(b"]}")) {
         let mut short = Vec::with_capacity(at + 1);
         short.extend_from_slice(&line[..at]);
         short.push(b'}');
         if let Ok(trial) = json(&short) {
-            return Ok(trial);
+            return Ok(trial_event(trial));
         }
     }
-    json(line)
+    json(line).map(trial_event)
+}
+
+fn trial_event(trial: Trial) -> Event {
+    Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: None }
 }
 
 /// JSON from bytes that should be text: checked once, not at every string.

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
-use super::line::{self, EndLine, Found, SCHEMA, Worst};
+use super::line::{self, EndLine, Entry, SCHEMA, Worst};
 use super::reader::{self, Lines};
 use super::seal::{self, Seal};
 use super::{SessionError, load, store};
@@ -258,7 +258,7 @@ fn tail(file: &File, length: u64) -> Option<EndLine> {
     let whole = last[..read].iter().rposition(|b| *b == b'\n')?;
     let fits = |bytes: &&[u8]| seal::check(bytes) != Seal::Broken;
     last[..whole].rsplit(|b| *b == b'\n').filter(fits).find_map(|bytes| match line::parse(bytes) {
-        Ok(Found::End(end)) => Some(end),
+        Ok(Entry::End(end)) => Some(end),
         _ => None,
     })
 }
@@ -266,7 +266,7 @@ fn tail(file: &File, length: u64) -> Option<EndLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Recorder, testing};
+    use crate::session::{NewSession, Recorder, testing};
     use std::fs;
     use std::time::UNIX_EPOCH;
 
@@ -277,10 +277,18 @@ mod tests {
         assert_eq!(list(&dir.join("none")).unwrap(), []);
         let done = testing::recorded(dir, Some("done"), "a");
         let later = UNIX_EPOCH + testing::CREATED * 2;
-        let mut open =
-            Recorder::create(dir, None, "b", &Default::default(), &testing::plan(70), later)
-                .unwrap();
-        open.event(&testing::trial_event(0, 1, 1));
+        let mut open = Recorder::create(
+            dir,
+            &NewSession {
+                name: None,
+                slug: "b",
+                host: &Default::default(),
+                plan: &testing::plan(70),
+                created: later,
+            },
+        )
+        .unwrap();
+        open.record(&testing::trial_event(0, 1, 1));
         fs::write(dir.join("20300101-000000-bad.jsonl"), "\0\0\0").unwrap();
         fs::write(dir.join("other.txt"), "x").unwrap();
         fs::write(dir.join(".hidden.jsonl"), "x").unwrap();
@@ -307,7 +315,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let probes = ["loop", "fork"].map(|id| crate::plan::ProbeCell::new(id, []));
         let plan = crate::plan::Plan { probes: probes.to_vec(), ..testing::plan(1) };
-        Recorder::create(dir.path(), None, "a", &Default::default(), &plan, UNIX_EPOCH).unwrap();
+        Recorder::create(
+            dir.path(),
+            &NewSession {
+                name: None,
+                slug: "a",
+                host: &Default::default(),
+                plan: &plan,
+                created: UNIX_EPOCH,
+            },
+        )
+        .unwrap();
         let all = list(dir.path()).unwrap();
         assert_eq!((all[0].cells, all[0].probes), (3, 2));
     }

@@ -8,21 +8,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::verdict_places::{Place, Verdicts};
+use super::check;
 use super::damage::Damage;
-use super::line::{self, Found};
+use super::line::{self, Entry, VerdictLine};
 use super::reader::{self, LineError, Lines};
 use super::seal::{self, Seal};
 use super::{Session, SessionError, head};
 use crate::engine;
-use crate::plan::{Job, Plan};
-use crate::record::{Dropped, Level, Prepared, ProbeFindings, Sample, Verdict, Warning};
+use crate::plan::Plan;
+use crate::record::{Event, Sample};
 use crate::text::clean;
-
-/// The most programs that are named as holding a file in memory: a name takes more room there than
-/// in the file.
-const MAPPED_BY: usize = 16;
-/// The most readings of a level of cold.
-const READINGS: usize = 100;
 
 /// Loads what is whole of the session in `path`; verdicts that are not in it stay `None`, and how
 /// many lines are lost is [`Session::lost`].
@@ -157,41 +152,32 @@ impl Reading {
             self.verdicts.put(cell, place);
             return Ok(Next::Line);
         }
-        let found = line::parse(body).map_err(drop)?;
-        match &found {
-            Found::Plan(_) if self.settled => return Ok(Next::Line),
-            Found::Plan(plan)
-                if !self.session.trials.is_empty() || !self.session.probe_trials.is_empty() =>
-            {
+        let entry = line::parse(body).map_err(drop)?;
+        match &entry {
+            Entry::Event(Event::Plan { .. }) if self.settled => return Ok(Next::Line),
+            Entry::Event(Event::Plan { plan }) if self.session.has_trials() => {
                 if **plan == self.session.plan {
                     return Ok(Next::Line);
                 }
-                let mut plan = plan.clone();
-                check(&mut plan).map_err(drop)?;
-                self.late = Some(*plan);
+                let mut plan = Plan::clone(plan);
+                check::plan(&mut plan).map_err(drop)?;
+                self.late = Some(plan);
                 return Ok(Next::Again);
             }
-            Found::Plan(_) => {
+            Entry::Event(Event::Plan { .. }) => {
                 self.damage.replan();
                 self.verdicts = Verdicts::default();
             }
-            Found::Grounds(_) => self.damage.grounds(number),
-            Found::Trial(_) => self.numbers.push(number),
-            Found::Lost(lines) => self.damage.told = self.damage.told.saturating_add(*lines),
-            Found::End(_) => self.damage.end(),
+            Entry::Event(Event::Grounds { .. }) => self.damage.grounds(number),
+            Entry::Event(Event::Trial { .. }) => self.numbers.push(number),
+            Entry::Lost(lines) => self.damage.told = self.damage.told.saturating_add(*lines),
+            Entry::End(_) => self.damage.end(),
             _ => {}
         }
-        if matches!(
-            found,
-            Found::Trial(_)
-                | Found::Verdict(_)
-                | Found::Probe(_)
-                | Found::Findings(_)
-                | Found::Pick(_)
-        ) {
+        if is_result(&entry) {
             self.damage.count(number);
         }
-        let taken = take(&mut self.session, &mut self.judged, found).map_err(drop);
+        let taken = take(&mut self.session, &mut self.judged, entry).map_err(drop);
         self.numbers.truncate(self.session.trials.len());
         taken.map(|()| Next::Line)
     }
@@ -288,11 +274,21 @@ pub(super) fn read<R: BufRead + Seek>(
     Ok((session, damage))
 }
 
+/// Whether a line says what was measured.
+fn is_result(entry: &Entry) -> bool {
+    use Event::{Findings, Picked, Probe, Trial};
+    matches!(
+        entry,
+        Entry::Event(Trial { .. } | Probe { .. } | Findings { .. } | Picked { .. })
+            | Entry::Verdict(_)
+    )
+}
+
 fn verdict_at<R: BufRead + Seek>(
     place: Place,
     lines: &mut Lines<R>,
     path: &Path,
-) -> Result<Option<Found>, SessionError> {
+) -> Result<Option<Entry>, SessionError> {
     lines.go_to(place.start, place.number).map_err(|error| error.at(path, place.number + 1))?;
     let Some(bytes) = next(lines, path)? else { return Ok(None) };
     Ok(match seal::check(bytes) {
@@ -318,100 +314,31 @@ fn tell_lost(session: &mut Session) {
     ));
 }
 
-/// Takes a line into the session; the error says what is wrong with it.
-fn take(session: &mut Session, judged: &mut Vec<u64>, found: Found) -> Result<(), String> {
-    let cells = session.plan.cells.len();
-    let cell = |cell: u32| match cell as usize {
-        index if index < cells => Ok(index),
-        _ => Err(format!("cell {cell} is none of the plan's {cells}")),
-    };
-    match found {
-        Found::Plan(mut plan) => {
-            check(&mut plan)?;
-            *judged = vec![0; plan.cells.len()];
-            session.replace_plan(*plan);
-        }
-        Found::Grounds(grounds) => session.grounds = Some(*grounds),
-        Found::Trial(mut trial) => {
-            cell(trial.cell)?;
-            if let Some(Prepared::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
-                mapped_by.truncate(MAPPED_BY);
-                mapped_by.shrink_to_fit();
+/// Adds a line to the session; the error says what is wrong with it.
+fn take(session: &mut Session, judged: &mut Vec<u64>, entry: Entry) -> Result<(), String> {
+    match entry {
+        Entry::Event(mut event) => {
+            check::event(&mut event, &session.plan)?;
+            if let Event::Plan { plan } = &event {
+                *judged = vec![0; plan.cells.len()];
             }
-            trial.evidence.notes.shrink_to_fit();
-            session.trials.push(Arc::from(trial));
+            session.apply(&event);
         }
-        Found::Verdict(line) => {
-            let cell = cell(line.cell)?;
-            judged[cell] = line.trials;
-            session.verdicts[cell] = line.verdict.map(cleaned);
-            session.errors[cell] = line.error.map(|text| clean::text(&text));
-        }
-        Found::Probe(trial) => {
-            probe(session, trial.cell)?;
-            if !trial.is_sound() {
-                return Err(format!("a probe's value {} is none", trial.value));
+        Entry::Verdict(line) => {
+            let VerdictLine { cell, trials, verdict, error } = *line;
+            judged[check::cell(cell, &session.plan)?] = trials;
+            if let Some(verdict) = verdict {
+                let verdict = Arc::new(check::cleaned(verdict));
+                session.apply(&Event::Verdict { cell, verdict });
             }
-            session.probe_trials.push(trial);
+            if let Some(error) = error {
+                session.apply(&Event::Failed { cell, error: clean::text(&error) });
+            }
         }
-        Found::Findings(known) => {
-            let cell = probe(session, known.cell)?;
-            session.probe_findings[cell] = told(known.findings);
-        }
-        Found::Levels(levels) => session.levels = leveled(levels),
-        Found::Pick(mut pick) => {
-            pick.cells().try_for_each(|index| cell(index).map(drop))?;
-            pick.left_out.iter_mut().map(|out| &mut out.why).for_each(clean::in_place);
-            clean::in_place(&mut pick.why);
-            session.picks.push(*pick);
-        }
-        Found::Note(text) => session.notes.push(clean::text(&text)),
-        Found::End(end) => session.end = Some(end.reason),
-        Found::Lost(_) | Found::Other => {}
+        Entry::End(end) => session.apply(&Event::End { reason: end.reason }),
+        Entry::Lost(_) | Entry::Other => {}
     }
     Ok(())
-}
-
-fn probe(session: &Session, cell: u32) -> Result<usize, String> {
-    match cell as usize {
-        index if index < session.plan.probes.len() => Ok(index),
-        _ => Err(format!("probe {cell} is none of the plan's {}", session.plan.probes.len())),
-    }
-}
-
-/// Findings from a file that anyone may have written, safe to show.
-fn told(mut findings: ProbeFindings) -> ProbeFindings {
-    findings.warnings.iter_mut().for_each(clean_warning);
-    findings.error.iter_mut().for_each(clean::in_place);
-    findings.estimate = findings.estimate.filter(|of| of.low.is_finite() && of.high.is_finite());
-    findings.estimate.iter_mut().for_each(|of| clean::in_place(&mut of.reason));
-    findings
-}
-
-/// Levels from a file that anyone may have written, safe to show: as many as there are, of few
-/// readings.
-fn leveled(mut levels: Vec<Level>) -> Vec<Level> {
-    levels.truncate(Dropped::ALL.len());
-    for level in &mut levels {
-        level.readings.truncate(READINGS);
-        level.reason.iter_mut().for_each(clean::in_place);
-    }
-    levels
-}
-
-fn clean_warning(warning: &mut Warning) {
-    for text in [&mut warning.message, &mut warning.evidence, &mut warning.remedy] {
-        clean::in_place(text);
-    }
-    clean::in_place(warning.id.to_mut());
-}
-
-/// A verdict from a file that anyone may have written, safe to show.
-fn cleaned(mut verdict: Verdict) -> Verdict {
-    clean::in_place(&mut verdict.source_reason);
-    verdict.warnings.iter_mut().for_each(clean_warning);
-    verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
-    verdict
 }
 
 /// Judges again, by the same grounds, the cells whose verdict is missing or has not seen their last
@@ -422,13 +349,14 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         let (seen, are) = (judged[cell], trials.len() as u64);
         // A verdict of trials that are lost says more than can be shown.
         if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
-            let latency = session.verdicts[cell].take().and_then(|v| v.latency);
-            session.verdicts[cell] = Some(cleaned(engine::verdict(
+            let latency = session.verdicts[cell].take().and_then(|v| v.latency.clone());
+            let verdict = check::cleaned(engine::verdict(
                 &session.plan.cells[cell],
                 &trials,
                 latency.as_ref(),
                 &grounds,
-            )));
+            ));
+            session.verdicts[cell] = Some(Arc::new(verdict));
             judged[cell] = trials.len() as u64;
         }
     }
@@ -447,31 +375,6 @@ fn tell_stale(session: &mut Session, judged: &[u64]) {
             "the run was killed: {count} verdicts have not seen the last trials of their cells"
         ));
     }
-}
-
-/// What a plan must keep to so that it can be shown and run again. Its texts are cleaned; its paths
-/// stay what they are.
-pub(super) fn check(plan: &mut Plan) -> Result<(), String> {
-    let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
-    texts.chain([&mut plan.experiment]).for_each(clean::in_place);
-    if !(plan.goal.is_finite() && plan.goal >= 0.0) {
-        return Err(format!("the goal {} is no share", plan.goal));
-    }
-    for (index, job) in plan.cells.iter().chain(plan.skipped.iter().map(|s| &s.cell)).enumerate() {
-        for (name, value, most) in [
-            ("block", job.block, Job::MAX_BLOCK),
-            ("threads", job.threads.into(), Job::MAX_THREADS.into()),
-            ("depth", job.depth.into(), Job::MAX_DEPTH.into()),
-        ] {
-            if !(1..=most).contains(&value) {
-                return Err(format!("cell {index}: {name} {value} is not between 1 and {most}"));
-            }
-        }
-        if job.mix.is_some_and(|mix| mix > 100) {
-            return Err(format!("cell {index}: a mix above 100 %"));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -44,15 +44,12 @@ impl Session {
         }
     }
 
-    /// Takes in what the engine told. What belongs to no cell of the plan is left out.
+    /// Adds what an event says. All sessions are made by this: while a run is recorded, watched or
+    /// shown, and when its file is loaded. An event of a cell that is not in the plan is ignored.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Started { plan, grounds }
-                if self.trials.is_empty() && self.probe_trials.is_empty() =>
-            {
-                self.replace_plan(Plan::clone(plan));
-                self.grounds = Some(Grounds::clone(grounds));
-            }
+            Event::Plan { plan } if !self.has_trials() => self.replace_plan(Plan::clone(plan)),
+            Event::Grounds { grounds } => self.grounds = Some(Grounds::clone(grounds)),
             Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => {
                 self.trials.push(Arc::clone(trial))
             }
@@ -63,7 +60,7 @@ impl Session {
             }
             Event::Verdict { cell, verdict } => {
                 if let Some(slot) = self.verdicts.get_mut(*cell as usize) {
-                    *slot = Some(Arc::unwrap_or_clone(verdict.clone()));
+                    *slot = Some(Arc::clone(verdict));
                 }
             }
             Event::Probe { trial } if (trial.cell as usize) < self.plan.probes.len() => {
@@ -86,7 +83,12 @@ impl Session {
         }
     }
 
-    /// Another plan before the first trial: what is known per cell starts anew.
+    /// Whether something was measured, by a job or a probe.
+    pub fn has_trials(&self) -> bool {
+        !self.trials.is_empty() || !self.probe_trials.is_empty()
+    }
+
+    /// Another plan before the first trial: what is known per cell is forgotten.
     pub fn replace_plan(&mut self, plan: Plan) {
         self.verdicts = vec![None; plan.cells.len()];
         self.errors = vec![None; plan.cells.len()];

@@ -3,6 +3,7 @@
 //! A run is written line by line by a [`Recorder`], found by [`find`], listed by [`list`] and read
 //! back by [`load`] into a [`Session`]. What it shows is made by [`crate::analysis`].
 
+mod check;
 mod damage;
 mod edit;
 mod error;
@@ -36,4 +37,4 @@ pub use model::Session;
 pub use open::open;
 pub use references::{Reference, reference, references};
 pub use store::{NAME_LENGTH, find, folder, name as checked_name, path_of};
-pub use write::Recorder;
+pub use write::{NewSession, Recorder};

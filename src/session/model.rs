@@ -19,7 +19,7 @@ pub struct Session {
     pub grounds: Option<Grounds>,
     pub trials: Vec<Arc<Trial>>,
     /// Per cell, where one was written or could be computed.
-    pub verdicts: Vec<Option<Verdict>>,
+    pub verdicts: Vec<Option<Arc<Verdict>>>,
     /// Per cell, why it failed.
     pub errors: Vec<Option<String>>,
     pub probe_trials: Vec<ProbeTrial>,

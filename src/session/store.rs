@@ -141,7 +141,7 @@ fn is_path(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::testing;
+    use crate::session::{NewSession, Recorder, testing};
     use proptest::prelude::*;
 
     #[test]
@@ -211,13 +211,15 @@ mod tests {
         let at = |slug: &str, millis: u64| {
             let created =
                 std::time::UNIX_EPOCH + testing::CREATED + std::time::Duration::from_millis(millis);
-            let recorder = crate::session::Recorder::create(
+            let recorder = Recorder::create(
                 dir,
-                None,
-                slug,
-                &Default::default(),
-                &testing::plan(1),
-                created,
+                &NewSession {
+                    name: None,
+                    slug,
+                    host: &Default::default(),
+                    plan: &testing::plan(1),
+                    created,
+                },
             );
             recorder.unwrap().id().to_string()
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{Recorder, Session};
+use super::{NewSession, Recorder, Session};
 use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use crate::record::{
     Ceilings, End, Event, Found, Grounds, LeftOut, MachineEvidence, Pick, Sample, Source, Trial,
@@ -71,11 +71,19 @@ pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
 
 /// Records a session of two trials; its id.
 pub fn recorded(dir: &Path, name: Option<&str>, slug: &str) -> String {
-    let mut recorder =
-        Recorder::create(dir, name, slug, &Default::default(), &plan(2), UNIX_EPOCH + CREATED)
-            .unwrap();
+    let mut recorder = Recorder::create(
+        dir,
+        &NewSession {
+            name,
+            slug,
+            host: &Default::default(),
+            plan: &plan(2),
+            created: UNIX_EPOCH + CREATED,
+        },
+    )
+    .unwrap();
     for cell in [0, 1] {
-        recorder.event(&trial_event(cell, 1, 1 << 20));
+        recorder.record(&trial_event(cell, 1, 1 << 20));
     }
     recorder.finish(End::Finished);
     recorder.id().into()
@@ -109,7 +117,8 @@ pub fn picked() -> Vec<Event> {
     let grounds = Arc::new(Grounds { machine, ..Grounds::default() });
     let source = Some(Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 });
     vec![
-        Event::Started { plan: Arc::new(plan), grounds },
+        Event::Plan { plan: Arc::new(plan) },
+        Event::Grounds { grounds },
         Event::Picked { pick: Arc::new(pick) },
         Event::Trial { trial: Arc::new(trial), samples: Vec::new(), latency: None },
         Event::Verdict { cell: 1, verdict: Arc::new(Verdict { source, ..Verdict::default() }) },

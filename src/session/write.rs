@@ -1,5 +1,6 @@
 //! Keeps a run: one line per event that matters, appended and flushed at once.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use crate::record::{End, Event, ProbeFindings, Sample, Severity, Trial, Verdict}
 use crate::stats::{median, merge_neighbours};
 use crate::text::time;
 
-/// The verdict of a cell is rewritten at most so often: its histogram is the longest line.
-const VERDICT_EVERY: Duration = Duration::from_secs(10);
+/// Least time between two verdicts of a cell in the file: its histogram is the longest line.
+const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Writes one session. Whatever the disk does, the run goes on: see [`Recorder::unsaved`].
 ///
@@ -27,116 +28,85 @@ const VERDICT_EVERY: Duration = Duration::from_secs(10);
 /// measured.
 pub struct Recorder {
     dir: PathBuf,
-    /// The id that is wanted, and the name, where one is.
-    wanted: String,
-    asked: Option<String>,
-    id: String,
-    name: String,
-    created: String,
+    /// The id and name that were requested; [`Recorder::session`] has those that were free.
+    requested_id: String,
+    requested_name: Option<String>,
     path: PathBuf,
     /// The first line, with any id and name: a file may have to be made later, or again.
     header: String,
     /// Why there is no file under that path.
     missing: Option<String>,
     sink: Sink<File>,
-    plan: Plan,
-    cells: Vec<Cell>,
-    probes: Vec<Probe>,
+    session: Session,
+    /// Per cell.
+    verdicts: Vec<VerdictState>,
     started: Instant,
-    verdict_every: Duration,
+    verdict_interval: Duration,
     ended: bool,
 }
 
-/// What is known of a probe's cell.
-#[derive(Default)]
-struct Probe {
+/// How much of what is known of a cell is in the file.
+#[derive(Default, Clone)]
+struct VerdictState {
     trials: u64,
-    findings: Option<Arc<ProbeFindings>>,
-}
-
-/// What is known of a cell and how much of it is in the file.
-#[derive(Default)]
-struct Cell {
-    trials: u64,
-    /// Bytes per second of the trials that were not cut short, or of all where all were.
-    rates: Vec<f64>,
-    cut: bool,
-    verdict: Option<Arc<Verdict>>,
-    error: Option<String>,
     written: Option<Instant>,
     stale: bool,
 }
 
+/// What a new session is called, and what it is a run of.
+pub struct NewSession<'a> {
+    /// One that another session has gets a number: [`Recorder::renamed`].
+    pub name: Option<&'a str>,
+    /// A name or target, which becomes part of the id.
+    pub slug: &'a str,
+    pub host: &'a Host,
+    pub plan: &'a Plan,
+    pub created: SystemTime,
+}
+
 impl Recorder {
-    /// Starts the file of a new session in `dir` (made if need be); `slug` (a name or target)
-    /// becomes part of its id.
-    ///
-    /// A `name` that another session has gets a number: [`Recorder::renamed`].
+    /// Starts the file of a new session in `dir`, which is made where it is missing.
     ///
     /// # Errors
-    /// The folder or file cannot be made or written, or the name is none. No file is left then.
-    pub fn create(
-        dir: &Path,
-        name: Option<&str>,
-        slug: &str,
-        host: &Host,
-        plan: &Plan,
-        created: SystemTime,
-    ) -> Result<Recorder, SessionError> {
-        let mut recorder = Recorder::without_file(dir, name, slug, host, plan, created)?;
+    /// The folder or file cannot be made or written, or the name is invalid. No file is left then.
+    pub fn create(dir: &Path, new: &NewSession) -> Result<Recorder, SessionError> {
+        let mut recorder = Recorder::without_file(dir, new)?;
         recorder.make(PATIENCE)?;
         Ok(recorder)
     }
 
-    /// As [`Recorder::create`], and where there can be no file now, it is tried again with every
-    /// line.
+    /// As [`Recorder::create`]; where the file cannot be made now, each further line tries again.
     ///
     /// # Errors
-    /// The name is none.
-    pub fn create_or_wait(
-        dir: &Path,
-        name: Option<&str>,
-        slug: &str,
-        host: &Host,
-        plan: &Plan,
-        created: SystemTime,
-    ) -> Result<Recorder, SessionError> {
-        let mut recorder = Recorder::without_file(dir, name, slug, host, plan, created)?;
+    /// The name is invalid.
+    pub fn create_or_wait(dir: &Path, new: &NewSession) -> Result<Recorder, SessionError> {
+        let mut recorder = Recorder::without_file(dir, new)?;
         recorder.missing = recorder.make(PATIENCE).err().map(|error| error.reason_first());
         Ok(recorder)
     }
 
-    fn without_file(
-        dir: &Path,
-        name: Option<&str>,
-        slug: &str,
-        host: &Host,
-        plan: &Plan,
-        created: SystemTime,
-    ) -> Result<Recorder, SessionError> {
-        let asked = name.map(store::name).transpose()?;
-        let nanos =
-            created.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
-        let (wanted, created) = (store::new_id(created, slug), time::utc(created));
-        let header = line::bytes(&Header::new(&wanted, "", &created, nanos, host, plan))
+    fn without_file(dir: &Path, new: &NewSession) -> Result<Recorder, SessionError> {
+        let &NewSession { name, slug, host, plan, created } = new;
+        let requested_name = name.map(store::name).transpose()?;
+        let since_epoch = created.duration_since(SystemTime::UNIX_EPOCH);
+        let nanos = since_epoch.map_or(0, |since| since.subsec_nanos());
+        let id = store::new_id(created, slug);
+        let created = time::utc(created);
+        let header = line::bytes(&Header::new(&id, "", &created, nanos, host, plan))
             .map_err(|e| SessionError::Json(e.to_string()))?;
-        let (cells, probes) = cells(plan);
+        let name = requested_name.clone().unwrap_or_default();
         Ok(Recorder {
             dir: dir.into(),
-            id: wanted.clone(),
-            name: asked.clone().unwrap_or_default(),
-            path: store::path_of(dir, &wanted),
-            wanted,
-            asked,
-            created,
+            path: store::path_of(dir, &id),
+            requested_id: id.clone(),
+            requested_name,
             header: String::from_utf8_lossy(&header).into_owned(),
             missing: None,
             sink: Sink::sealed(),
-            plan: plan.clone(),
-            cells,
-            probes,
+            session: Session::new(id, name, created, host.clone(), plan.clone()),
+            verdicts: vec![VerdictState::default(); plan.cells.len()],
             started: Instant::now(),
-            verdict_every: VERDICT_EVERY,
+            verdict_interval: VERDICT_INTERVAL,
             ended: false,
         })
     }
@@ -147,8 +117,8 @@ impl Recorder {
         let (header, last) = (&self.header, self.sink.file());
         let made = publish::publish(
             &self.dir,
-            &self.wanted,
-            self.asked.as_deref(),
+            &self.requested_id,
+            self.requested_name.as_deref(),
             patience,
             |to, id, name| {
                 let first = edit::replaced(header, Some(id), name)
@@ -163,7 +133,9 @@ impl Recorder {
                 Ok(())
             },
         )?;
-        (self.id, self.name, self.path) = (made.id, made.name, made.path);
+        self.session.id = made.id;
+        self.session.name = made.name;
+        self.path = made.path;
         self.sink.open(made.file, length, HEADERS);
         Ok(())
     }
@@ -184,22 +156,22 @@ impl Recorder {
     }
 
     pub fn id(&self) -> &str {
-        &self.id
+        &self.session.id
     }
 
     /// The name it got; empty where none was asked for.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.session.name
     }
 
     /// Whether another session had the name that was asked for, so that this one got a number.
     pub fn renamed(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| *asked != self.name)
+        self.requested_name.as_ref().is_some_and(|name| *name != self.session.name)
     }
 
     /// UTC, RFC 3339.
     pub fn created(&self) -> &str {
-        &self.created
+        &self.session.created
     }
 
     /// Where its file is, or will be.
@@ -233,49 +205,41 @@ impl Recorder {
         }
     }
 
-    /// Keeps what is to be kept of an event: trials, verdicts, errors, notes, the end.
-    pub fn event(&mut self, event: &Event) {
+    /// Writes what the file holds of an event: the plan, trials, verdicts, errors, notes, the end.
+    pub fn record(&mut self, event: &Event) {
+        if self.ended {
+            return;
+        }
         match event {
-            Event::Started { plan, grounds } => {
-                self.plan(plan);
-                self.line(&Line::Grounds { grounds });
-            }
-            Event::Trial { trial, samples, .. } => self.trial(trial, samples),
+            Event::End { reason } => return self.finish(*reason),
+            Event::Plan { plan } => self.record_plan(plan),
+            _ => {}
+        }
+        self.session.apply(event);
+        match event {
+            Event::Grounds { grounds } => self.line(&Line::Grounds { grounds }),
+            Event::Trial { trial, samples, .. } => self.record_trial(trial, samples),
             Event::Calibrated { cell, count, passes, nanos, whole } => {
                 let (cell, count, passes, nanos, whole) = (*cell, *count, *passes, *nanos, *whole);
                 self.line(&Line::Calibrated { cell, count, passes, nanos, whole });
             }
-            Event::Failed { cell, error } => {
-                if let Some(known) = self.cells.get_mut(*cell as usize) {
-                    known.error = Some(error.clone());
-                    self.verdict(*cell as usize);
-                }
+            Event::Failed { cell, .. } => self.record_verdict(*cell as usize),
+            Event::Verdict { cell, .. } => self.record_verdict_in_time(*cell as usize),
+            Event::Probe { trial } if self.has_probe(trial.cell) && trial.is_sound() => {
+                self.line(&Line::Probe { trial });
             }
-            Event::Verdict { cell, verdict } => {
-                let every = self.verdict_every;
-                if let Some(known) = self.cells.get_mut(*cell as usize) {
-                    known.verdict = Some(finite(verdict));
-                    known.stale = true;
-                    if known.written.is_none_or(|at| at.elapsed() >= every) {
-                        self.verdict(*cell as usize);
-                    }
-                }
+            Event::Findings { cell, findings } if self.has_probe(*cell) => {
+                self.record_findings(*cell as usize, findings);
             }
-            Event::Probe { trial } => {
-                if let Some(probe) =
-                    self.probes.get_mut(trial.cell as usize).filter(|_| trial.is_sound())
-                {
-                    probe.trials += 1;
-                    self.line(&Line::Probe { trial });
-                }
-            }
-            Event::Findings { cell, findings } => self.findings(*cell as usize, findings),
             Event::Levels { levels } => self.line(&Line::Levels { levels }),
             Event::Picked { pick } => self.line(&Line::Pick { pick }),
             Event::Note { text } => self.line(&Line::Note { text }),
-            Event::End { reason } => self.finish(*reason),
-            Event::Progress(_) | Event::Sample { .. } => {}
+            _ => {}
         }
+    }
+
+    fn has_probe(&self, cell: u32) -> bool {
+        (cell as usize) < self.session.plan.probes.len()
     }
 
     /// Writes the last verdicts and the end line, and waits for the device. A second call does
@@ -285,7 +249,7 @@ impl Recorder {
         self.finish_after(reason, Some(seconds));
     }
 
-    /// [`Recorder::finish`] of a run that took so long, or where nobody knows.
+    /// As [`Recorder::finish`]; `seconds` is how long the run took, where that is known.
     fn finish_after(&mut self, reason: End, seconds: Option<f64>) {
         if self.ended {
             return;
@@ -293,31 +257,13 @@ impl Recorder {
         self.mend();
         self.sink.flush();
         self.tell_lost();
-        for cell in 0..self.cells.len() {
-            if self.cells[cell].stale {
-                self.verdict(cell);
+        for cell in 0..self.verdicts.len() {
+            if self.verdicts[cell].stale {
+                self.record_verdict(cell);
             }
         }
-        let known = || self.probes.iter().filter_map(|probe| probe.findings.as_ref());
-        let judged = self.cells.iter().filter_map(|cell| cell.verdict.as_ref());
-        let warnings =
-            judged.clone().flat_map(|v| &v.warnings).chain(known().flat_map(|f| &f.warnings));
-        let worst = warnings.map(|w| w.severity).max();
-        let measured = self
-            .cells
-            .iter()
-            .map(|cell| cell.trials)
-            .chain(self.probes.iter().map(|probe| probe.trials));
-        let failed = self.cells.iter().filter(|cell| cell.error.is_some()).count()
-            + known().filter(|f| f.error.is_some()).count();
-        let end = EndLine {
-            reason,
-            seconds,
-            cells: Some(measured.filter(|trials| *trials > 0).count() as u64),
-            failed: failed as u64,
-            worst: (judged.count() + known().count() > 0).then(|| worst.into()),
-            best: self.best(),
-        };
+        self.session.apply(&Event::End { reason });
+        let end = end_line(&self.session, seconds);
         self.push(&Line::End(end), None, true);
         self.ended = true;
         self.sink.settle();
@@ -325,34 +271,39 @@ impl Recorder {
         let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
     }
 
-    /// Keeps a whole session that another program measured.
+    /// Writes a session that another program measured; returns its id and path.
     ///
     /// # Errors
     /// Not all of it could be written: no file is left then.
-    pub(super) fn whole(mut self, session: &Session) -> Result<(String, PathBuf), SessionError> {
+    pub(super) fn record_all(
+        mut self,
+        session: &Session,
+    ) -> Result<(String, PathBuf), SessionError> {
         for trial in &session.trials {
-            self.event(&Event::Trial { trial: trial.clone(), samples: Vec::new(), latency: None });
+            let trial = Arc::clone(trial);
+            self.record(&Event::Trial { trial, samples: Vec::new(), latency: None });
         }
         for (cell, verdict) in (0..).zip(&session.verdicts) {
             if let Some(verdict) = verdict {
-                self.event(&Event::Verdict { cell, verdict: Arc::new(verdict.clone()) });
+                self.record(&Event::Verdict { cell, verdict: Arc::clone(verdict) });
             }
         }
         for (cell, error) in (0..).zip(&session.errors) {
             if let Some(error) = error {
-                self.event(&Event::Failed { cell, error: error.clone() });
+                self.record(&Event::Failed { cell, error: error.clone() });
             }
         }
-        session
-            .picks
-            .iter()
-            .for_each(|pick| self.event(&Event::Picked { pick: Arc::new(pick.clone()) }));
-        session.notes.iter().for_each(|text| self.event(&Event::Note { text: text.clone() }));
+        for pick in &session.picks {
+            self.record(&Event::Picked { pick: Arc::new(pick.clone()) });
+        }
+        for text in &session.notes {
+            self.record(&Event::Note { text: text.clone() });
+        }
         self.finish_after(session.end.unwrap_or(End::Finished), None);
-        let (id, path) = (self.id.clone(), self.path.clone());
         match self.unsaved() {
-            None => Ok((id, path)),
+            None => Ok((self.session.id, self.path)),
             Some(why) => {
+                let path = self.path.clone();
                 self.discard()?;
                 Err(SessionError::io("write", &path, std::io::Error::other(why)))
             }
@@ -364,80 +315,58 @@ impl Recorder {
     /// # Errors
     /// The file cannot be removed.
     pub fn discard(self) -> Result<(), SessionError> {
-        match self.is_kept() {
-            true => {
-                fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e))
-            }
-            false => Ok(()),
+        if self.is_kept() {
+            fs::remove_file(&self.path).map_err(|e| SessionError::io("remove", &self.path, e))?;
+        }
+        Ok(())
+    }
+
+    /// The engine may run another plan than the header has; trials count cells in that one.
+    fn record_plan(&mut self, plan: &Plan) {
+        if *plan != self.session.plan && !self.session.has_trials() {
+            // Twice, for the day that a line is damaged: without it, trials mean nothing.
+            self.line(&Line::Plan { plan });
+            self.line(&Line::Plan { plan });
+            self.verdicts = vec![VerdictState::default(); plan.cells.len()];
         }
     }
 
-    /// The engine may run another plan than was asked for; trials count cells in that one.
-    fn plan(&mut self, plan: &Plan) {
-        if *plan != self.plan
-            && self.cells.iter().all(|cell| cell.trials == 0)
-            && self.probes.iter().all(|probe| probe.trials == 0)
-        {
-            // Without it nobody knows what the trials are of: twice, for the day that a line is
-            // damaged.
-            self.line(&Line::Plan { plan });
-            self.line(&Line::Plan { plan });
-            self.plan = plan.clone();
-            (self.cells, self.probes) = cells(plan);
-        }
-    }
-
-    fn trial(&mut self, trial: &Trial, samples: &[Sample]) {
-        // A line for a cell that is not there would make the file unreadable.
-        let Some(cell) = self.cells.get_mut(trial.cell as usize) else { return };
-        cell.trials += 1;
-        if !trial.short && std::mem::take(&mut cell.cut) {
-            cell.rates.clear();
-        }
-        cell.cut |= trial.short && cell.rates.is_empty();
-        if !trial.short || cell.cut {
-            cell.rates.push(trial.throughput());
-        }
+    fn record_trial(&mut self, trial: &Trial, samples: &[Sample]) {
+        // A line of a cell that the plan lacks would make the file unreadable.
+        let Some(state) = self.verdicts.get_mut(trial.cell as usize) else { return };
+        state.trials += 1;
         let mut samples = samples.to_vec();
         merge_neighbours(&mut samples, Sample::MOST, Sample::with);
         self.line(&Line::Trial { trial, samples: &samples });
     }
 
-    fn findings(&mut self, cell: usize, findings: &Arc<ProbeFindings>) {
-        let Some(probe) = self.probes.get_mut(cell) else { return };
-        let mut kept = ProbeFindings::clone(findings);
-        kept.estimate = kept.estimate.filter(|of| of.low.is_finite() && of.high.is_finite());
-        probe.findings = Some(findings.clone());
-        self.line(&Line::Findings { cell, findings: &kept });
+    fn record_findings(&mut self, cell: usize, findings: &ProbeFindings) {
+        let mut findings = findings.clone();
+        // JSON has no infinity.
+        if findings.estimate.as_ref().is_some_and(|e| !(e.low.is_finite() && e.high.is_finite())) {
+            findings.estimate = None;
+        }
+        self.line(&Line::Findings { cell, findings: &findings });
     }
 
-    fn verdict(&mut self, cell: usize) {
-        let Some(known) = self.cells.get_mut(cell) else { return };
-        (known.written, known.stale) = (Some(Instant::now()), false);
-        let (trials, verdict, error) = (known.trials, known.verdict.clone(), known.error.clone());
-        if !self.ended {
-            let line = Line::Verdict {
-                cell,
-                trials,
-                verdict: verdict.as_deref(),
-                error: error.as_deref(),
-            };
-            self.push(&line, Some(cell), false);
+    /// Writes a verdict, unless the last one of the cell was written a moment ago.
+    fn record_verdict_in_time(&mut self, cell: usize) {
+        let Some(state) = self.verdicts.get_mut(cell) else { return };
+        state.stale = true;
+        if state.written.is_none_or(|at| at.elapsed() >= self.verdict_interval) {
+            self.record_verdict(cell);
         }
     }
 
-    /// The highest median throughput that no warning says to be wrong.
-    fn best(&self) -> Option<f64> {
-        let wrong = |verdict: &Arc<Verdict>| {
-            verdict.warnings.iter().any(|warning| warning.severity == Severity::Wrong)
-        };
-        let trusted = self
-            .cells
-            .iter()
-            .zip(&self.plan.cells)
-            .filter(|(cell, job)| moves_data(job) && !cell.verdict.as_ref().is_some_and(wrong));
-        let medians = trusted.filter_map(|(cell, _)| median(&cell.rates));
-        medians.filter(|median| *median > 0.0).reduce(f64::max)
+    fn record_verdict(&mut self, cell: usize) {
+        let Some(state) = self.verdicts.get_mut(cell) else { return };
+        state.written = Some(Instant::now());
+        state.stale = false;
+        let trials = state.trials;
+        let verdict = self.session.verdicts[cell].as_ref().map(finite);
+        let error = self.session.errors[cell].clone();
+        let (verdict, error) = (verdict.as_deref(), error.as_deref());
+        self.push(&Line::Verdict { cell, trials, verdict, error }, Some(cell), false);
     }
 
     fn line(&mut self, line: &Line) {
@@ -467,11 +396,40 @@ impl Recorder {
     }
 }
 
-fn cells(plan: &Plan) -> (Vec<Cell>, Vec<Probe>) {
-    (
-        plan.cells.iter().map(|_| Cell::default()).collect(),
-        plan.probes.iter().map(|_| Probe::default()).collect(),
-    )
+/// What a list shows of a session.
+fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
+    let mut reached = BTreeSet::new();
+    reached.extend(session.trials.iter().map(|trial| (false, trial.cell)));
+    reached.extend(session.probe_trials.iter().map(|trial| (true, trial.cell)));
+    let failed_jobs = session.errors.iter().flatten().count();
+    let failed_probes = session.probe_findings.iter().filter(|f| f.error.is_some()).count();
+    let judged = session.verdicts.iter().any(Option::is_some)
+        || session.probe_findings.iter().any(|f| *f != ProbeFindings::default());
+    EndLine {
+        reason: session.end.unwrap_or(End::Finished),
+        seconds,
+        cells: Some(reached.len() as u64),
+        failed: (failed_jobs + failed_probes) as u64,
+        worst: judged.then(|| session.worst().into()),
+        best: best(session),
+    }
+}
+
+/// The highest median throughput of the cells that move data and have no warning that their figure
+/// is wrong, bytes per second. A cell counts trials that were cut short only where it has no others.
+fn best(session: &Session) -> Option<f64> {
+    let cells = session.plan.cells.iter().zip(session.trials_by_cell()).zip(&session.verdicts);
+    let medians = cells.filter_map(|((job, trials), verdict)| {
+        let warnings = verdict.iter().flat_map(|verdict| &verdict.warnings);
+        if !moves_data(job) || warnings.into_iter().any(|w| w.severity == Severity::Wrong) {
+            return None;
+        }
+        let all_cut = trials.iter().all(|trial| trial.short);
+        let counted = trials.iter().filter(|trial| all_cut || !trial.short);
+        let rates: Vec<f64> = counted.map(|trial| trial.throughput()).collect();
+        median(&rates).filter(|median| *median > 0.0)
+    });
+    medians.reduce(f64::max)
 }
 
 /// JSON has no infinity: it becomes null, which is no number when the file is loaded again.

@@ -220,7 +220,7 @@ pub fn session() -> Session {
     }
     for cell in 0..cells - 1 {
         session.verdicts[cell as usize] =
-            Some(verdict(session.plan.cells[cell as usize].cache, cell));
+            Some(verdict(session.plan.cells[cell as usize].cache, cell).into());
     }
     session.errors[cells as usize - 1] = Some("pread(2): EIO at 4 KiB".into());
     session.grounds = Some(Grounds::default());

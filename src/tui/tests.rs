@@ -68,10 +68,8 @@ fn cell_event() -> impl Strategy<Value = Msg> {
     let phase =
         prop::sample::select(vec![Phase::Fill, Phase::Calibrate, Phase::Trial, Phase::Pause]);
     prop_oneof![
-        made(|| Msg::Event(Event::Started {
-            plan: Arc::new(testing::plan()),
-            grounds: Arc::new(Grounds::default())
-        })),
+        made(|| Msg::Event(Event::Plan { plan: Arc::new(testing::plan()) })),
+        made(|| Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) })),
         (number.clone(), number.clone(), number.clone(), cell.clone()).prop_map(
             |(at, nanos, bytes, cell)| {
                 let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
@@ -106,10 +104,8 @@ fn cell_event() -> impl Strategy<Value = Msg> {
 
 fn probe_event() -> impl Strategy<Value = Msg> {
     prop_oneof![
-        made(|| Msg::Event(Event::Started {
-            plan: Arc::new(lab::tests::plan()),
-            grounds: Arc::new(Grounds::default())
-        })),
+        made(|| Msg::Event(Event::Plan { plan: Arc::new(lab::tests::plan()) })),
+        made(|| Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) })),
         (0..60u32, 1..9u32).prop_map(|(cell, round)| {
             let trial = ProbeTrial { cell, ..lab::tests::trial(cell % 40, round) };
             Msg::Event(Event::Probe { trial })
@@ -290,10 +286,8 @@ fn a_little_run(stage: &mut Stage) {
         name: String::new(),
         created: "2026-11-21T09:30:11Z".into(),
     });
-    stage.tell(Msg::Event(Event::Started {
-        plan: Arc::clone(&plan),
-        grounds: Arc::new(Grounds::default()),
-    }));
+    stage.tell(Msg::Event(Event::Plan { plan: Arc::clone(&plan) }));
+    stage.tell(Msg::Event(Event::Grounds { grounds: Arc::new(Grounds::default()) }));
     for round in 1..=2 {
         for cell in 0..4 {
             let progress = Progress {

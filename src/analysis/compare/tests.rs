@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::plan::{Cache, Op, Skipped};
 use crate::record::{Severity, Warning};
@@ -27,7 +29,7 @@ fn warn(session: &mut Session, cell: usize, id: &'static str, severity: Severity
     let [message, evidence, remedy] =
         ["the bytes were never stored", "256 MiB", ""].map(String::from);
     let warning = Warning { id: id.into(), severity, message, evidence, remedy };
-    session.verdicts[cell].get_or_insert_default().warnings.push(warning);
+    Arc::make_mut(session.verdicts[cell].get_or_insert_default()).warnings.push(warning);
 }
 
 fn sweep(backend: &str, speeds: &[u64]) -> Vec<(Job, u64)> {

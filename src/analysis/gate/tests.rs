@@ -77,7 +77,7 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
     let [message, evidence, remedy] = ["it is a hole", "", ""].map(String::from);
     let warning =
         Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
-    run.verdicts[3] = Some(Verdict { warnings: vec![warning], ..Verdict::default() });
+    run.verdicts[3] = Some(Verdict { warnings: vec![warning], ..Verdict::default() }.into());
     let found = ruled(&base, &run);
     let open: Vec<(&str, bool)> =
         found.open.iter().map(|open| (open.why.as_str(), open.wrong)).collect();

@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::answer_with;
 use crate::analysis::{results, skipped};
 use crate::record::{Event, Source, Verdict};
-use crate::session::Recorder;
+use crate::session::{NewSession, Recorder};
 use crate::session::{load, testing};
 
 fn session() -> Session {
@@ -89,14 +89,16 @@ fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() 
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::create(
         dir.path(),
-        None,
-        "x",
-        &Default::default(),
-        &testing::plan(3),
-        std::time::UNIX_EPOCH + testing::CREATED,
+        &NewSession {
+            name: None,
+            slug: "x",
+            host: &Default::default(),
+            plan: &testing::plan(3),
+            created: std::time::UNIX_EPOCH + testing::CREATED,
+        },
     )
     .unwrap();
-    testing::picked().iter().for_each(|event| recorder.event(event));
+    testing::picked().iter().for_each(|event| recorder.record(event));
     recorder.finish(crate::record::End::Finished);
     let loaded = load(recorder.path()).unwrap();
     let text = |session: &Session| answer_with(session, &results(session), &[]).text;

@@ -5,7 +5,7 @@ use super::*;
 use crate::analysis::compare;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event};
-use crate::session::{Recorder, list, load, testing};
+use crate::session::{NewSession, Recorder, list, load, testing};
 
 fn plan() -> Plan {
     let probes = vec![
@@ -44,8 +44,11 @@ fn session() -> Session {
 fn what_was_told_of_probes_comes_back_and_is_listed() {
     let dir = tempfile::tempdir().unwrap();
     let created = UNIX_EPOCH + testing::CREATED;
-    let mut recorder =
-        Recorder::create(dir.path(), None, "lab", &Default::default(), &plan(), created).unwrap();
+    let mut recorder = Recorder::create(
+        dir.path(),
+        &NewSession { name: None, slug: "lab", host: &Default::default(), plan: &plan(), created },
+    )
+    .unwrap();
     let mut told = session();
     let estimate = Some(Estimate { low: 12.0, high: 14.0, reason: "30 cycles".into() });
     let known = ProbeFindings {
@@ -66,7 +69,7 @@ fn what_was_told_of_probes_comes_back_and_is_listed() {
         Event::End { reason: End::Finished },
     ];
     for event in &events {
-        recorder.event(event);
+        recorder.record(event);
         told.apply(event);
     }
     let loaded = load(recorder.path()).unwrap();
@@ -100,9 +103,17 @@ fn lines_that_name_no_probe_or_no_value_are_damage() {
         r#"{"kind":"probe","cell":0,"round":1,"value":1.0,"unit":"miles","cycles":null}"#,
         r#"{"kind":"findings","cell":4294967295}"#,
     ] {
-        let recorder =
-            Recorder::create(dir.path(), None, "lab", &Default::default(), &plan(), created)
-                .unwrap();
+        let recorder = Recorder::create(
+            dir.path(),
+            &NewSession {
+                name: None,
+                slug: "lab",
+                host: &Default::default(),
+                plan: &plan(),
+                created,
+            },
+        )
+        .unwrap();
         let line = crate::session::seal(format!("{line}\n").as_bytes(), 3);
         let text = [std::fs::read(recorder.path()).unwrap(), line].concat();
         std::fs::write(recorder.path(), text).unwrap();

@@ -74,7 +74,7 @@ fn without_what_can_be_judged_there_is_no_gate() {
     let [message, evidence, remedy] = ["holes", "", ""].map(String::from);
     let warning =
         Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
-    wrong.verdicts[0] = Some(Verdict { warnings: vec![warning], ..Verdict::default() });
+    wrong.verdicts[0] = Some(Verdict { warnings: vec![warning], ..Verdict::default() }.into());
     assert_eq!(judgeable(&wrong), [base.plan.cells[1].clone()]);
     wrong.errors[1] = Some("EIO".into());
     assert!(matches!(run(&wrong, true), Err(BaselineError::Unsound(_))));

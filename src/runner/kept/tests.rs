@@ -3,15 +3,24 @@ use std::time::UNIX_EPOCH;
 use super::*;
 use crate::analysis::{Outcome, compare, compare_with};
 use crate::record::End;
-use crate::session::{Recorder, load, testing};
+use crate::session::{NewSession, Recorder, load, testing};
 
 /// A kept run of two cells whose trials hardly scatter, at so many MiB/s.
 fn run(dir: &Path, at: u64, speed: u64) -> Session {
     let created = UNIX_EPOCH + testing::CREATED + std::time::Duration::from_secs(60 * at);
-    let mut recorder =
-        Recorder::create(dir, None, "a", &Default::default(), &testing::plan(2), created).unwrap();
+    let mut recorder = Recorder::create(
+        dir,
+        &NewSession {
+            name: None,
+            slug: "a",
+            host: &Default::default(),
+            plan: &testing::plan(2),
+            created,
+        },
+    )
+    .unwrap();
     for (cell, round) in (1..=6).flat_map(|round| [(0, round), (1, round)]) {
-        recorder.event(&testing::trial_event(
+        recorder.record(&testing::trial_event(
             cell,
             round,
             (speed << 20) + u64::from(round % 3) * 4096,

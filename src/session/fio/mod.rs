@@ -13,6 +13,7 @@ mod tests;
 
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -158,7 +159,7 @@ fn finished(made: Made, host: Host, target: TargetSpec, timestamp: u64) -> Sessi
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
     let mut session = Session::new(String::new(), String::new(), created, host, plan);
     session.trials = made.trials.into_iter().map(Into::into).collect();
-    session.verdicts = made.verdicts.into_iter().map(Some).collect();
+    session.verdicts = made.verdicts.into_iter().map(|verdict| Some(Arc::new(verdict))).collect();
     session.errors = made.errors;
     session.notes = made.notes;
     session.end = Some(End::Finished);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::plan::Cache;
-use crate::record::{End, Severity, Xor};
+use crate::record::{Dropped, End, Severity, Xor};
 
 const GOLDEN: &str = include_str!("../../../tests/golden/session-v1.jsonl");
 

@@ -1,5 +1,6 @@
 //! From the tables of a report to a session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Reference;
@@ -37,7 +38,7 @@ pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
     for table in &file.jobs {
         for row in &table.rows {
             let (job, some) = cell(table, row, plan.cells.len() as u32)?;
-            verdicts.push(Some(verdict(table, row, &file.source)));
+            verdicts.push(Some(Arc::new(verdict(table, row, &file.source))));
             trials.extend(some.into_iter().map(Into::into));
             plan.cells.push(job);
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::record::{End, Event, Trial};
-use crate::session::{Recorder, Session, delete, import, list, load, rename, testing};
+use crate::session::{NewSession, Recorder, Session, delete, import, list, load, rename, testing};
 
 /// A small generator of its own: the same damage in every run.
 struct Random(u64);
@@ -25,16 +25,25 @@ impl Random {
 /// first line.
 fn recorded(dir: &Path, replanned: bool) -> std::path::PathBuf {
     let created = std::time::UNIX_EPOCH + testing::CREATED;
-    let mut recorder =
-        Recorder::create(dir, Some("n"), "a", &Default::default(), &testing::plan(3), created)
-            .unwrap();
+    let mut recorder = Recorder::create(
+        dir,
+        &NewSession {
+            name: Some("n"),
+            slug: "a",
+            host: &Default::default(),
+            plan: &testing::plan(3),
+            created,
+        },
+    )
+    .unwrap();
     let plan = Arc::new(testing::plan(if replanned { 2 } else { 3 }));
-    recorder.event(&Event::Started { plan, grounds: Arc::default() });
+    recorder.record(&Event::Plan { plan });
+    recorder.record(&Event::Grounds { grounds: Arc::default() });
     for round in 1..=10 {
-        recorder.event(&testing::trial_event(0, round, 1 << 20));
-        recorder.event(&testing::trial_event(1, round, 3 << 20));
+        recorder.record(&testing::trial_event(0, round, 1 << 20));
+        recorder.record(&testing::trial_event(1, round, 3 << 20));
     }
-    recorder.event(&Event::Note { text: "a note".into() });
+    recorder.record(&Event::Note { text: "a note".into() });
     recorder.finish(End::Finished);
     recorder.path().into()
 }

@@ -7,11 +7,13 @@ use std::time::UNIX_EPOCH;
 fn recorder(dir: &Path, name: Option<&str>) -> Recorder {
     Recorder::create(
         dir,
-        name,
-        "My File",
-        &Host::default(),
-        &testing::plan(2),
-        UNIX_EPOCH + testing::CREATED,
+        &NewSession {
+            name,
+            slug: "My File",
+            host: &Host::default(),
+            plan: &testing::plan(2),
+            created: UNIX_EPOCH + testing::CREATED,
+        },
     )
     .unwrap()
 }
@@ -64,7 +66,16 @@ fn ids_names_and_modes() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&store), mode(first.path())), (0o700, 0o600));
     assert!(matches!(
-        Recorder::create(&store, Some("\n"), "x", &Host::default(), &testing::plan(1), UNIX_EPOCH),
+        Recorder::create(
+            &store,
+            &NewSession {
+                name: Some("\n"),
+                slug: "x",
+                host: &Host::default(),
+                plan: &testing::plan(1),
+                created: UNIX_EPOCH
+            }
+        ),
         Err(SessionError::Name(_))
     ));
 }
@@ -82,7 +93,8 @@ fn what_was_told_comes_back() {
     );
     let plan = Arc::new(testing::plan(3));
     let events = [
-        Event::Started { plan, grounds: Arc::default() },
+        Event::Plan { plan },
+        Event::Grounds { grounds: Arc::default() },
         Event::Calibrated { cell: 0, count: 4, passes: 1, nanos: 9, whole: true },
         testing::trial_event(0, 1, 1 << 20),
         testing::trial_event(2, 1, u64::MAX),
@@ -94,11 +106,11 @@ fn what_was_told_comes_back() {
         Event::End { reason: End::Goal },
         Event::Note { text: "too late".into() },
     ];
-    for event in &events[..10] {
-        recorder.event(event);
+    for event in &events[..11] {
+        recorder.record(event);
         session.apply(event);
     }
-    recorder.event(&events[10]);
+    recorder.record(&events[11]);
     recorder.finish(End::Failed);
     assert_eq!(recorder.unsaved(), None);
     // What has trials and no verdict is judged when it is loaded.
@@ -116,11 +128,11 @@ fn what_was_told_comes_back() {
 fn a_verdict_is_rewritten_when_it_is_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
-    recorder.event(&verdict("first"));
-    recorder.event(&verdict("second"));
+    recorder.record(&verdict("first"));
+    recorder.record(&verdict("second"));
     assert_eq!(kinds(recorder.path()).len(), 3);
-    recorder.verdict_every = Duration::ZERO;
-    recorder.event(&verdict("third"));
+    recorder.verdict_interval = Duration::ZERO;
+    recorder.record(&verdict("third"));
     assert_eq!(kinds(recorder.path()).len(), 4);
     recorder.finish(End::Finished);
     assert_eq!(kinds(recorder.path()).len(), 5);
@@ -132,7 +144,7 @@ fn samples_are_merged_and_can_be_read() {
     let mut recorder = recorder(dir.path(), None);
     let samples: Vec<Sample> =
         (1..=1000).map(|at| Sample { at, nanos: 1, bytes: 2, ops: 3, syscalls: 4 }).collect();
-    recorder.event(&Event::Trial {
+    recorder.record(&Event::Trial {
         trial: Arc::new(testing::trial(1, 4, 5)),
         samples,
         latency: None,
@@ -157,12 +169,12 @@ fn what_json_cannot_hold_does_not_make_the_file_unreadable() {
     verdict.latency.as_mut().unwrap().mean = f64::NAN;
     verdict.source.as_mut().unwrap().hole = f64::INFINITY;
     verdict.amplification = Some(f64::NAN);
-    recorder.event(&Event::Verdict { cell: 1, verdict: verdict.into() });
-    recorder.event(&testing::trial_event(7, 1, 1));
+    recorder.record(&Event::Verdict { cell: 1, verdict: verdict.into() });
+    recorder.record(&testing::trial_event(7, 1, 1));
     let loaded = load(recorder.path()).unwrap();
     assert_eq!(
         loaded.verdicts[1],
-        Some(Verdict { source_reason: "odd".into(), ..Verdict::default() })
+        Some(Arc::new(Verdict { source_reason: "odd".into(), ..Verdict::default() }))
     );
     assert_eq!(loaded.trials, []);
 }
@@ -171,12 +183,12 @@ fn what_json_cannot_hold_does_not_make_the_file_unreadable() {
 fn a_full_disk_stops_neither_the_run_nor_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
-    recorder.event(&testing::trial_event(0, 1, 1));
+    recorder.record(&testing::trial_event(0, 1, 1));
     // A device that is always full.
     let full = fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
     let file = recorder.sink.swap(full);
-    recorder.event(&testing::trial_event(0, 2, 2));
-    recorder.event(&testing::trial_event(0, 3, 3));
+    recorder.record(&testing::trial_event(0, 2, 2));
+    recorder.record(&testing::trial_event(0, 3, 3));
     assert!(recorder.unsaved().unwrap().contains("No space left"));
     recorder.sink.swap(file);
     recorder.finish(End::Finished);
@@ -191,21 +203,23 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
     fs::write(&way, "in the way").unwrap();
     let mut recorder = Recorder::create_or_wait(
         &store,
-        Some("n"),
-        "x",
-        &Host::default(),
-        &testing::plan(2),
-        UNIX_EPOCH + testing::CREATED,
+        &NewSession {
+            name: Some("n"),
+            slug: "x",
+            host: &Host::default(),
+            plan: &testing::plan(2),
+            created: UNIX_EPOCH + testing::CREATED,
+        },
     )
     .unwrap();
     assert!(recorder.unsaved().unwrap().contains("Not a directory"), "{:?}", recorder.unsaved());
-    recorder.event(&testing::trial_event(0, 1, 1));
-    recorder.event(&verdict("first"));
+    recorder.record(&testing::trial_event(0, 1, 1));
+    recorder.record(&verdict("first"));
     assert!(!recorder.is_kept() && recorder.unsaved().is_some());
     // Another takes the name and the id meanwhile.
     fs::remove_file(&way).unwrap();
     assert_eq!(testing::recorded(&store, Some("n"), "x"), recorder.id());
-    recorder.event(&testing::trial_event(1, 1, 2));
+    recorder.record(&testing::trial_event(1, 1, 2));
     assert_eq!(
         (recorder.unsaved(), recorder.is_kept(), recorder.renamed(), recorder.name()),
         (None, true, true, "n-2")
@@ -226,15 +240,15 @@ fn a_file_that_is_removed_is_made_again_with_all_it_had() {
     let store = dir.path().join("store");
     let mut recorder = recorder(&store, None);
     for round in 1..=300 {
-        recorder.event(&testing::trial_event(0, round, 1));
+        recorder.record(&testing::trial_event(0, round, 1));
     }
     fs::remove_dir_all(&store).unwrap();
-    recorder.event(&testing::trial_event(1, 1, 2));
+    recorder.record(&testing::trial_event(1, 1, 2));
     assert_eq!((recorder.unsaved(), load(recorder.path()).unwrap().trials.len()), (None, 301));
     // Not where something else has taken the place of the folder; then what is missing is told.
     fs::rename(&store, dir.path().join("away")).unwrap();
     fs::write(&store, "in the way").unwrap();
-    recorder.event(&testing::trial_event(1, 2, 2));
+    recorder.record(&testing::trial_event(1, 2, 2));
     assert!(
         recorder.unsaved().unwrap().starts_with("its file was removed: "),
         "{:?}",
@@ -253,7 +267,7 @@ fn lost_lines_are_told_before_the_end_line() {
     let full = fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
     let file = recorder.sink.swap(full);
     for _ in 0..3 {
-        recorder.event(&Event::Note { text: "x".repeat(500_000) });
+        recorder.record(&Event::Note { text: "x".repeat(500_000) });
     }
     assert!(recorder.unsaved().unwrap().contains("1 are lost"), "{:?}", recorder.unsaved());
     recorder.sink.swap(file);
@@ -271,8 +285,17 @@ fn a_path_of_any_bytes_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/tmp/\xff\n".to_vec()));
     let plan = Plan { target: crate::plan::TargetSpec::File { path, size: 1 }, ..testing::plan(1) };
-    let recorder =
-        Recorder::create(dir.path(), None, "", &Host::default(), &plan, UNIX_EPOCH).unwrap();
+    let recorder = Recorder::create(
+        dir.path(),
+        &NewSession {
+            name: None,
+            slug: "",
+            host: &Host::default(),
+            plan: &plan,
+            created: UNIX_EPOCH,
+        },
+    )
+    .unwrap();
     assert_eq!(load(recorder.path()).unwrap().plan, plan);
     assert_eq!(list(dir.path()).unwrap()[0].target, "/tmp/\u{fffd} ");
 }

@@ -130,7 +130,8 @@ impl Run {
         self.session.apply(&event);
         self.picture.now = self.clock.seconds(now);
         match event {
-            Event::Started { plan, .. } => self.started(plan),
+            Event::Plan { plan } => self.started(plan),
+            Event::Grounds { .. } => self.picture.bounded(&Bounds::of(&self.session)),
             Event::Progress(progress) => self.progressed(now, progress),
             // What a suspension cut is no measurement.
             Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspended::No => {
@@ -152,8 +153,7 @@ impl Run {
         }
     }
 
-    /// The plan as it is run, which the target may have changed; what it will be held against is
-    /// known from here on.
+    /// Takes the plan as it is run, which the target may have changed.
     fn started(&mut self, plan: Arc<Plan>) {
         if *plan != *self.picture.plan {
             self.results = results(&plan);
@@ -164,7 +164,6 @@ impl Run {
             self.picture = Picture::new(plan);
             self.picture.now = now;
         }
-        self.picture.bounded(&Bounds::of(&self.session));
     }
 
     fn progressed(&mut self, now: Duration, progress: Progress) {

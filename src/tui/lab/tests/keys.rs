@@ -36,7 +36,8 @@ fn running() -> Stage {
         created: "2026-11-21T09:30:11Z".into(),
     });
     let grounds = Arc::new(Grounds::default());
-    stage.tell(Msg::Event(Event::Started { plan: Arc::new(plan()), grounds }));
+    stage.tell(Msg::Event(Event::Plan { plan: Arc::new(plan()) }));
+    stage.tell(Msg::Event(Event::Grounds { grounds }));
     stage
 }
 

@@ -69,7 +69,8 @@ impl Bench {
             name: "x".into(),
             created: "now".into(),
         });
-        bench.told(Event::Started { plan, grounds: Arc::new(Grounds::default()) });
+        bench.told(Event::Plan { plan });
+        bench.told(Event::Grounds { grounds: Arc::new(Grounds::default()) });
         bench
     }
 

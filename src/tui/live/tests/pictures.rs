@@ -198,7 +198,8 @@ fn what_is_expected_is_drawn_before_anything_is_measured() {
     grounds.machine.ceilings = Some(crate::tui::testing::ceilings());
     let plan = Arc::clone(&bench.run().picture.plan);
     assert!(!bench.screen(160, 45).contains("estimate"));
-    bench.told(Event::Started { plan, grounds: Arc::new(grounds) });
+    bench.told(Event::Plan { plan });
+    bench.told(Event::Grounds { grounds: Arc::new(grounds) });
     bench.say(Msg::Tick);
     let picture = bench.screen(160, 45);
     assert!(picture.contains("estimate: ") && picture.contains("copy, 1 thread"), "{picture}");

@@ -1,0 +1,129 @@
+//! What a file that anyone may have written must hold to: cells that the plan has, values that can
+//! be shown, texts that are safe to show.
+
+use std::sync::Arc;
+
+use crate::plan::{Job, Plan};
+use crate::record::{Dropped, Event, Level, Prepared, ProbeFindings, Trial, Verdict, Warning};
+use crate::text::clean;
+
+/// Programs that map a file: further names are dropped, as they take more room in memory than in
+/// the file.
+const MAX_MAPPED_BY: usize = 16;
+/// Readings of a level of cold.
+const MAX_READINGS: usize = 100;
+
+/// Checks an event of a run of `plan` and makes its texts safe to show.
+///
+/// # Errors
+/// It names a cell that the plan lacks, or holds a value that cannot be.
+pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
+    match event {
+        Event::Plan { plan } => self::plan(Arc::make_mut(plan))?,
+        Event::Trial { trial, .. } => {
+            cell(trial.cell, plan)?;
+            shrink(Arc::make_mut(trial));
+        }
+        Event::Probe { trial } => {
+            probe(trial.cell, plan)?;
+            if !trial.is_sound() {
+                return Err(format!("a probe's value {} is not a number", trial.value));
+            }
+        }
+        Event::Findings { cell, findings } => {
+            probe(*cell, plan)?;
+            clean_findings(Arc::make_mut(findings));
+        }
+        Event::Levels { levels } => clean_levels(levels),
+        Event::Picked { pick } => {
+            pick.cells().try_for_each(|index| cell(index, plan).map(drop))?;
+            let pick = Arc::make_mut(pick);
+            pick.left_out.iter_mut().for_each(|out| clean::in_place(&mut out.why));
+            clean::in_place(&mut pick.why);
+        }
+        Event::Note { text } => clean::in_place(text),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The index of a cell of the plan.
+pub fn cell(cell: u32, plan: &Plan) -> Result<usize, String> {
+    let cells = plan.cells.len();
+    let index = cell as usize;
+    if index < cells { Ok(index) } else { Err(format!("cell {cell}: the plan has {cells} cells")) }
+}
+
+fn probe(cell: u32, plan: &Plan) -> Result<(), String> {
+    let probes = plan.probes.len();
+    if (cell as usize) < probes {
+        Ok(())
+    } else {
+        Err(format!("probe {cell}: the plan has {probes} probes"))
+    }
+}
+
+fn shrink(trial: &mut Trial) {
+    if let Some(Prepared::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
+        mapped_by.truncate(MAX_MAPPED_BY);
+        mapped_by.shrink_to_fit();
+    }
+    trial.evidence.notes.shrink_to_fit();
+}
+
+fn clean_findings(findings: &mut ProbeFindings) {
+    findings.warnings.iter_mut().for_each(clean_warning);
+    findings.error.iter_mut().for_each(clean::in_place);
+    if findings.estimate.as_ref().is_some_and(|of| !(of.low.is_finite() && of.high.is_finite())) {
+        findings.estimate = None;
+    }
+    findings.estimate.iter_mut().for_each(|of| clean::in_place(&mut of.reason));
+}
+
+fn clean_levels(levels: &mut Vec<Level>) {
+    levels.truncate(Dropped::ALL.len());
+    for level in levels {
+        level.readings.truncate(MAX_READINGS);
+        level.reason.iter_mut().for_each(clean::in_place);
+    }
+}
+
+fn clean_warning(warning: &mut Warning) {
+    for text in [&mut warning.message, &mut warning.evidence, &mut warning.remedy] {
+        clean::in_place(text);
+    }
+    clean::in_place(warning.id.to_mut());
+}
+
+/// A verdict whose texts are safe to show.
+pub fn cleaned(mut verdict: Verdict) -> Verdict {
+    clean::in_place(&mut verdict.source_reason);
+    verdict.warnings.iter_mut().for_each(clean_warning);
+    verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
+    verdict
+}
+
+/// Checks that a plan can be shown and run again, and makes its texts safe to show; its paths stay
+/// what they are.
+pub fn plan(plan: &mut Plan) -> Result<(), String> {
+    let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
+    texts.chain([&mut plan.experiment]).for_each(clean::in_place);
+    if !(plan.goal.is_finite() && plan.goal >= 0.0) {
+        return Err(format!("the goal {} is no share", plan.goal));
+    }
+    for (index, job) in plan.cells.iter().chain(plan.skipped.iter().map(|s| &s.cell)).enumerate() {
+        for (name, value, most) in [
+            ("block", job.block, Job::MAX_BLOCK),
+            ("threads", job.threads.into(), Job::MAX_THREADS.into()),
+            ("depth", job.depth.into(), Job::MAX_DEPTH.into()),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(format!("cell {index}: {name} {value} is not between 1 and {most}"));
+            }
+        }
+        if job.mix.is_some_and(|mix| mix > 100) {
+            return Err(format!("cell {index}: a mix above 100 %"));
+        }
+    }
+    Ok(())
+}
