@@ -264,9 +264,8 @@ fn bare_mapping(file: &Temporary, lanes: usize) -> f64 {
     // SAFETY: the file is this process's own and does not shrink meanwhile.
     let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
     let mut parts: Vec<&[u8]> = map.chunks(map.len().div_ceil(lanes)).collect();
-    // SAFETY: pointer and length are one slice's, which is readable over that length while it is
-    // borrowed.
     together(&mut parts, |part| {
+        // SAFETY: pointer and length are one slice's, readable over that length while borrowed.
         std::hint::black_box(unsafe { fold::widest()(part.as_ptr(), part.len()) })
     })
 }

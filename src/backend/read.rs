@@ -107,9 +107,10 @@ impl ReadLane {
     fn go_libc(&mut self, work: &mut Work) -> Result<(), BackendError> {
         let (fd, buffer, mask, write) =
             (self.one.file.as_raw_fd(), &self.one.buffer, self.one.mask, self.one.write);
-        // SAFETY: lseek touches no memory of ours.
         let seek = |offset: u64| {
-            or_errno(unsafe { libc::lseek64(fd, offset as libc::off64_t, libc::SEEK_SET) } as isize)
+            let offset = offset as libc::off64_t;
+            // SAFETY: lseek takes no pointer.
+            or_errno(unsafe { libc::lseek64(fd, offset, libc::SEEK_SET) } as isize)
         };
         each_at(work, buffer.ptr(), &mut self.position, seek, |r| {
             let at = buffer.at(r.at as usize);

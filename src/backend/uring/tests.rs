@@ -147,11 +147,10 @@ fn a_wait_that_was_interrupted_goes_on() {
     while !sleeps(thread) {
         std::thread::yield_now();
     }
-    // SAFETY: a signal for a thread of our own.
-    assert_eq!(
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread.as_raw(), libc::SIGUSR2) },
-        0
-    );
+    let (process, thread) = (std::process::id(), thread.as_raw());
+    // SAFETY: a signal with a handler, for a thread of this process.
+    let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR2) };
+    assert_eq!(sent, 0);
     while !INTERRUPTED.load(SeqCst) {
         std::thread::yield_now();
     }

@@ -123,9 +123,9 @@ fn an_unregistered_mapping_still_dies_of_sigbus() {
     let (file, map) = mapped();
     let (_other_file, other) = mapped();
     match *role {
-        // SAFETY: `other` outlives the guard.
         "another one registered" => {
-            std::mem::forget(unsafe { Guard::new(other.as_ptr(), LEN, false).unwrap() })
+            // SAFETY: `other` outlives the guard.
+            std::mem::forget(unsafe { Guard::new(other.as_ptr(), LEN, false).unwrap() });
         }
         // SAFETY: the guard is gone at once, before the mapping.
         "no longer registered" => drop(unsafe { Guard::new(map.as_ptr(), LEN, false).unwrap() }),
