@@ -58,7 +58,7 @@ fn print(help: &clap::Error) -> anyhow::Result<()> {
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
-    let Asked { cli, settings } = asked;
+    let Asked { cli, settings, headless_only } = asked;
     keep_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
@@ -66,40 +66,31 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (Some(Sub::Serve(serve)), ..) => commands::serve::run(serve),
         (None, Some(what), _) => commands::list::run(what, &config::presets(), &cli.run.out),
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
-        (None, None, None) => measure(cli, settings),
+        (None, None, None) => measure(cli, settings, headless_only),
     }
 }
 
 /// In either front end.
-fn measure(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
+fn measure(cli: Cli, settings: Settings, headless_only: Option<String>) -> anyhow::Result<u8> {
     if let Some((limit, left)) = allowance::narrow_space() {
         let [limit, left, least] = [limit, left, allowance::LEAST_SPACE].map(show_bytes);
         return Err(report::failed(format!(
             "the limit on address space (ulimit -v, {limit}) leaves {left}: a run needs {least}"
         )));
     }
-    match cli.batch {
-        true => batch::run(&cli.run, &settings, &config::presets()),
-        false => full_screen(cli, settings),
+    if cli.batch {
+        return batch::run(&cli.run, &settings, &config::presets());
+    }
+    match headless_only {
+        Some(option) => anyhow::bail!("{option} is for headless runs: add --batch"),
+        None => full_screen(cli, settings),
     }
 }
 
-/// Options of the headless front end are told, not ignored.
 fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     let run = cli.run;
-    let batch_only = [
-        ("--output", run.out.output.is_some()),
-        ("--dry-run", run.dry_run),
-        ("--strict", run.strict),
-        ("--quiet", run.quiet),
-        ("--keep", run.keep),
-        ("--baseline", run.baseline.is_some()),
-        ("--plan", run.plan.is_some()),
-        ("--save", run.save.is_some()),
-        ("more than one --preset", run.preset.len() > 1),
-    ];
-    if let Some((option, _)) = batch_only.iter().find(|(_, given)| *given) {
-        anyhow::bail!("{option} is for headless runs: add --batch");
+    if run.preset.len() > 1 {
+        anyhow::bail!("more than one --preset is for headless runs: add --batch");
     }
     let presets = config::presets();
     let preset = run.preset.first().map(|id| presets.get(id).cloned()).transpose()?;

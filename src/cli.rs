@@ -8,13 +8,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{
-    Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand,
+    Arg, ArgAction, ArgMatches, Args as _, Command, CommandFactory, FromArgMatches, Parser,
+    Subcommand,
 };
 
 use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
-use crate::plan::Settings;
+use crate::plan::{Setting, Settings, ValueKind};
 use crate::report::Out;
 
 /// Measures how fast storage is, by which way and block size, and proves where the bytes came from.
@@ -82,36 +84,59 @@ pub enum Sub {
     Serve(Serve),
 }
 
-/// What was asked for.
+/// The command line, read.
 #[derive(Debug)]
 pub struct Asked {
     pub cli: Cli,
     pub settings: Settings,
+    /// An option that only a headless run takes.
+    pub headless_only: Option<String>,
+}
+
+/// Options of a run that the full screen takes too; all others need `--batch`.
+const FULL_SCREEN: [&str; 9] =
+    ["file", "preset", "dir", "secret_file", "no_save", "ascii", "color", "unit", "scale"];
+
+/// The first option on the command line that only a headless run takes.
+fn headless_only(matches: &ArgMatches) -> Option<String> {
+    let options = Args::augment_args(Command::new("run"));
+    let mut options = options.get_arguments().filter(|option| {
+        let id = option.get_id().as_str();
+        matches.value_source(id) == Some(ValueSource::CommandLine) && !FULL_SCREEN.contains(&id)
+    });
+    let option = options.next()?;
+    Some(format!("--{}", option.get_long().unwrap_or(option.get_id().as_str())))
 }
 
 /// The whole command line, settings included.
 pub fn command() -> Command {
-    let own = Cli::command();
-    own.args(Settings::ALL.iter().map(|setting| {
-        let arg = Arg::new(setting.name).long(setting.name).help(setting.help).help_heading(WHAT);
-        let arg = match setting.value {
-            Some(value) => {
-                let action = if setting.many { ArgAction::Append } else { ArgAction::Set };
-                arg.value_name(value).action(action).allow_hyphen_values(true)
-            }
-            // With `=` only: what follows after a space is the file.
-            None => arg
-                .value_name("yes|no")
-                .num_args(0..=1)
-                .require_equals(true)
-                .default_missing_value("yes")
-                .action(ArgAction::Set),
-        };
-        match setting.short {
-            Some(short) => arg.short(short),
-            None => arg,
-        }
-    }))
+    Cli::command().args(Settings::ALL.iter().map(option))
+}
+
+/// The option of a setting.
+fn option(setting: &Setting) -> Arg {
+    let option = Arg::new(setting.name)
+        .long(setting.name)
+        .help(setting.help())
+        .help_heading(WHAT)
+        .action(ArgAction::Set);
+    let option = match setting.kind.placeholder() {
+        // With `=` only: what follows after a space is the file.
+        None => option
+            .value_name("yes|no")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("yes"),
+        Some(placeholder) => option.value_name(placeholder).allow_hyphen_values(true),
+    };
+    let option = match setting.kind {
+        ValueKind::Forms(_) => option.action(ArgAction::Append),
+        _ => option,
+    };
+    match setting.short {
+        Some(short) => option.short(short),
+        None => option,
+    }
 }
 
 /// A command line that asks for no run.
@@ -139,8 +164,11 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     let matches = command().try_get_matches_from(&argv).map_err(refused)?;
     let cli = Cli::from_arg_matches(&matches).map_err(refused)?;
     // The options of a run are not defined for subcommands, and clap refuses them there.
-    let settings = if cli.command.is_some() { Settings::default() } else { settings(&matches)? };
-    Ok(Asked { cli, settings })
+    if cli.command.is_some() {
+        return Ok(Asked { cli, settings: Settings::default(), headless_only: None });
+    }
+    let settings = settings(&matches)?;
+    Ok(Asked { cli, settings, headless_only: headless_only(&matches) })
 }
 
 /// clap takes any second word for a subcommand that came too late.
@@ -198,6 +226,24 @@ mod tests {
         let asked = args("--batch -b read,mmap -s 1k..8k --direct -t 2 file").unwrap();
         assert_eq!(asked.settings.argv().join(" "), "-b read,mmap -s 1k..8k -t 2 --direct");
         assert_eq!(asked.cli.run.file, Some("file".into()));
+    }
+
+    #[test]
+    fn what_only_a_headless_run_takes_is_known_by_the_parser() {
+        for (line, option) in [
+            ("--format json", Some("--format")),
+            ("--anonymous file", Some("--anonymous")),
+            ("-o out.txt", Some("--output")),
+            ("--fail-if-slower 5 --baseline x", Some("--baseline")),
+            ("--keep --direct", Some("--keep")),
+            ("--direct --unit MB/s --scale log --ascii --color never -p quick --no-save", None),
+            ("--dir /tmp --secret-file x", None),
+        ] {
+            assert_eq!(args(line).unwrap().headless_only.as_deref(), option, "{line}");
+        }
+        let options = Args::augment_args(Command::new("run"));
+        let has = |id: &str| options.get_arguments().any(|option| option.get_id() == id);
+        assert!(FULL_SCREEN.iter().all(|id| has(id)));
     }
 
     #[test]

@@ -30,5 +30,5 @@ pub use probe_info::{Group, ProbeInfo, named as named_probes};
 pub use probe_param::{ProbeParam, ProbeSet, check_sets, set_of, set_values, sets_of};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
-pub use settings::{Backends, Setting, SettingError, Settings, TrialTime};
+pub use settings::{Backends, Setting, SettingError, Settings, TrialTime, ValueKind};
 pub use work::{Plan, Skipped, TargetSpec};

@@ -83,19 +83,52 @@ pub enum Backends {
     These(Vec<Choice>),
 }
 
-/// One setting: its names and both directions of its text.
+/// What kind of value a setting has: the option's help, completion and the screen's rows are made
+/// from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// On or off: said alone, or as `=yes` and `=no`.
+    Switch,
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// One of these names, or a value of this form.
+    OneOfOr(&'static [&'static str], &'static str),
+    /// Some of these names, with commas between.
+    SomeOf(&'static [&'static str]),
+    /// A value of this form.
+    Form(&'static str),
+    /// Values of this form, one each time the option is given; in text with spaces between.
+    Forms(&'static str),
+}
+
+impl ValueKind {
+    /// The value as the help writes it, as in `read|write|seek`; `None` for a switch.
+    pub fn placeholder(self) -> Option<String> {
+        match self {
+            ValueKind::Switch => None,
+            ValueKind::OneOf(names) => Some(names.join("|")),
+            ValueKind::OneOfOr(names, form) => Some(format!("{}|{form}", names.join("|"))),
+            ValueKind::SomeOf(names) => Some(names.join(",")),
+            ValueKind::Form(form) | ValueKind::Forms(form) => Some(form.into()),
+        }
+    }
+}
+
+/// One setting: its names, the kind of its value, and both directions of its text.
 pub struct Setting {
     /// The long option and the key in a preset.
     pub name: &'static str,
     pub short: Option<char>,
-    /// `None`: a switch, which may be said alone or as `=yes`, `=no`.
-    pub value: Option<&'static str>,
-    pub help: &'static str,
+    /// Its name on the screen.
+    pub title: &'static str,
+    pub kind: ValueKind,
+    /// What holds where it is not given, in words; empty for a switch that is off.
+    pub default: &'static str,
+    /// What it does, without its default.
+    pub about: &'static str,
     set: fn(&mut Settings, &str) -> Result<(), SettingError>,
     get: fn(&Settings) -> Option<String>,
     take: fn(&mut Settings, &Settings),
-    /// It is said several times, and each time adds to it; in text with spaces between.
-    pub many: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -116,12 +149,21 @@ pub enum SettingError {
 
 /// One row of the table: where the text goes, and how it comes back.
 macro_rules! setting {
-    ($name:literal, $short:expr, $value:expr, $field:ident, $parse:expr, $show:expr, $help:literal) => {
+    (
+        $name:literal $(/ $short:literal)?, $title:literal, $kind:expr, default: $default:literal,
+        $field:ident: $parse:expr => $show:expr,
+        $about:literal $(,)?
+    ) => {
         Setting {
             name: $name,
-            short: $short,
-            value: $value,
-            help: $help,
+            short: {
+                let short: &[char] = &[$($short)?];
+                if let [short] = short { Some(*short) } else { None }
+            },
+            title: $title,
+            kind: $kind,
+            default: $default,
+            about: $about,
             set: |settings, text| {
                 settings.$field = Some($parse(text)?);
                 Ok(())
@@ -132,7 +174,6 @@ macro_rules! setting {
                     settings.$field = from.$field.clone();
                 }
             },
-            many: false,
         }
     };
 }
@@ -142,6 +183,14 @@ fn join<T: ToString>(items: &[T]) -> String {
 }
 
 impl Setting {
+    /// Its line in the help.
+    pub fn help(&self) -> String {
+        match self.default {
+            "" => self.about.into(),
+            default => format!("{} [default: {default}]", self.about),
+        }
+    }
+
     /// Its value as the text of an option, where it was said.
     pub fn text(&self, settings: &Settings) -> Option<String> {
         (self.get)(settings)
@@ -152,66 +201,62 @@ impl Settings {
     /// Every setting, in the order of the help text.
     pub const ALL: &'static [Setting] = &[
         setting!(
-            "backend",
-            Some('b'),
-            Some("NAME[+OPTION],..|all"),
-            backend,
-            backends,
-            |b| match b {
+            "backend" / 'b', "Backend", ValueKind::Form("NAME[+OPTION],..|all"),
+            default: "read,mmap,uring",
+            backend: backends => |b| match b {
                 Backends::All => "all".into(),
                 Backends::These(list) => join(list),
             },
-            "Ways to do I/O, and programs that do it (dd, fio) [default: read,mmap,uring]; --list backends and --list peers show them"
+            "Backends and external programs (dd, fio) to measure with; see --list backends and \
+             --list peers",
         ),
         setting!(
-            "probe",
-            None,
-            Some("ID,..|GROUP|all"),
-            probe,
-            words,
-            |v| join(v),
-            "Operating-system measurements in place of file I/O, or beside that of a preset; --list probes shows them"
+            "probe", "Probe", ValueKind::Form("ID,..|GROUP|all"),
+            default: "none",
+            probe: words => |v| join(v),
+            "Operating-system probes to run instead of file I/O, or beside that of a preset; see \
+             --list probes",
         ),
         Setting {
             name: "set",
             short: None,
-            value: Some("NAME=RANGE"),
-            help: "Values of a probe's parameter: processes=1..10+1 | bytes=64k,1m | latency.stride=64 of one probe; may be said several times; --list probes shows them [default: those of the probe]",
+            title: "Probe parameters",
+            kind: ValueKind::Forms("NAME=RANGE"),
+            default: "the probe's own values",
+            about: "Values of a probe's parameter: processes=1..10+1 | bytes=64k,1m | \
+                    latency.stride=64 for one probe only; may be repeated; see --list probes",
             set: |settings, text| {
                 let sets = settings.sets.get_or_insert_default();
                 parse_sets(text)?.into_iter().for_each(|set| put(sets, set));
                 Ok(())
             },
             get: |settings| {
-                settings
-                    .sets
-                    .as_ref()
-                    .map(|sets| sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+                let sets = settings.sets.as_ref()?;
+                Some(sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
             },
             take: |settings, from| {
                 // Those of the same parameter give way, and others stay.
                 let Some(from) = &from.sets else { return };
-                let said = settings.sets.take().unwrap_or_default();
+                let given = settings.sets.take().unwrap_or_default();
                 let mut sets = from.clone();
-                said.into_iter().for_each(|set| put(&mut sets, set));
+                given.into_iter().for_each(|set| put(&mut sets, set));
                 settings.sets = Some(sets);
             },
-            many: true,
         },
         setting!(
-            "remote",
-            None,
-            Some("HOST[:PORT]"),
-            remote,
-            |t: &str| t.parse::<Remote>(),
-            |v| v.to_string(),
-            "The machine that network probes measure to, where iotui serve runs [default: none]"
+            "remote", "Remote", ValueKind::Form("HOST[:PORT]"),
+            default: "none",
+            remote: |t: &str| t.parse::<Remote>() => |v| v.to_string(),
+            "Host for the network probes, where iotui serve runs",
         ),
         Setting {
             name: "block-size",
             short: Some('s'),
-            value: Some("RANGE|auto"),
-            help: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2 | auto = those of the preset [default: auto; without a preset 4k,32k,256k,2m]",
+            title: "Block size",
+            kind: ValueKind::Form("RANGE|auto"),
+            default: "auto; without a preset 4k,32k,256k,2m",
+            about: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2 | auto = \
+                    those of the preset",
             set: |settings, text| {
                 settings.block_size = block_sizes(text)?;
                 Ok(())
@@ -219,203 +264,143 @@ impl Settings {
             get: |settings| settings.block_size.as_ref().map(Range::to_string),
             take: |settings, from| {
                 if settings.block_size.is_none() {
-                    settings.block_size = from.block_size.clone()
+                    settings.block_size = from.block_size.clone();
                 }
             },
-            many: false,
         },
         setting!(
-            "count",
-            Some('n'),
-            Some("RANGE"),
-            count,
-            |t| Range::parse(t, RangeOf::Count),
-            Range::to_string,
-            "Operations per trial; 0 = one pass to the end [default: calibrated to --trial-time]"
+            "count" / 'n', "Count", ValueKind::Form("RANGE"),
+            default: "calibrated to --trial-time",
+            count: |t| Range::parse(t, RangeOf::Count) => Range::to_string,
+            "Operations per trial; 0 = one pass to the end of the file",
         ),
         setting!(
-            "op",
-            None,
-            Some("read|write|seek"),
-            op,
-            |t: &str| t.parse::<Op>(),
-            |v| v.to_string(),
-            "Operation [default: read]"
+            "op", "Operation", ValueKind::OneOf(&["read", "write", "seek"]),
+            default: "read",
+            op: |t: &str| t.parse::<Op>() => |v| v.to_string(),
+            "Operation",
         ),
         setting!(
-            "pattern",
-            None,
-            Some("seq|random|reverse|stride:N"),
-            pattern,
-            |t: &str| t.parse::<Pattern>(),
-            |v| v.to_string(),
-            "Order of the blocks; each visits every block once per pass [default: seq]"
+            "pattern", "Pattern", ValueKind::OneOfOr(&["seq", "random", "reverse"], "stride:N"),
+            default: "seq",
+            pattern: |t: &str| t.parse::<Pattern>() => |v| v.to_string(),
+            "Order of the blocks; each pass visits every block once",
         ),
         setting!(
-            "threads",
-            Some('t'),
-            Some("RANGE"),
-            threads,
-            |t| some_of(t, super::Job::MAX_THREADS.into()),
-            Range::to_string,
-            "Worker threads, each on its own part of the file [default: 1]"
+            "threads" / 't', "Threads", ValueKind::Form("RANGE"),
+            default: "1",
+            threads: |t| some_of(t, super::Job::MAX_THREADS.into()) => Range::to_string,
+            "Worker threads, each on its own part of the file",
         ),
         setting!(
-            "depth",
-            Some('q'),
-            Some("RANGE"),
-            depth,
-            |t| some_of(t, super::Job::MAX_DEPTH.into()),
-            Range::to_string,
-            "Operations under way at once per thread, where the backend can [default: 1]"
+            "depth" / 'q', "Queue depth", ValueKind::Form("RANGE"),
+            default: "1",
+            depth: |t| some_of(t, super::Job::MAX_DEPTH.into()) => Range::to_string,
+            "Queue depth: operations in flight per thread, where the backend supports it",
         ),
         setting!(
-            "cache",
-            Some('c'),
-            Some("cold,warm,asis"),
-            cache,
-            some_names::<Cache>,
-            |v| join(v),
-            "Page cache before a trial [default: cold,warm; asis with --direct and for writes]"
+            "cache" / 'c', "Page cache", ValueKind::SomeOf(&["cold", "warm", "asis"]),
+            default: "cold,warm; asis with --direct and for writes",
+            cache: some_names::<Cache> => |v| join(v),
+            "State of the page cache before a trial: dropped, filled, or as it is",
         ),
         setting!(
-            "direct",
-            None,
-            None,
-            direct,
-            switch,
-            |v| v.to_string(),
-            "Ask for direct I/O (O_DIRECT); =no where a preset asks for it"
+            "direct", "Direct I/O", ValueKind::Switch,
+            default: "",
+            direct: switch => |v| v.to_string(),
+            "Use direct I/O (O_DIRECT); =no overrides a preset",
         ),
         setting!(
-            "xor",
-            None,
-            None,
-            xor,
-            switch,
-            |v| v.to_string(),
-            "Fold the 32-bit XOR of the data inside the timed work; =no where a preset asks for it"
+            "xor", "XOR", ValueKind::Switch,
+            default: "",
+            xor: switch => |v| v.to_string(),
+            "Compute the 32-bit XOR of the data within the timed work; =no overrides a preset",
         ),
         setting!(
-            "size",
-            None,
-            Some("RANGE"),
-            size,
-            |t| Range::parse(t, RangeOf::Bytes),
-            Range::to_string,
-            "Bytes of the file that are used; size of a scratch or written file [default: all; 512m]"
+            "size", "Size", ValueKind::Form("RANGE"),
+            default: "all of a file; 512m for a scratch file",
+            size: |t| Range::parse(t, RangeOf::Bytes) => Range::to_string,
+            "Bytes of the file to use; size of a scratch file or of a file that is written",
         ),
         setting!(
-            "memory-share",
-            None,
-            Some("PERCENT"),
-            memory_share,
-            shares,
-            Range::to_string,
-            "In place of --size: percent of the memory that this process may have, as in 50,100,150 [default: none]"
+            "memory-share", "Memory share", ValueKind::Form("PERCENT"),
+            default: "none",
+            memory_share: shares => Range::to_string,
+            "Size as a percentage of usable memory, e.g. 50,100,150 (instead of --size)",
         ),
         setting!(
-            "sync",
-            None,
-            Some("none|end|each"),
-            sync,
-            |t: &str| t.parse::<Sync>(),
-            |v| v.to_string(),
-            "When a write must reach the device: never, at the end (fdatasync), each time (O_DSYNC) [default: none]"
+            "sync", "Sync", ValueKind::OneOf(&["none", "end", "each"]),
+            default: "none",
+            sync: |t: &str| t.parse::<Sync>() => |v| v.to_string(),
+            "When a write must reach the device: never, at the end (fdatasync), each time \
+             (O_DSYNC)",
         ),
         setting!(
-            "writes",
-            None,
-            Some("overwrite,append"),
-            writes,
-            some_names::<Writes>,
-            |v| join(v),
-            "Writes over what the file has, or to a file that is empty before each pass and grows, as one is made [default: overwrite]"
+            "writes", "Writes", ValueKind::SomeOf(&["overwrite", "append"]),
+            default: "overwrite",
+            writes: some_names::<Writes> => |v| join(v),
+            "Overwrite existing data, or append to a file that is empty before each pass",
         ),
         setting!(
-            "mix",
-            None,
-            Some("READ%"),
-            mix,
-            percents,
-            Range::to_string,
-            "Reads and writes mixed, so many percent of them reads, on a file that iotui makes: 70 or 0,30,50,70,100 [default: not mixed]"
+            "mix", "Read share", ValueKind::Form("READ%"),
+            default: "not mixed",
+            mix: percents => Range::to_string,
+            "Mix reads and writes: the percentage of reads, e.g. 70 or 0,30,50,70,100, on a file \
+             that iotui creates",
         ),
         setting!(
-            "cpu-cache",
-            None,
-            Some("keep,flush"),
-            cpu_cache,
-            some_names::<CpuCache>,
-            |v| join(v),
-            "Caches of the CPUs before a trial: as they are, or emptied, where each pass of a trial then begins so [default: keep]"
+            "cpu-cache", "CPU caches", ValueKind::SomeOf(&["keep", "flush"]),
+            default: "keep",
+            cpu_cache: some_names::<CpuCache> => |v| join(v),
+            "CPU caches before each pass: left as they are, or flushed",
         ),
         setting!(
-            "cold",
-            None,
-            Some("data|meta|all"),
-            cold,
-            |t: &str| t.parse::<Cold>(),
-            |v| v.to_string(),
-            "What cold drops: the file's pages; also directory entries and inodes, of all files; also the pages of all files (the last two as root) [default: data]"
+            "cold", "Cold drops", ValueKind::OneOf(&["data", "meta", "all"]),
+            default: "data",
+            cold: |t: &str| t.parse::<Cold>() => |v| v.to_string(),
+            "What a cold trial drops: data = the file's pages, meta = also all dentries and \
+             inodes, all = also every cached page (meta and all need root)",
         ),
         setting!(
-            "trials",
-            None,
-            Some("N"),
-            trials,
-            trials,
-            |v| v.to_string(),
-            "Exactly N trials of every cell [default: until the intervals are narrow or the budget ends]"
+            "trials", "Trials", ValueKind::Form("N"),
+            default: "until the intervals are narrow or the budget is used up",
+            trials: trials => |v| v.to_string(),
+            "Exactly N trials of every cell",
         ),
         setting!(
-            "budget",
-            None,
-            Some("TIME"),
-            budget,
-            positive,
-            |v| units::short_time(*v),
-            "Time for everything after the plan is made [default: 50s]"
+            "budget", "Budget", ValueKind::Form("TIME"),
+            default: "50s",
+            budget: positive => |v| units::short_time(*v),
+            "Time limit of the run, once the plan is made",
         ),
         setting!(
-            "trial-time",
-            None,
-            Some("TIME|LOW..HIGH"),
-            trial_time,
-            trial_time,
-            |v| if v.low == v.high {
+            "trial-time", "Trial time", ValueKind::Form("TIME|LOW..HIGH"),
+            default: "300ms",
+            trial_time: trial_time => |v| if v.low == v.high {
                 units::short_time(v.low)
             } else {
                 format!("{}..{}", units::short_time(v.low), units::short_time(v.high))
             },
-            "Time of one trial; the count is doubled until it takes that long [default: 300ms]"
+            "Duration of a trial; the count is doubled until a trial takes that long",
         ),
         setting!(
-            "seed",
-            None,
-            Some("N"),
-            seed,
-            seed,
-            |v| v.to_string(),
-            "Seed of the order of trials and of random offsets [default: from the clock]"
+            "seed", "Seed", ValueKind::Form("N"),
+            default: "from the clock",
+            seed: seed => |v| v.to_string(),
+            "Seed of the order of trials and of random offsets",
         ),
         setting!(
-            "ceilings",
-            None,
-            Some("auto|always|never"),
-            ceilings,
-            |t: &str| t.parse::<MeasureCeilings>(),
-            |v| v.to_string(),
-            "Measure what this machine can reach at most, in the first three runs of a boot: auto = before a plan of 5 s or more [default: auto]"
+            "ceilings", "Ceilings", ValueKind::OneOf(&["auto", "always", "never"]),
+            default: "auto",
+            ceilings: |t: &str| t.parse::<MeasureCeilings>() => |v| v.to_string(),
+            "Measure this machine's memory bandwidth and call costs, in the first three runs \
+             after a boot; auto = before a plan of 5 s or more",
         ),
         setting!(
-            "rated",
-            None,
-            Some("SPEED"),
-            rated,
-            units::parse_rate,
-            |v| format!("{}/s", units::short_bytes(*v)),
-            "Bytes per second that the vendor of the disk names, as in 3500MB/s: a line to hold results against"
+            "rated", "Rated speed", ValueKind::Form("SPEED"),
+            default: "none",
+            rated: units::parse_rate => |v| format!("{}/s", units::short_bytes(*v)),
+            "The vendor's rated speed, e.g. 3500MB/s; shown as a reference line",
         ),
     ];
 
@@ -459,19 +444,15 @@ impl Settings {
     pub fn argv(&self) -> Vec<String> {
         let mut argv = Vec::new();
         for setting in Self::ALL {
-            match ((setting.get)(self), setting.value) {
-                (None, _) => {}
-                (Some(text), None) if text == "true" => argv.push(format!("--{}", setting.name)),
-                (Some(_), None) => argv.push(format!("--{}=no", setting.name)),
-                (Some(text), Some(_)) if setting.many => {
-                    argv.extend(
-                        text.split(' ').flat_map(|one| [format!("--{}", setting.name), one.into()]),
-                    );
+            let Some(text) = (setting.get)(self) else { continue };
+            let option = format!("--{}", setting.name);
+            match setting.kind {
+                ValueKind::Switch if text == "true" => argv.push(option),
+                ValueKind::Switch => argv.push(option + "=no"),
+                ValueKind::Forms(_) => {
+                    argv.extend(text.split(' ').flat_map(|value| [option.clone(), value.into()]));
                 }
-                (Some(text), Some(_)) => argv.extend([
-                    setting.short.map_or(format!("--{}", setting.name), |c| format!("-{c}")),
-                    text,
-                ]),
+                _ => argv.extend([setting.short.map_or(option, |c| format!("-{c}")), text]),
             }
         }
         argv

@@ -48,8 +48,11 @@ fn every_setting_goes_to_argv_and_back() {
             name == format!("--{}", s.name) || s.short.is_some_and(|c| name == format!("-{c}"))
         };
         let setting = Settings::ALL.iter().find(named).unwrap();
-        let value =
-            if setting.value.is_some() { words.next().unwrap() } else { value.unwrap_or("yes") };
+        let value = if setting.kind == ValueKind::Switch {
+            value.unwrap_or("yes")
+        } else {
+            words.next().unwrap()
+        };
         back.set(setting.name, value).unwrap();
     }
     assert_eq!(back, all);

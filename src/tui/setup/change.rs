@@ -256,10 +256,11 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
     };
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
         let now = model.setup.counts().text(name).unwrap_or_default();
-        let title = format!("--{name} {}", setting.value.unwrap_or("yes|no"));
+        let form = setting.kind.placeholder().unwrap_or_else(|| "yes|no".into());
+        let title = format!("--{name} {form}");
         model.popups.push(Popup::line(
             title,
-            format!("{}; empty: as the preset says", setting.help),
+            format!("{}; leave empty for the preset's value", setting.help()),
             now,
             Purpose::Setting(setting.name),
         ));

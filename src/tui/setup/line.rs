@@ -66,7 +66,7 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;
-    use crate::plan::preset;
+    use crate::plan::{ValueKind, preset};
 
     /// The words of a line, as a shell makes them: plain, '...' with \' between, and $'...'.
     fn words(line: &str) -> Vec<OsString> {
@@ -135,10 +135,10 @@ mod tests {
             };
             match Settings::ALL.iter().find(by_name) {
                 Some(setting) => {
-                    let value = if setting.value.is_some() {
-                        words.next().unwrap().into_string().unwrap()
-                    } else {
+                    let value = if setting.kind == ValueKind::Switch {
                         given.unwrap_or("yes").into()
+                    } else {
+                        words.next().unwrap().into_string().unwrap()
                     };
                     settings.set(setting.name, &value).unwrap();
                 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::objection::{self, Given};
-use crate::plan::{Plan, Setting, Settings};
+use crate::plan::{Plan, Setting, Settings, ValueKind};
 use crate::units::short_time;
 
 /// What is chosen most stands first; all others follow in the order of the help.
@@ -23,6 +23,10 @@ pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     rows
 });
 
+/// Columns that the titles take, with the space around them.
+pub static TITLE_COLUMNS: LazyLock<usize> =
+    LazyLock::new(|| ROWS.iter().map(|row| row.title.len()).max().unwrap_or(0) + 2);
+
 /// How a row is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
@@ -34,38 +38,13 @@ pub enum Kind {
     Text,
 }
 
-/// From how the help writes the value: `a|b|c`, `a,b,c`, or words in capitals for what is typed.
+/// How the row of a setting is changed.
 pub fn kind(setting: &Setting) -> Kind {
-    let Some(value) = setting.value else { return Kind::One(vec!["false", "true"]) };
-    let parts = |mark| -> Vec<&'static str> {
-        value.split(mark).filter(|part| part.chars().all(|c| c.is_ascii_lowercase())).collect()
-    };
-    let (either, list) = (parts('|'), parts(','));
-    match () {
-        () if value.contains('|') && either.len() > 1 => Kind::One(either),
-        () if !value.contains('|')
-            && value.contains(',')
-            && list.len() > 1
-            && !value.contains("..") =>
-        {
-            Kind::Some(list)
-        }
-        () => Kind::Text,
-    }
-}
-
-/// The name before a row.
-pub fn label(setting: &Setting) -> String {
-    match setting.name {
-        "op" => "Operation".into(),
-        "xor" => "XOR".into(),
-        name => {
-            let mut text = name.replace('-', " ");
-            if let Some(first) = text.get_mut(..1) {
-                first.make_ascii_uppercase();
-            }
-            text
-        }
+    match setting.kind {
+        ValueKind::Switch => Kind::One(vec!["false", "true"]),
+        ValueKind::OneOf(names) | ValueKind::OneOfOr(names, _) => Kind::One(names.to_vec()),
+        ValueKind::SomeOf(names) => Kind::Some(names.to_vec()),
+        ValueKind::Form(_) | ValueKind::Forms(_) => Kind::Text,
     }
 }
 
@@ -78,22 +57,16 @@ pub fn shown(text: &str) -> &str {
     }
 }
 
-/// What a row shows where nothing is said and the plan decides.
+/// What a row shows where no value is given and the plan decides.
 pub fn default(setting: &Setting, given: &Given, plan: Option<&Plan>) -> String {
     match setting.name {
-        "trials" => "until it is sure".into(),
+        "trials" => "until precise".into(),
         "count" => "by trial time".into(),
-        "seed" => "from the clock".into(),
         "size" if given.exists => "whole file".into(),
         "size" => given.size.map_or("512m".into(), crate::units::short_bytes),
         "budget" => short_time(Plan::BUDGET),
         "trial-time" => plan.map_or("300ms".into(), |plan| short_time(plan.trial_time.low)),
-        // The end of the help text says it.
-        _ => setting
-            .help
-            .rsplit_once("[default: ")
-            .map_or("", |(_, rest)| rest.trim_end_matches(']'))
-            .into(),
+        _ => setting.default.into(),
     }
 }
 
@@ -175,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_says_how_a_setting_is_changed() {
+    fn a_row_is_changed_by_the_kind_of_its_setting() {
         assert_eq!(of("op"), Kind::One(vec!["read", "write", "seek"]));
         assert_eq!(of("pattern"), Kind::One(vec!["seq", "random", "reverse"]));
         assert_eq!(of("cache"), Kind::Some(vec!["cold", "warm", "asis"]));
@@ -190,6 +163,5 @@ mod tests {
     fn every_setting_has_a_row_or_a_pane() {
         assert_eq!(ROWS.len() + ELSEWHERE.len(), Settings::ALL.len());
         assert!(FIRST.iter().zip(ROWS.iter()).all(|(name, row)| *name == row.name));
-        assert!(ROWS.iter().all(|row| !label(row).is_empty()));
     }
 }

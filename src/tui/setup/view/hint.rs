@@ -89,7 +89,7 @@ fn of_row(shown: &Shown) -> Said {
         }),
         Kind::Text => objection::now(row.name, &shown.given),
     };
-    (why, row.help.into())
+    (why, row.help())
 }
 
 fn of_blocks(shown: &Shown) -> Said {

@@ -7,13 +7,10 @@ use ratatui::text::{Line, Span};
 
 use super::{Hit, Shown};
 use crate::plan::Setting;
-use crate::tui::setup::rows::{self, Kind, Part, ROWS};
+use crate::tui::setup::rows::{self, Kind, Part, ROWS, TITLE_COLUMNS};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
-
-/// Columns of the names.
-const NAMES: usize = 11;
 
 fn first(shown: &Shown, height: u16) -> usize {
     pane::first_row(shown.setup.row, ROWS.len(), usize::from(height))
@@ -32,7 +29,7 @@ fn parts(shown: &Shown, row: &'static Setting, width: usize) -> Vec<Part> {
         row,
         &shown.given,
         shown.setup.plan(),
-        width.saturating_sub(NAMES + 1),
+        width.saturating_sub(*TITLE_COLUMNS),
         shown.checks(),
     )
 }
@@ -40,7 +37,7 @@ fn parts(shown: &Shown, row: &'static Setting, width: usize) -> Vec<Part> {
 pub fn hit(shown: &Shown, inner: Rect, row: usize, column: usize) -> Option<Hit> {
     let at = first(shown, inner.height) + row;
     let setting = ROWS.get(at)?;
-    let mut left = NAMES + 1;
+    let mut left = *TITLE_COLUMNS;
     for part in parts(shown, setting, usize::from(inner.width)) {
         let end = left + pane::width(&part.text);
         if (left..end).contains(&column) {
@@ -88,8 +85,8 @@ fn about(shown: &Shown, area: Rect, buf: &mut Buffer) {
 }
 
 fn one(shown: &Shown, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
-    let label = format!(" {} ", rows::label(row));
-    let gap = " ".repeat((NAMES + 1).saturating_sub(pane::width(&label)));
+    let label = format!(" {} ", row.title);
+    let gap = " ".repeat((*TITLE_COLUMNS).saturating_sub(pane::width(&label)));
     let mut spans = vec![
         Span::styled(label, shown.style(if here { Role::Selected } else { Role::Dim })),
         Span::raw(gap),
