@@ -75,7 +75,7 @@ fn measure(cli: Cli, settings: Settings, headless_only: Option<String>) -> anyho
     if let Some((limit, left)) = allowance::narrow_space() {
         let [limit, left, least] = [limit, left, allowance::LEAST_SPACE].map(show_bytes);
         return Err(report::failed(format!(
-            "the limit on address space (ulimit -v, {limit}) leaves {left}: a run needs {least}"
+            "the address-space limit (ulimit -v, {limit}) leaves {left}, but a run needs {least}"
         )));
     }
     if cli.batch {

@@ -19,7 +19,7 @@ use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::plan::{Setting, Settings, ValueKind};
 use crate::report::Out;
 
-/// Measures how fast storage is, by which way and block size, and proves where the bytes came from.
+/// Measures how fast storage is, by backend and block size, and proves where the bytes came from.
 #[derive(Debug, Parser)]
 #[command(name = "iotui", version, args_conflicts_with_subcommands = true, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
@@ -32,16 +32,16 @@ pub struct Cli {
     #[command(flatten)]
     pub screen: crate::tui::shell::Screen,
 
-    /// Run without the full screen: data on stdout, progress on stderr
+    /// Run without the full screen: results on stdout, progress on stderr
     #[arg(long)]
     pub batch: bool,
 
-    /// List what there is: backends, peers (other programs) and probes with what is not to be had
-    /// here and why, presets, experiments, references (machines of reports, to compare with)
+    /// List backends, peers (external programs), probes, presets, experiments or references
+    /// (published results to compare with), and why any of them is unavailable here
     #[arg(long, value_name = "WHAT", help_heading = OTHER)]
     pub list: Option<Lists>,
 
-    /// Print a man page or the completions of a shell
+    /// Print the man page or shell completions
     #[arg(long, value_name = "WHAT", help_heading = OTHER)]
     pub generate: Option<Generate>,
 }
@@ -51,36 +51,37 @@ const OTHER: &str = "Other";
 
 const EXAMPLES: &str = "\
 Examples:
-  iotui --batch                          make a scratch file, sweep it cold and warm, say what is fastest
-  iotui --batch big.iso                  the same with a file of yours, read-only
+  iotui --batch                          sweep a scratch file, cold and warm; report what is fastest
+  iotui --batch big.iso                  the same on your own file, opened read-only
   iotui --batch -b pread,uring -s 512..1m --direct big.iso
   iotui --batch -b uring -s 4k --pattern random -q 1..64 --direct
   iotui --batch --op write --size 1g --sync end -b pread -s 4k,1m
   iotui --batch --baseline main --fail-if-slower 5%
-  iotui sessions list                    every run is kept
-Exit: 0 done, 1 a cell or the run failed, 2 usage, 3 slower than the baseline, 4 --strict and a wrong number, 129/130/143 stopped by
-SIGHUP/SIGINT/SIGTERM (a second one ends it at once), 131 the full screen was left by SIGQUIT.";
+  iotui sessions list                    list the saved runs
+Exit status:
+  0  success                           3  slower than the baseline (--fail-if-slower)
+  1  a cell or the run failed          4  a wrong number (--strict)
+  2  wrong usage                       129, 130, 143  stopped by SIGHUP, SIGINT, SIGTERM
+                                       131  the full screen was left by SIGQUIT";
 
 #[derive(Debug, Subcommand)]
 pub enum Sub {
-    /// The runs that were kept
+    /// List, show, compare, export and manage saved runs
     #[command(subcommand)]
     Sessions(Sessions),
-    /// This machine, the target and what would disturb a measurement
+    /// Describe this machine and what may disturb a measurement
     Host {
-        /// A file or block device to look at too
+        /// A file or block device to examine too
         file: Option<PathBuf>,
         #[command(flatten)]
         out: Out,
     },
-    /// The far end of the network probes, for iotui --probe network --remote HOST on another
-    /// machine
+    /// Serve the network probes of another machine (iotui --probe network --remote HOST)
     ///
-    /// It listens on the loopback unless told otherwise, answers only on the connections that are
-    /// made to it, and serves at most 32 clients at once, within limits of size and time. SIGINT
-    /// and SIGTERM stop it. The shared secret keeps strangers out: both ends make a key of it (32
-    /// MiB of memory, about a tenth of a second, once), and prove with that key that they know it.
-    /// What is measured with is not encrypted.
+    /// Listens on the loopback interface by default, opens no connections of its own, and serves up
+    /// to 32 clients at once, within limits of size and time. SIGINT or SIGTERM stops it. Clients
+    /// authenticate with a shared secret: both ends derive a key from it (32 MiB of memory, about
+    /// 0.1 s, once) and prove that they hold the key. The test traffic itself is not encrypted.
     Serve(Serve),
 }
 
@@ -190,9 +191,9 @@ fn one_file(error: &clap::Error, argv: &[OsString]) -> Option<String> {
     });
     Some(match late {
         Some(late) => format!(
-            "{late} is a command of its own: it comes first and takes no options of a run (see iotui {late} --help)"
+            "{late} is a command: put it first, without options of a run (see iotui {late} --help)"
         ),
-        None => format!("'{second}' is one file too many: a run measures one"),
+        None => format!("'{second}': a run measures one file only"),
     })
 }
 
@@ -303,14 +304,14 @@ mod tests {
         let told = |line| args(line).unwrap_err().trim_end().to_string();
         assert_eq!(
             told("--batch -p quick one.bin two.bin"),
-            "'two.bin' is one file too many: a run measures one"
+            "'two.bin': a run measures one file only"
         );
-        assert!(told("one.bin host").starts_with("host is a command of its own: it comes first"));
-        assert!(told("--batch sessions list").starts_with("sessions is a command of its own"));
+        assert!(told("one.bin host").starts_with("host is a command: put it first"));
+        assert!(told("--batch sessions list").starts_with("sessions is a command: put it first"));
         for line in
             ["--batch a -- host", "--save host a host2", "f serve.bin -b serve", "-b host one two"]
         {
-            assert!(told(line).contains("is one file too many"), "{line}: {}", told(line));
+            assert!(told(line).contains("a run measures one file only"), "{line}: {}", told(line));
         }
     }
 

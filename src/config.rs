@@ -52,7 +52,7 @@ fn preset(id: &str, path: &Path) -> Result<Preset, String> {
     let mut text = String::new();
     open_regular(path).map_err(io)?.take(LONGEST + 1).read_to_string(&mut text).map_err(io)?;
     if text.len() as u64 > LONGEST {
-        return Err(format!("it has more than {LONGEST} bytes"));
+        return Err(format!("it is larger than {LONGEST} bytes"));
     }
     let experiments: Vec<&str> =
         experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
@@ -116,8 +116,8 @@ mod tests {
             ("setting", "did you mean threads"),
             ("bytes", "UTF-8"),
             ("long", "65536"),
-            ("pipe", "no regular file"),
-            ("dir", "no regular file"),
+            ("pipe", "not a regular file"),
+            ("dir", "not a regular file"),
         ] {
             assert!(why(id).contains(wanted), "{id}: {}", why(id));
         }

@@ -160,7 +160,7 @@ fn what_is_no_text_is_told_with_its_option() {
         // A path may have any bytes.
         let ran = output(home.std("--batch --dry-run").arg("--dir").arg(bad).args(words));
         let told = told(&ran);
-        assert_eq!(told, format!("iotui: {option}is not text in UTF-8\n"), "{words:?}");
+        assert_eq!(told, format!("iotui: {option}is not valid UTF-8\n"), "{words:?}");
         assert_eq!(ran.status.code(), Some(2));
     }
 }

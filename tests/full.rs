@@ -179,7 +179,7 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
         let told = String::from_utf8(ran.stderr).unwrap();
         assert_eq!(ran.status.code(), Some(0), "{told}");
         assert!(
-            told.lines().last().unwrap().starts_with("iotui: not all of this run is saved: "),
+            told.lines().last().unwrap().starts_with("iotui: this run is saved only in part: "),
             "{told}"
         );
         let kept = data.join("iotui/sessions").join(&names(&data.join("iotui/sessions"))[0]);
@@ -201,7 +201,7 @@ fn a_named_session_that_is_not_kept_is_a_run_that_failed() {
         let ran = output(home.std(&line).env("XDG_DATA_HOME", &data));
         let told = String::from_utf8(ran.stderr).unwrap();
         assert_eq!(ran.status.code(), Some(1), "{told}");
-        assert!(told.contains("not all of this run is saved"), "{told}");
+        assert!(told.contains("this run is saved only in part"), "{told}");
     });
 }
 

@@ -8,66 +8,66 @@ const WHAT: &str = "What to measure";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The file or block device to measure, opened read-only; with --op write a file that does not
-    /// exist yet; without, a scratch file
+    /// File or block device to measure, opened read-only; with --op write, a new file to create
+    /// [default: a scratch file]
     pub file: Option<PathBuf>,
 
-    /// Presets; --list presets shows them [default: quick]
+    /// Presets to run; see --list presets [default: quick]
     #[arg(short, long, value_name = "NAME,..", value_delimiter = ',', help_heading = WHAT)]
     pub preset: Vec<String>,
 
-    /// Run the plan of an earlier session again; seed, trials, trial time, budget and --remote may
-    /// be given anew
+    /// Run the plan of an earlier session again; only --seed, --trials, --trial-time, --budget and
+    /// --remote may be changed
     #[arg(long, value_name = "SESSION", help_heading = WHAT)]
     pub plan: Option<String>,
 
-    /// Run the plan of an earlier session again and compare; options given with it must describe
-    /// the same cells
+    /// Run the plan of an earlier session again and compare; other options must describe the same
+    /// cells
     #[arg(long, value_name = "SESSION", conflicts_with = "plan", help_heading = WHAT)]
     pub baseline: Option<String>,
 
-    /// Exit 3 when the whole 95 % interval of a cell's speed is more than PERCENT (5 or 5%) below
-    /// its baseline
+    /// Exit 3 if the whole 95 % interval of a cell's throughput is more than PERCENT (5 or 5%)
+    /// below its baseline
     #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = super::gate::limit, allow_hyphen_values = true, help_heading = WHAT)]
     pub fail_if_slower: Option<f64>,
 
-    /// Folder of the scratch file [default: here, or the first of TMPDIR, /var/tmp, HOME that is on
-    /// a disk]
+    /// Directory of the scratch file [default: the current one, or the first of TMPDIR, /var/tmp
+    /// and HOME that is on a disk]
     #[arg(long, value_name = "DIR", help_heading = WHAT)]
     pub dir: Option<PathBuf>,
 
-    /// Keep the scratch file, under a name that is told
+    /// Keep the scratch file and print its path
     #[arg(long, help_heading = WHAT)]
     pub keep: bool,
 
-    /// File with the secret that --remote asks for; without it that of the variable IOTUI_SECRET
+    /// File with the secret for --remote [default: the environment variable IOTUI_SECRET]
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     pub secret_file: Option<PathBuf>,
 
-    /// Print the plan and run nothing
+    /// Print the plan without running it
     #[arg(long, help_heading = WHAT)]
     pub dry_run: bool,
 
     #[command(flatten)]
     pub out: Out,
 
-    /// Name the session; a name that is taken gets a number
+    /// Save the session under this name; a name in use gets a number
     #[arg(long, value_name = "NAME", conflicts_with = "no_save", help_heading = OUTPUT)]
     pub save: Option<String>,
 
-    /// Keep no session file
+    /// Do not save a session file
     #[arg(long, help_heading = OUTPUT)]
     pub no_save: bool,
 
-    /// Leave out host name, user, folders and file names
+    /// Omit host name, user, directories and file names
     #[arg(long, help_heading = OUTPUT)]
     pub anonymous: bool,
 
-    /// Exit 4 when a warning says that a number is wrong
+    /// Exit 4 if a warning marks a number as wrong
     #[arg(long, help_heading = OUTPUT)]
     pub strict: bool,
 
-    /// Nothing on stderr but errors
+    /// Print nothing but errors to stderr
     #[arg(long, help_heading = OUTPUT)]
     pub quiet: bool,
 }

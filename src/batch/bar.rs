@@ -64,8 +64,8 @@ impl Bar {
             .unwrap_or_default();
         match progress.phase {
             Phase::Fill => "filling the scratch file with random data".into(),
-            Phase::Machine => "finding out what this machine can reach".into(),
-            Phase::Levels => "finding out what each level of cold buys".into(),
+            Phase::Machine => "measuring this machine's memory and call costs".into(),
+            Phase::Levels => "measuring what each cache-drop level changes".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
             Phase::Pause => "paused".into(),
             Phase::Trial => format!("trial {}: {cell}", progress.round),

@@ -64,12 +64,12 @@ fn push_needs(plan: &Plan, text: &mut String) {
         .max()
         .unwrap_or(0);
     if !plan.cells.is_empty() {
-        let _ = writeln!(text, "memory  {} of buffers at most", show_bytes(buffers));
+        let _ = writeln!(text, "memory  up to {} of buffers", show_bytes(buffers));
     }
     if plan.target.is_ours() && plan.target.size() > 0 {
         let size = show_bytes(plan.target.size());
         let more = if plan.stored() > plan.target.size() {
-            ", and as much to one that is empty before each pass"
+            ", and as much to a file that is empty before each pass"
         } else {
             ""
         };
@@ -119,7 +119,7 @@ fn target(plan: &Plan) -> String {
     let size = show_bytes(plan.target.size());
     match &plan.target {
         TargetSpec::Scratch { dir, size: 0, .. } => {
-            format!("files of the probes' own in {}, removed afterwards", shown(dir))
+            format!("the probes' own files in {}, removed afterwards", shown(dir))
         }
         TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
             format!(
@@ -136,7 +136,7 @@ fn target(plan: &Plan) -> String {
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", shown(path)),
         TargetSpec::New { path, .. } if plan.only_appends() => {
             format!(
-                "{}, a new file of up to {size}, empty before each pass; what the last trial wrote is kept",
+                "{}, a new file of up to {size}, empty before each pass; kept as the last trial wrote it",
                 shown(path)
             )
         }

@@ -71,7 +71,7 @@ impl Gate {
             .map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other))
             .collect();
         say(format!(
-            "iotui: not the machine of the baseline, which may be why cells differ: {}",
+            "iotui: this is not the machine of the baseline, which may explain differences: {}",
             told.join("; ")
         ));
     }
@@ -137,7 +137,7 @@ impl Held {
 pub(super) fn limit(text: &str) -> Result<f64, String> {
     match units::parse_percent(text) {
         Ok(share) if share < 1.0 => Ok(share),
-        Ok(_) => Err("nothing is slower by all of its speed: give less than 100".into()),
+        Ok(_) => Err("a loss cannot reach 100 %: choose less than 100".into()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -41,14 +41,14 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     for broken in
         presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id))
     {
-        say(format!("iotui: your preset {} is left out: {}", broken.id, broken.why));
+        say(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
     }
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let (plan, gate) = planning::within(budget, || make::plan(args, settings, presets))?;
     let plan = Arc::new(plan);
     if let Some(path) = args.out.output.as_ref().filter(|path| place::is_target(&plan.target, path))
     {
-        anyhow::bail!("{} is what is measured: give --output another name", shown(path));
+        anyhow::bail!("{} is the file being measured: choose another --output", shown(path));
     }
     if args.dry_run {
         let shown = if args.anonymous {
@@ -129,7 +129,7 @@ fn recorder(args: &Args, host: &Host, plan: &Plan) -> anyhow::Result<Option<Reco
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
                 say(format!(
-                    "iotui: there is a session of that name: this one is {}",
+                    "iotui: that name is in use: this session is named {}",
                     recorder.name()
                 ));
             }
@@ -165,7 +165,7 @@ fn kept(
         match recorder.unsaved() {
             Some(why) => {
                 let what = if recorder.is_kept() {
-                    "not all of this run is saved"
+                    "this run is saved only in part"
                 } else {
                     "this run is not saved"
                 };

@@ -109,11 +109,11 @@ impl Saving<'_> {
         match recorder.unsaved() {
             Some(why) if !self.told => {
                 self.told = true;
-                bar.say(&format!("iotui: this run is not saved for now: {why}; it goes on, and saving is tried again"));
+                bar.say(&format!("iotui: this run cannot be saved for now: {why}; it continues, and saving is retried"));
             }
             None if self.told && !self.again => {
                 self.again = true;
-                bar.say("iotui: this run is saved again");
+                bar.say("iotui: this run is being saved again");
             }
             _ => {}
         }

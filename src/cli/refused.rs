@@ -32,7 +32,9 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
         ErrorKind::InvalidValue if value.is_empty() => {
             match told.all(ContextKind::ValidValue).as_slice() {
                 [] => format!("{option}: a value is missing"),
-                known => format!("{option}: a value is missing; there are: {}", known.join(", ")),
+                known => {
+                    format!("{option}: a value is missing; possible values: {}", known.join(", "))
+                }
             }
         }
         ErrorKind::InvalidValue => {
@@ -51,9 +53,9 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
             )
         }
         ErrorKind::UnknownArgument => {
-            format!("'{option}' is one word too many; usage: {}", told.usage())
+            format!("unexpected argument '{option}'; usage: {}", told.usage())
         }
-        ErrorKind::TooManyValues => format!("{option}: it takes no value, and '{value}' was given"),
+        ErrorKind::TooManyValues => format!("{option} takes no value, but '{value}' was given"),
         ErrorKind::ArgumentConflict => describe_conflict(&told, &option),
         ErrorKind::MissingRequiredArgument => {
             let missing: Vec<String> =
@@ -69,9 +71,9 @@ fn describe_conflict(told: &Told, option: &str) -> String {
         told.all(ContextKind::PriorArg).iter().map(|other| name(other)).collect();
     let twice = others.iter().all(|other| *other == option);
     if twice {
-        format!("{option}: it is there twice")
+        format!("{option} is given twice")
     } else {
-        format!("{option}: it cannot be used with {}", others.join(", "))
+        format!("{option} cannot be used with {}", others.join(", "))
     }
 }
 
@@ -111,7 +113,7 @@ impl Told<'_> {
 
     fn hint(&self, kind: ContextKind) -> String {
         match self.all(kind).as_slice() {
-            [] => format!("; '{} --help' shows those there are", self.program()),
+            [] => format!("; see '{} --help'", self.program()),
             near => format!("; did you mean {}?", near.join(" or ")),
         }
     }
@@ -152,10 +154,10 @@ fn not_text(argv: &[OsString]) -> String {
         .filter(|before| before.starts_with('-'));
     match (word.split_once('='), before) {
         (Some((option, value)), _) if word.starts_with("--") => {
-            format!("{option}: '{value}' is not text in UTF-8")
+            format!("{option}: '{value}' is not valid UTF-8")
         }
-        (_, Some(option)) => format!("{option}: '{word}' is not text in UTF-8"),
-        _ => format!("'{word}' is not text in UTF-8"),
+        (_, Some(option)) => format!("{option}: '{word}' is not valid UTF-8"),
+        _ => format!("'{word}' is not valid UTF-8"),
     }
 }
 
@@ -167,5 +169,5 @@ fn no_command(argv: &[OsString]) -> String {
     let of = with.unwrap_or(&cli);
     let names: Vec<&str> =
         of.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
-    format!("{}: say which: {}", of.get_name(), names.join(", "))
+    format!("{}: a command is missing: {}", of.get_name(), names.join(", "))
 }

@@ -24,66 +24,66 @@ pub enum Generate {
     Fish,
 }
 
-/// SESSION is an id, the unique start of one, a name, last (last~1 is the one before) or a path; to
-/// show, compare and export also a reference (iotui --list references).
+/// SESSION is an id, a unique prefix of one, a name, last (last~1 is the one before) or a path;
+/// show, compare and export also take a reference (iotui --list references).
 #[derive(Debug, Subcommand)]
 pub enum Sessions {
-    /// All of them, the newest first
+    /// List saved sessions, newest first
     List {
         #[command(flatten)]
         out: Out,
     },
-    /// One of them, in any format
+    /// Show a session in any format
     Show {
         session: String,
-        /// Leave out host name, user, folders and file names
+        /// Omit host name, user, directories and file names
         #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
         out: Out,
     },
-    /// Which cells of the others are faster than the same cells of the first
+    /// Compare the cells of sessions with the same cells of a base session
     Compare {
-        /// What the others are compared with
+        /// Session to compare the others with
         base: String,
         #[arg(required = true)]
         others: Vec<String>,
-        /// Leave out host name, user, folders and file names
+        /// Omit host name, user, directories and file names
         #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
         to: CompareTo,
     },
-    /// Write one for another program, or to paste: to stdout or into a file
+    /// Export a session to stdout or a file
     Export {
         session: String,
         #[command(flatten)]
         to: ExportTo,
     },
-    /// Give one another name
+    /// Rename a session
     Rename { session: String, name: String },
-    /// Remove one
+    /// Delete a session
     Delete { session: String },
-    /// Take in a session file from elsewhere, or what fio wrote with --output-format=json or json+
+    /// Import a session file, or the output of fio --output-format=json or json+
     Import { file: PathBuf },
 }
 
 /// Where an export goes, and as what.
 #[derive(Debug, clap::Args)]
 pub struct ExportTo {
-    /// How the data is written
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: String,
 
-    /// Write the data into FILE, whole or not at all
+    /// Write to FILE, atomically
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Leave out host name, user, folders and file names
+    /// Omit host name, user, directories and file names
     #[arg(long)]
     pub anonymous: bool,
 
-    /// Only ASCII characters
+    /// Use only ASCII characters
     #[arg(long)]
     pub ascii: bool,
 
@@ -94,19 +94,19 @@ pub struct ExportTo {
 /// Where a comparison goes, and as what.
 #[derive(Debug, clap::Args)]
 pub struct CompareTo {
-    /// How the data is written
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = COMPARISONS[0].id, value_parser = comparisons(), help_heading = OUTPUT)]
     pub format: String,
 
-    /// Write the data into FILE, whole or not at all
+    /// Write to FILE, atomically
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub output: Option<PathBuf>,
 
-    /// Only ASCII characters
+    /// Use only ASCII characters
     #[arg(long, help_heading = OUTPUT)]
     pub ascii: bool,
 
-    /// When to colour the table
+    /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = OUTPUT)]
     pub color: When,
 

@@ -90,7 +90,7 @@ fn all(presets: &Presets) -> Vec<Entry> {
         .map(|p| Entry { doc: p.doc.clone(), ..plain(&p.id, title(&p.id), &p.about) });
     let broken = presets.broken().iter().map(|b| Entry {
         unavailable: Some(b.why.clone()),
-        ..plain(&b.id, "yours", "a file that is no preset")
+        ..plain(&b.id, "yours", "not a valid preset file")
     });
     good.chain(broken).collect()
 }
@@ -103,7 +103,7 @@ fn bench() -> anyhow::Result<Bench> {
     if let Ok(Ok(bench)) = scratch {
         return Ok(bench);
     }
-    let path = std::env::current_exe().context("cannot find this program's own file")?;
+    let path = std::env::current_exe().context("cannot find this program's executable")?;
     Ok(Bench::probe(&TargetSpec::File { path, size: 0 })?)
 }
 
@@ -172,7 +172,7 @@ fn text(entries: &[Entry]) -> String {
             if entry.title.is_empty() { String::new() } else { format!("{}: ", entry.title) };
         text += &format!("{:width$}  {title}{}\n", entry.id, entry.about);
         if let Some(why) = &entry.unavailable {
-            text += &format!("{:width$}  not here: {why}\n", "");
+            text += &format!("{:width$}  unavailable: {why}\n", "");
         }
     }
     text

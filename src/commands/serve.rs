@@ -27,7 +27,7 @@ pub struct Serve {
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
 
-    /// Nothing on stderr but errors; where it listens is on stdout
+    /// Print nothing but errors to stderr; the addresses are on stdout
     #[arg(long)]
     pub quiet: bool,
 }
@@ -45,7 +45,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
         .or_else(|| bare(text.strip_prefix('[')?.strip_suffix(']')?));
     found.ok_or_else(|| {
         format!(
-            "an address of this machine is wanted, as in 192.0.2.7, 0.0.0.0:{0} or [::]:{0}",
+            "not an IP address of this machine, e.g. 192.0.2.7, 0.0.0.0:{0} or [::]:{0}",
             Remote::PORT
         )
     })
@@ -63,7 +63,8 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
         (args.listen.filter(|address| !address.ip().is_loopback()), &secret)
     {
         anyhow::bail!(
-            "--listen: {} is open to others: set {SECRET_VARIABLE} or use --secret-file FILE, with at least {LEAST_SECRET} characters, here and where iotui measures",
+            "--listen: {} is reachable from other machines: set {SECRET_VARIABLE} or use --secret-file \
+             FILE, with at least {LEAST_SECRET} characters, here and on the measuring machine",
             address.ip()
         );
     }
@@ -72,9 +73,9 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
     let addresses: Vec<String> =
         listeners.iter().filter_map(|own| Some(format!("{}\n", own.local_addr().ok()?))).collect();
     let known = if secret.is_some() {
-        "to those who know the secret"
+        "for clients that know the secret"
     } else {
-        "to programs of this machine"
+        "for programs on this machine"
     };
     let salted = secret.as_ref().map(Salted::new).transpose().map_err(failed)?;
     let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary())
@@ -84,7 +85,7 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
         .write_all(addresses.concat().as_bytes())
         .and_then(|()| std::io::stdout().flush());
     if !args.quiet {
-        say(format!("iotui: listening {known}, until a signal comes"));
+        say(format!("iotui: listening {known}; stop with Ctrl-C or SIGTERM"));
     }
     let book = Book::new(args.quiet);
     let stop = || signals::stop_flag().load(std::sync::atomic::Ordering::Acquire);
@@ -157,7 +158,7 @@ impl Seen {
                 self.greeted
                     .insert(from, now)
                     .is_none_or(|last| now - last >= AGAIN)
-                    .then(|| format!("{from} measures"))
+                    .then(|| format!("{from} is measuring"))
             }
             Happened::Ended(_) if self.told.is_some_and(|last| now - last < APART) => {
                 self.untold += 1;
@@ -166,9 +167,8 @@ impl Seen {
             Happened::Ended(why) => {
                 self.told = Some(now);
                 let more = std::mem::take(&mut self.untold);
-                let more =
-                    if more > 0 { format!(", and {more} more were left") } else { String::new() };
-                Some(format!("{from} was left: {why}{more}"))
+                let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+                Some(format!("{from} was disconnected: {why}{more}"))
             }
         }
     }
@@ -196,7 +196,10 @@ mod tests {
         let (mut seen, begin) = (Seen::default(), Instant::now());
         let at = |seconds: u64| begin + Duration::from_secs(seconds);
         let [one, two]: [IpAddr; 2] = ["192.0.2.1".parse().unwrap(), "::1".parse().unwrap()];
-        assert_eq!(seen.line(one, Happened::Greeted, begin).as_deref(), Some("192.0.2.1 measures"));
+        assert_eq!(
+            seen.line(one, Happened::Greeted, begin).as_deref(),
+            Some("192.0.2.1 is measuring")
+        );
         // The next one comes long after the first and soon after the last: it never left.
         assert_eq!(
             [40, 80].map(|seconds| seen.line(one, Happened::Greeted, at(seconds))),
@@ -206,12 +209,12 @@ mod tests {
         assert!(seen.line(one, Happened::Greeted, at(200)).is_some());
         assert_eq!(
             seen.line(one, Happened::Ended("x"), begin).as_deref(),
-            Some("192.0.2.1 was left: x")
+            Some("192.0.2.1 was disconnected: x")
         );
         assert_eq!((0..5).find_map(|_| seen.line(one, Happened::Ended("x"), begin)), None);
         assert_eq!(
             seen.line(two, Happened::Ended("y"), at(1)).as_deref(),
-            Some("::1 was left: y, and 5 more were left")
+            Some("::1 was disconnected: y, and 5 more")
         );
         for number in 0..2 * MOST as u32 {
             seen.line(Ipv4Addr::from(number).into(), Happened::Greeted, at(201));

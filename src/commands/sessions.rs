@@ -39,7 +39,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             let got = session::rename(&dir, &path, name).map_err(failed)?;
             // Not a number that was asked for: one that was added.
             let taken = if session::checked_name(name).is_ok_and(|asked| asked != got) {
-                "there is a session of that name: "
+                "that name is in use: "
             } else {
                 ""
             };

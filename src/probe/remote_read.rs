@@ -52,7 +52,7 @@ fn remote(site: &Site) -> Result<(&Path, File, u64), String> {
     })?;
     match file.metadata() {
         Ok(meta) if meta.is_file() && meta.len() > 0 => Ok((path, file, meta.len())),
-        _ => Err(format!("{} is no regular file with data", path.display())),
+        _ => Err(format!("{} is not a regular file with data", path.display())),
     }
 }
 

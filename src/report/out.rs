@@ -25,19 +25,19 @@ pub const FORMAT_OPTION: &str = "--format";
 /// How data is shown.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Out {
-    /// How the data is written
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = formats(), help_heading = HEADING)]
     pub format: String,
 
-    /// Write the data into FILE, whole or not at all
+    /// Write to FILE, atomically
     #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
     pub output: Option<PathBuf>,
 
-    /// Only ASCII characters
+    /// Use only ASCII characters
     #[arg(long, help_heading = HEADING)]
     pub ascii: bool,
 
-    /// When to colour the table
+    /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = HEADING)]
     pub color: When,
 
@@ -48,12 +48,12 @@ pub struct Out {
 /// How figures are shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Shown {
-    /// Unit of throughput on the screen, in tables, pages and pictures: auto, MiB/s, GiB/s ..,
-    /// MB/s, GB/s ..; machine formats keep B/s
+    /// Unit of throughput on screen, in tables, HTML and pictures: auto, MiB/s, GiB/s .., MB/s,
+    /// GB/s ..; machine-readable formats use B/s
     #[arg(long, value_name = "UNIT", default_value = "auto", help_heading = HEADING)]
     pub unit: Rates,
 
-    /// Scale of the values on the screen, in pages and pictures
+    /// Scale of the values on screen, in HTML and pictures
     #[arg(long, value_name = "SCALE", default_value = "auto", help_heading = HEADING)]
     pub scale: Spread,
 }

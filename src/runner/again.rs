@@ -12,12 +12,12 @@ use crate::units::show_bytes;
 #[derive(Debug, thiserror::Error)]
 pub enum AgainError {
     #[error(
-        "--plan takes the cells of that session: only --seed, --trials, --trial-time, --budget and --remote may be given with it"
+        "--plan runs the cells of that session: only --seed, --trials, --trial-time, --budget and --remote may be given with it"
     )]
     Cells,
-    #[error("that plan uses {} of its file, and this one has {}", show_bytes(*.need), show_bytes(*.size))]
+    #[error("that plan uses {} of its file, but this file has only {}", show_bytes(*.need), show_bytes(*.size))]
     Small { need: u64, size: u64 },
-    #[error("--dir and --keep are for scratch files, and what is measured is {}: leave them out, or name another FILE", shown(.0))]
+    #[error("--dir and --keep are for scratch files, but the target is {}: omit them, or name another FILE", shown(.0))]
     NotScratch(PathBuf),
     #[error(transparent)]
     Place(#[from] PlaceError),

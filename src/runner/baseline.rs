@@ -13,10 +13,10 @@ use crate::units::show_bytes;
 /// Why a session is no baseline for this run; each is one line that names what differs.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
-    #[error("the baseline {0} has no trials: nothing can be compared with it")]
+    #[error("the baseline {0} has no trials to compare with")]
     Empty(String),
     #[error(
-        "{0} is a reference, figures of a report: nothing can be run as it was; compare with it by 'iotui sessions compare'"
+        "{0} is a reference, published figures that cannot be run again: use 'iotui sessions compare'"
     )]
     Reference(&'static str),
     #[error(
@@ -25,16 +25,16 @@ pub enum BaselineError {
     )]
     Unsound(String),
     #[error(
-        "--trials {0} gives no interval, and --fail-if-slower needs one: give {MIN_TRIALS} or more"
+        "--fail-if-slower needs an interval, which --trials {0} cannot give: use {MIN_TRIALS} or more"
     )]
     Trials(u32),
     #[error(
-        "not comparable: the baseline was measured on {base}, and this is {here}; make a baseline there, or name a FILE or --dir on {base}"
+        "not comparable: the baseline was measured on {base}, this is {here}; record a baseline here, or name a FILE or --dir on {base}"
     )]
     FileSystem { base: String, here: String },
-    #[error("not comparable: the baseline's file has {}, and this one has {}", show_bytes(*.base), show_bytes(*.here))]
+    #[error("not comparable: the baseline's file has {}, this file has {}", show_bytes(*.base), show_bytes(*.here))]
     Size { base: u64, here: u64 },
-    #[error("not comparable: {cell} of the baseline cannot be had here: {why}")]
+    #[error("not comparable: {cell} of the baseline is unavailable here: {why}")]
     Refused { cell: String, why: String },
     #[error(transparent)]
     Again(#[from] AgainError),

@@ -26,7 +26,8 @@ pub enum Told {
 }
 
 /// What ends a run that a bug ended.
-pub const BUG: &str = "the engine ended without a word: this is a bug in iotui, please report it";
+pub const BUG: &str =
+    "the engine stopped without a result: this is a bug in iotui, please report it";
 
 /// Starts the file of a session of `plan` in the folder of sessions; its id says when and of what.
 ///

@@ -101,7 +101,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if regular {
         Ok(file)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
 }
 

@@ -151,7 +151,7 @@ impl Model {
             let answer = (!answer.is_empty()).then(|| answer.clone());
             let saved = match super::live::unsaved(self) {
                 None => format!("saved   {}", crate::text::shown(path)),
-                Some(why) => format!("not all of this run is saved: {why}"),
+                Some(why) => format!("this run is saved only in part: {why}"),
             };
             answer.into_iter().chain([saved])
         });

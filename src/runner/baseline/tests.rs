@@ -43,7 +43,7 @@ fn what_cannot_be_compared_is_named() {
     let target = TargetEvidence { fs: "zfs".into(), ..TargetEvidence::default() };
     other.grounds = Some(Grounds { target, ..Grounds::default() });
     let error = run(&other, false).unwrap_err().to_string();
-    assert!(error.contains("measured on zfs, and this is "), "{error}");
+    assert!(error.contains("measured on zfs, this is "), "{error}");
     let mut missing = base.clone();
     let mut plan = base.plan.clone();
     plan.cells[1].backend.id = "nosuch".into();
@@ -51,7 +51,7 @@ fn what_cannot_be_compared_is_named() {
     missing.trials = base.trials.clone();
     let error = run(&missing, false).unwrap_err().to_string();
     assert!(
-        error.contains("not comparable: nosuch 8 KiB warm of the baseline cannot be had here"),
+        error.contains("not comparable: nosuch 8 KiB warm of the baseline is unavailable here"),
         "{error}"
     );
     // It could not be had then either.

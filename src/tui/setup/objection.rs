@@ -84,7 +84,7 @@ pub fn backend(info: &Info, given: &Given) -> Option<String> {
         return Some(format!("{} cannot {op}", info.id));
     }
     if let Some((_, why)) = given.unavailable.iter().find(|(id, _)| *id == info.id) {
-        return Some(format!("not here: {why}"));
+        return Some(format!("unavailable: {why}"));
     }
     if given.is_direct() && !info.direct && info.moves_bytes() {
         return Some(format!("{} cannot do direct I/O: switch Direct off", info.id));
@@ -324,8 +324,8 @@ mod tests {
             ("direct=true", true, "backend=mmap", "switch Direct off"),
             ("depth=32", true, "backend=read", "synchronous"),
             ("op=write", false, "backend=mmap", "mmap cannot write"),
-            ("", false, "backend=uring", "not here: EPERM"),
-            ("", false, "backend=fio", "not here: not installed: apt-get install fio"),
+            ("", false, "backend=uring", "unavailable: EPERM"),
+            ("", false, "backend=fio", "unavailable: not installed: apt-get install fio"),
             ("op=write", false, "backend=dd", "dd cannot write"),
             ("backend=dd,fio", true, "xor=true", "nothing to fold"),
         ] {

@@ -39,10 +39,10 @@ use crate::text::clean_text;
 /// The options of the full screen.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Screen {
-    /// Leave the mouse to the terminal
+    /// Do not capture the mouse
     #[arg(long, help_heading = SCREEN)]
     pub no_mouse: bool,
-    /// Colours: terminal, night, paper
+    /// Colour theme: terminal, night or paper
     #[arg(long, value_name = "T", help_heading = SCREEN)]
     pub theme: Option<String>,
 }

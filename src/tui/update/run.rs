@@ -111,7 +111,7 @@ pub fn show(model: &mut Model, shown: Shown) -> Screen {
 }
 
 fn not_saved(why: &str) -> String {
-    format!("not all of this run is saved: {why}; saving is tried again")
+    format!("this run is saved only in part: {why}; saving is tried again")
 }
 
 /// The file of a run takes no lines, or takes them again.

@@ -151,7 +151,8 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
     bench.say(Msg::Over { error: None, unsaved: Some(why.into()) });
     let said = bench.model.farewell().lines.join("\n");
     assert!(
-        said.contains("not all of this run is saved: 3 lines wait") && !said.contains("saved   /s"),
+        said.contains("this run is saved only in part: 3 lines wait")
+            && !said.contains("saved   /s"),
         "{said}"
     );
     assert!(bench.screen(120, 40).lines().next().unwrap().contains("not saved"));

@@ -137,8 +137,8 @@ impl Rows<'_> {
                 )
             }
             Some(Phase::Fill) => "opening the file".into(),
-            Some(Phase::Machine) => "finding out what this machine can reach".into(),
-            Some(Phase::Levels) => "finding out what each level of cold buys".into(),
+            Some(Phase::Machine) => "measuring this machine's memory and call costs".into(),
+            Some(Phase::Levels) => "measuring what each cache-drop level changes".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if picture.waits() > 1.5 => "preparing the page cache".into(),

@@ -196,7 +196,7 @@ fn what_is_refused_says_why_and_changes_nothing() {
     for (script, reason, unwanted) in [
         ("jjj<enter><tab><tab>l", "writes only to files that it makes itself", "write"),
         ("jjjjj<enter>", "is no file", "pipe"),
-        ("<tab>jjjjjj<space><space>", "not here: EPERM", "uring"),
+        ("<tab>jjjjjj<space><space>", "unavailable: EPERM", "uring"),
         ("<tab>jjjjjj<space><tab>jjjjl", "one operation at a time", "-q"),
         ("<tab><tab>jjjjjl<tab><tab><tab><tab>jjj<space>", "cannot do direct I/O", "stdio"),
         ("<tab><tab>jj<space>jjjl", "take warm away first", "--direct"),
