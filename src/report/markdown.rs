@@ -5,8 +5,9 @@
 use std::io::{self, Write};
 
 use super::table::{
-    axes, below, columns, conditions, extra, findings::Findings, grid::Column, probed, unlike,
+    axes, below, columns, conditions, extras, findings::Findings, grid::Column, probed, unlike,
 };
+use super::text::capital;
 use super::{Format, Look, sparks};
 use crate::analysis;
 use crate::session::Session;
@@ -50,7 +51,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
             chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
         writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
     }
-    for extra in extra::extras(session, &rows, &look) {
+    for extra in extras(session, &rows, &look) {
         writeln!(out, "**{}**\n", extra.title)?;
         table(&extra.columns, extra.rows, out)?;
         writeln!(out, "\n{}\n", escaped(&capital(&below::sentence(&extra.text))))?;
@@ -82,14 +83,6 @@ fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{start}{}", escaped(line.trim()))?;
     }
     if lines.is_empty() { Ok(()) } else { writeln!(out) }
-}
-
-/// A text that stands by itself begins with a capital.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }
 
 /// A table of these columns, with a line of titles and units above.

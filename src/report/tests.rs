@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -5,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::plan::TargetSpec;
 use crate::record::{Severity, Source};
+use crate::session::Session;
 
 struct Closed;
 

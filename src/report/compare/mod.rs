@@ -3,6 +3,7 @@
 
 mod bar;
 mod columns;
+mod format;
 mod gate;
 mod json;
 mod markdown;
@@ -11,23 +12,12 @@ mod table;
 mod tests;
 
 pub use columns::columns as compared_columns;
+pub use format::ComparisonFormat;
 pub use gate::ruling;
-
-use std::io::{self, Write};
 
 use super::Look;
 use crate::analysis::Comparison;
 use crate::plan::{Unknown, nearest};
-
-/// One format of a comparison: how it is asked for, and how it is written.
-pub struct ComparisonFormat {
-    pub id: &'static str,
-    /// One line for lists and help.
-    pub about: &'static str,
-    /// Without the dot.
-    pub extension: &'static str,
-    pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
-}
 
 /// Every format of a comparison, in the order in which lists show them; the first is the default.
 pub static COMPARISONS: &[ComparisonFormat] = &[table::FORMAT, json::FORMAT, markdown::FORMAT];

@@ -4,10 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, place};
-use super::{
-    Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about,
-    drawable,
-};
+use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
+use super::scale::{Across, Scale, Span, drawable};
 use crate::analysis;
 use crate::analysis::{Axis, Bounds, CellResult, Estimated, SummaryOf};
 use crate::plan::{Cache, Job};

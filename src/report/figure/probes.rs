@@ -4,14 +4,13 @@
 use std::collections::HashSet;
 
 use super::facets::place;
-use super::{
-    Across, Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, Scale, Span, about,
-    drawable,
-};
+use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
+use super::scale::{Across, Scale, Span, drawable};
 use crate::analysis::{ProbeCurves, ProbeResult};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
+use crate::report::text::capital;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
@@ -162,11 +161,6 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         panels,
     };
     Some(Group { title, keys, figures: vec![figure], bars: None })
-}
-
-/// `Memory latency` of `memory latency`; an abbreviation stays one.
-fn capital(text: &str) -> String {
-    crate::report::markdown::capital(text)
 }
 
 fn bars(

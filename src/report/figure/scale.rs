@@ -2,19 +2,9 @@
 
 use std::rc::Rc;
 
-use super::Span;
+use crate::report::Spread;
 use crate::units::column::{self, Unit};
 use crate::units::ticks;
-
-/// How values are spread, as `--scale` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Spread {
-    /// Logarithmic where the largest is more than 20 times the smallest
-    #[default]
-    Auto,
-    Linear,
-    Log,
-}
 
 /// Values above this ratio are drawn on a logarithmic scale, the others from 0.
 const WIDE: f64 = 20.0;
@@ -46,7 +36,7 @@ impl Scale {
         units: &[Unit],
     ) -> Option<Scale> {
         let (mut low, mut high, mut top) = (f64::INFINITY, 0.0f64, 0.0f64);
-        for (_, middle, end) in values.into_iter().filter(super::drawable) {
+        for (_, middle, end) in values.into_iter().filter(drawable) {
             (low, high, top) = (low.min(middle), high.max(middle), top.max(end));
         }
         if !(low.is_finite() && high > 0.0) {
@@ -283,4 +273,12 @@ mod tests {
             }
         }
     }
+}
+
+/// Low, middle, high.
+pub type Span = (f64, f64, f64);
+
+/// Whether a value can stand on any scale.
+pub fn drawable(span: &Span) -> bool {
+    span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
 }

@@ -1,7 +1,9 @@
+use super::model::about;
 use super::*;
 use crate::analysis;
 use crate::plan::{Cache, CpuCache, Job, Op, ProbeCell};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
+use crate::report::Spread;
 use crate::report::sample;
 use crate::session::{Session, reference};
 

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use crate::record::Severity;
 use crate::report::Look;
 use crate::report::table::below::{self, cells, merged, sentence};

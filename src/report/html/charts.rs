@@ -7,10 +7,12 @@
 use std::io::{self, Write};
 
 use super::chart::{Band, Chart, Dot, Other, Series, Style, Tick, Twice, mark};
-use super::{Page, timeline};
+use super::page::Page;
+use super::timeline;
 use crate::analysis::{Estimated, ProbeResult, SummaryOf};
+use crate::report::Spread;
 use crate::report::figure::{
-    Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span, Spread,
+    Bars, Curve, Figure, Group, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span,
 };
 use crate::report::picture;
 use crate::report::table::origin;

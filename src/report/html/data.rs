@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use super::Page;
+use super::page::Page;
 use crate::analysis;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {

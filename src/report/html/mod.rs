@@ -9,6 +9,7 @@ mod below;
 mod chart;
 mod charts;
 mod data;
+mod page;
 mod probes;
 mod table;
 #[cfg(test)]
@@ -18,12 +19,9 @@ mod top;
 
 use std::io::{self, Write};
 
-use super::figure::{self, Group};
-use super::table::{axes, findings::Findings};
+use self::page::Page;
 use super::{Format, Look, text};
 use crate::analysis;
-use crate::analysis::{Answer, CellResult, ProbeResult};
-use crate::plan::Skipped;
 use crate::session::Session;
 
 pub const FORMAT: Format = Format {
@@ -38,66 +36,9 @@ pub(super) const STYLE: &str = include_str!("../../../assets/html/page.css");
 pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
 
 /// SHA-256 of what stands between the tags of the style and of the script, as the policy names
-/// them; a test makes them anew.
+/// them; a test computes them again.
 const STYLE_HASH: &str = "sha256-2IxebooI1E25CxniPtvT8w8hahnaAuDVKvYPnCOulq4=";
 const SCRIPT_HASH: &str = "sha256-aZ5hhPEwjPi/z32hhB/5o38aNB1uHpJFp7L4AoqIj0Y=";
-
-/// What the sections of the page show.
-struct Page<'a> {
-    session: &'a Session,
-    results: &'a [CellResult],
-    probes: Vec<ProbeResult>,
-    /// The results in the order of the table, and before which of them a gap helps.
-    rows: Vec<&'a CellResult>,
-    breaks: Vec<bool>,
-    findings: Findings<'a>,
-    skipped: Vec<Skipped>,
-    answer: Answer,
-    /// What is drawn, and the number of the first series of each group.
-    groups: Vec<Group>,
-    first: Vec<usize>,
-    look: Look,
-}
-
-impl<'a> Page<'a> {
-    fn of(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
-        let (rows, breaks) = axes::ordered(results);
-        let findings = Findings::of(&rows);
-        let probes = analysis::probes(session);
-        let groups = figure::groups(session, results, &probes, look);
-        let counted = groups.iter().scan(0, |next, group| {
-            let first = *next;
-            *next += charts::series(group);
-            Some(first)
-        });
-        let first = counted.collect();
-        let (skipped, answer) =
-            (analysis::skipped(session), analysis::answer_with(session, results, &probes));
-        // No line of a page is broken by its width.
-        let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
-        Page {
-            session,
-            results,
-            probes,
-            rows,
-            breaks,
-            findings,
-            skipped,
-            answer,
-            groups,
-            first,
-            look,
-        }
-    }
-
-    /// What the page is called: the session's name, or what it is of.
-    fn name(&self) -> &str {
-        [self.session.name.as_str(), self.session.id.as_str(), "a run"]
-            .into_iter()
-            .find(|name| !name.is_empty())
-            .unwrap_or_default()
-    }
-}
 
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 

@@ -3,15 +3,14 @@
 
 use std::io::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use super::table::{class, head};
 use crate::analysis;
-use crate::report::markdown::capital;
 use crate::report::table::below;
 use crate::report::table::below::Page as Lines;
 use crate::report::table::grid::{Cell, Column, Style};
-use crate::report::table::{extra, probed};
-use crate::report::text::xml;
+use crate::report::table::{extras as tables, probed};
+use crate::report::text::{capital, xml};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
@@ -34,7 +33,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Small tables of what only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let mut extras = extra::extras(page.session, &page.rows, &page.look).into_iter();
+    let mut extras = tables(page.session, &page.rows, &page.look).into_iter();
     extras.try_for_each(|extra| {
         section(
             extra.id,

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use crate::analysis::CellResult;
 use crate::record::Source;
 use crate::report::Look;

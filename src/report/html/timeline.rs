@@ -1,9 +1,9 @@
 //! Every trial over the time of the run, against the median of its cell: a machine that drifts or
 //! is disturbed shows.
 
-use super::Page;
 use super::chart::{Chart, Dot, Series, Style, Tick, Twice};
 use super::charts::style;
+use super::page::Page;
 use crate::analysis::CellResult;
 use crate::record::Trial;
 use crate::report::figure::{COLORS, Metric};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::Page;
+use super::page::Page;
 use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};
 use crate::record::{Severity, Warning};

@@ -1,8 +1,8 @@
 //! What has no curve: a bar for each, its value at its end.
 
 use super::font::width;
+use super::place::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Shape, Stroke};
-use super::{SMALL, TEXT};
 use crate::report::figure::{Bar, Bars, COLORS, NEUTRAL, ROUND};
 
 const ROW: f64 = 24.0;

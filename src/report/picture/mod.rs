@@ -4,12 +4,14 @@
 mod bars;
 pub mod font;
 mod panel;
+mod place;
 pub mod scene;
 #[cfg(test)]
 mod tests;
 
 use self::font::width;
 use self::panel::Drawn;
+use self::place::{HEAD, NOTE, Place, SMALL, TEXT, TITLE};
 use self::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::figure::{self, Figure, Group, Key, Line, Metric};
 use super::table::conditions;
@@ -20,23 +22,8 @@ use crate::session::Session;
 const WIDTH: f64 = 1200.0;
 const EDGE: f64 = 40.0;
 const ROOM: f64 = WIDTH - 2.0 * EDGE;
-/// Sizes of letters.
-const TITLE: f64 = 24.0;
-const HEAD: f64 = 16.0;
-const TEXT: f64 = 13.5;
-const SMALL: f64 = 12.5;
-const NOTE: f64 = 12.0;
 /// Between panels side by side.
 const GAP: f64 = 28.0;
-
-/// Where the curves of a panel are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    pub left: f64,
-    pub top: f64,
-    pub width: f64,
-    pub height: f64,
-}
 
 /// Everything of a session that can be drawn.
 pub fn scene(session: &Session, look: &Look) -> Scene {

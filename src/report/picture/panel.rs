@@ -1,8 +1,8 @@
 //! One panel: axes, a grid, and the curves on it.
 
 use super::font::{self, width};
+use super::place::{NOTE, Place, SMALL};
 use super::scene::{Anchor, Dash, Ink, Scene, Stroke};
-use super::{NOTE, Place, SMALL};
 use crate::report::figure::{Curve, Figure, Key, Line, Metric, NEUTRAL, Panel, Point, Span};
 use crate::units::column::figure as digits;
 use crate::units::{show_count, show_nanos};

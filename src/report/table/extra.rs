@@ -1,12 +1,8 @@
-//! Small tables below the large one, each of what only some sessions have.
+//! A small table below the large one, of what only some sessions have.
 
-use super::columns::safe_column;
+use super::axes;
 use super::grid::Column;
-use super::{axes, levels, measured, runs, written};
 use crate::analysis::CellResult;
-use crate::report::Look;
-use crate::session::Session;
-use crate::units::Rates;
 use crate::units::column::{Unit, aligned, unit};
 
 /// A small table with the text below it.
@@ -18,22 +14,6 @@ pub struct Extra {
     pub columns: Vec<Column>,
     pub rows: usize,
     pub text: String,
-}
-
-type Make = fn(&Session, &[&CellResult], Rates) -> Option<Extra>;
-
-/// In the order of reports.
-const ALL: &[Make] =
-    &[measured::measured, runs::runs, runs::runs_of_calls, written::written, levels::levels];
-
-/// Those that this session has.
-pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra> {
-    let made = ALL.iter().filter_map(|make| make(session, rows, look.unit));
-    let safe = |mut extra: Extra| {
-        extra.columns.iter_mut().for_each(|column| safe_column(column, look));
-        extra
-    };
-    made.map(safe).collect()
 }
 
 /// The columns that tell these rows apart, but for the axis `without`; `tight`: only these, else

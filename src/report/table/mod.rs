@@ -6,6 +6,7 @@ pub(super) mod below;
 pub(super) mod columns;
 pub(super) mod conditions;
 pub(super) mod extra;
+pub(super) mod extras;
 pub(super) mod findings;
 pub mod grid;
 mod levels;
@@ -21,7 +22,8 @@ mod written;
 
 use std::io::{self, Write};
 
-pub use self::extra::{Extra, extras};
+pub use self::extra::Extra;
+pub use self::extras::extras;
 
 use self::below::Page;
 use self::findings::Findings;
@@ -82,7 +84,7 @@ fn page(
         page.gap();
         page.lines.extend(probed::lines(probes, look));
     }
-    for extra in extra::extras(session, &rows, look) {
+    for extra in extras::extras(session, &rows, look) {
         page.gap();
         let columns = grid::fit(extra.columns, look.width);
         page.lines.extend(grid::lines(&columns, &vec![false; extra.rows], look.width, look.color));

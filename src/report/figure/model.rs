@@ -1,0 +1,158 @@
+//! Figures with their panels, curves, points and bars, before anything draws them.
+
+use super::scale::{Across, Scale, Span};
+use crate::analysis::Estimated;
+use crate::units::column::Unit;
+
+/// Told from each other, and at least 3:1 from the light and the dark background.
+pub const COLORS: [&str; 8] =
+    ["#0b7fc4", "#d55e00", "#0a9270", "#c2569a", "#9a7400", "#7a6fe0", "#d0444f", "#5f7d8c"];
+
+/// What was expected or reported, not measured.
+pub const NEUTRAL: &str = "#808890";
+
+/// Figures that share curves and so a legend.
+pub struct Group {
+    /// What it is about, where a session has several groups: `memory latency`.
+    pub title: String,
+    pub keys: Vec<Key>,
+    pub figures: Vec<Figure>,
+    pub bars: Option<Bars>,
+}
+
+/// An entry of a legend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    pub name: String,
+    /// Which colour and which mark.
+    pub look: usize,
+    pub line: Line,
+}
+
+/// What the points of a figure and the lines through them are.
+pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static str {
+    let expected = points.clone().any(|point| point.expected.is_some());
+    match (points.clone().any(|point| point.span.0 < point.span.2), expected) {
+        (true, true) => "median and 95 % interval; shaded: what was expected",
+        (true, false) => "median and 95 % interval",
+        (false, true) => "median; shaded: what was expected",
+        (false, false) => "median",
+    }
+}
+
+/// How a curve is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    Solid,
+    /// Cold, so that colour tells the way alone.
+    Dashed,
+    /// Marks only: what somebody reported.
+    Marks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    Throughput,
+    Operations,
+    Latency,
+    /// The value of a probe.
+    Value,
+}
+
+pub struct Figure {
+    pub metric: Metric,
+    /// `Throughput by block size`.
+    pub title: String,
+    /// What a point and its line are.
+    pub about: &'static str,
+    pub units: &'static [Unit],
+    pub across: Across,
+    pub scale: Scale,
+    /// A thin line at the mean of each curve.
+    pub means: bool,
+    /// The same points as another figure of the group shows in another unit.
+    pub again: bool,
+    /// All on the same scales.
+    pub panels: Vec<Panel>,
+}
+
+pub struct Panel {
+    /// What tells it from the other panels; empty where there is one.
+    pub title: String,
+    pub curves: Vec<Curve>,
+    pub expected: Vec<Estimated>,
+}
+
+impl Panel {
+    /// How strong the band of each curve is, 0 to 1: all of them over each other still let the
+    /// curves be seen.
+    pub fn haze(&self) -> f64 {
+        let bands = self
+            .curves
+            .iter()
+            .filter(|curve| curve.points.iter().any(|point| point.expected.is_some()))
+            .count();
+        0.28 / bands.max(2) as f64
+    }
+}
+
+pub struct Curve {
+    /// Index into the keys of the group.
+    pub key: usize,
+    pub points: Vec<Point>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    pub at: f64,
+    pub span: Span,
+    /// What it was expected to be.
+    pub expected: Option<(f64, f64)>,
+    pub wrong: bool,
+    /// Which of the results it is.
+    pub of: usize,
+}
+
+/// Cells that are on no curve, each with a bar, on one scale.
+pub struct Bars {
+    pub title: String,
+    /// Of jobs, not of probes.
+    pub jobs: bool,
+    pub scale: Scale,
+    pub rows: Vec<Bar>,
+}
+
+pub struct Bar {
+    pub label: String,
+    pub point: Point,
+    pub show: String,
+    /// Who reported which value.
+    pub reported: Vec<(String, f64)>,
+}
+
+impl Key {
+    pub fn color(&self) -> &'static str {
+        if self.line == Line::Marks { NEUTRAL } else { COLORS[self.look % COLORS.len()] }
+    }
+
+    /// Which of [`MARKS`]: beyond the number of colours another one for the same colour.
+    pub fn mark(&self) -> usize {
+        (self.look + self.look / COLORS.len()) % MARKS.len()
+    }
+}
+
+/// Closed shapes around 0, so that each can be hollow: a circle first, then these corners.
+pub const MARKS: [&[(f64, f64)]; 8] = [
+    &[],
+    &[(-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)],
+    &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
+    &[(0.0, -4.8), (4.8, 3.5), (-4.8, 3.5)],
+    &[(0.0, 4.8), (-4.8, -3.5), (4.8, -3.5)],
+    &[(-4.8, 0.0), (3.5, -4.8), (3.5, 4.8)],
+    &[(4.8, 0.0), (-3.5, 4.8), (-3.5, -4.8)],
+    &[(-4.6, 0.0), (-2.3, -4.0), (2.3, -4.0), (4.6, 0.0), (2.3, 4.0), (-2.3, 4.0)],
+];
+
+/// The radius of the mark that has no corners.
+pub const ROUND: f64 = 4.0;

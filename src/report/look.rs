@@ -1,0 +1,34 @@
+//! How a report is shown: what the place that it goes to can do.
+
+use crate::units::Rates;
+
+/// How values are spread, as `--scale` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Spread {
+    /// Logarithmic where the largest is more than 20 times the smallest
+    #[default]
+    Auto,
+    Linear,
+    Log,
+}
+
+/// What the place that a report is shown on can do. Formats for machines ignore it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Columns of the terminal; 80 when unknown.
+    pub width: usize,
+    /// ANSI colours; nothing is told by colour alone.
+    pub color: bool,
+    /// Only ASCII characters.
+    pub ascii: bool,
+    /// The units of throughput in tables, pages and pictures; sentences choose their own.
+    pub unit: Rates,
+    /// How values are spread in pages and pictures.
+    pub scale: Spread,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look { width: 80, color: false, ascii: false, unit: Rates::default(), scale: Spread::Auto }
+    }
+}
