@@ -362,9 +362,9 @@ fn an_output_that_is_the_target() {
         "link -o data.bin",
         "data.bin -o second",
     ] {
-        refused(&home, line, &["is what is measured"]);
+        refused(&home, line, &["is the file being measured"]);
     }
-    refused(&home, "--op write new.bin -o ../work/new.bin", &["is what is measured"]);
+    refused(&home, "--op write new.bin -o ../work/new.bin", &["is the file being measured"]);
     assert_eq!(data::Print::of(&file), before);
 }
 
