@@ -1,6 +1,6 @@
 //! The preset `fast` beside what bounds it and what it must not be slower than: memory itself, dd
-//! and fio, and the ways that lab reports settled on. Pairs in turn over the same file; `fast` with
-//! all of its choosing, its time that of the read which counts.
+//! and fio, and single methods. Pairs in turn over the same file; `fast` with all of its choosing,
+//! its time that of the read which counts.
 
 mod common;
 
@@ -27,8 +27,8 @@ const ROUNDS: usize = 3;
 const SAMPLES: usize = 5;
 const ATTEMPTS: usize = 20;
 
-/// The reports' own ways, as settings.
-const REPORTS: [(&str, &str); 4] = [
+/// Single methods that a program could use, as settings.
+const METHODS: [(&str, &str); 4] = [
     ("fread 128 KiB", "backend=stdio block-size=128k threads=1"),
     ("mmap, MAP_POPULATE", "backend=mmap+populate block-size=2m threads=1"),
     ("20 threads, pread 2 MiB", "backend=pread block-size=2m threads=20"),
@@ -88,7 +88,7 @@ fn rows() -> Vec<Row> {
         row("cold: what the device gives, direct 4 MiB", 0.9),
     ];
     for state in ["warm, large folios", "warm, 4 KiB folios", "cold"] {
-        rows.extend(REPORTS.iter().map(|(name, _)| row(&format!("{state}: {name}"), 1.0)));
+        rows.extend(METHODS.iter().map(|(name, _)| row(&format!("{state}: {name}"), 1.0)));
     }
     rows
 }
@@ -180,7 +180,7 @@ fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
             bare(threads),
         );
     }
-    for (name, said) in REPORTS {
+    for (name, said) in METHODS {
         cycle.beside(&format!("warm, {folios}: {name}"), all, move || {
             file.warm(pieces);
             report(file, said, "warm", WARM)
@@ -206,7 +206,7 @@ fn cold(file: &Temporary) {
         cycle.beside("cold: fio, direct 1m, depth 8", fast, move || fio(file));
     }
     let device = "backend=pread block-size=4m threads=1 direct=yes";
-    for (name, said) in [("what the device gives, direct 4 MiB", device)].into_iter().chain(REPORTS)
+    for (name, said) in [("what the device gives, direct 4 MiB", device)].into_iter().chain(METHODS)
     {
         cycle.beside(&format!("cold: {name}"), fast, move || report(file, said, "cold", COLD));
     }

@@ -1,16 +1,16 @@
-//! README.md and docs/*.md: every command in them runs, every link leads somewhere, and the
-//! reference lists everything there is.
+//! The commands in README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md run, and their options
+//! exist.
 
 mod common;
+#[path = "common/pages.rs"]
+mod pages;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use common::{Home, is_root, skip};
-use serde_json::Value;
+use pages::{FOR_USERS, all, blocks, help, offers, read, root};
 
-const DOCS: [&str; 4] = ["README.md", "docs/guide.md", "docs/reference.md", "docs/formats.md"];
 /// Words after a fence that may hide a command: only `sh` and `sh no-run` are known.
 const SHELLS: [&str; 5] = ["", "bash", "console", "shell", "zsh"];
 
@@ -23,45 +23,6 @@ const SHORT: [(&str, &str); 2] = [("--budget", "2s"), ("--trial-time", "1ms")];
 /// Where the number of trials is given, they are all done, however busy the machine is.
 const PATIENT: [(&str, &str); 2] = [("--budget", "10m"), SHORT[1]];
 const SMALL: [(&str, &str); 2] = [("--size", "4m"), ("-n", "64")];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn read(doc: &str) -> String {
-    fs::read_to_string(root().join(doc)).unwrap_or_else(|error| panic!("{doc}: {error}"))
-}
-
-/// README.md and all of docs/.
-fn all() -> Vec<String> {
-    let pages =
-        common::names(&root().join("docs")).into_iter().filter(|name| name.ends_with(".md"));
-    std::iter::once("README.md".into()).chain(pages.map(|name| format!("docs/{name}"))).collect()
-}
-
-/// A fenced block: what stands behind its fence, and its lines with their numbers.
-struct Block {
-    info: String,
-    lines: Vec<(usize, String)>,
-}
-
-/// The blocks of a document, and its text without them.
-fn blocks(text: &str) -> (Vec<Block>, String) {
-    let (mut blocks, mut rest, mut inside) = (Vec::<Block>::new(), String::new(), false);
-    for (at, line) in text.lines().enumerate() {
-        match (line.strip_prefix("```"), inside) {
-            (Some(info), false) => {
-                blocks.push(Block { info: info.trim().into(), lines: Vec::new() })
-            }
-            (None, true) => blocks.last_mut().unwrap().lines.push((at + 1, line.into())),
-            (None, false) => rest.extend([line, "\n"]),
-            (Some(_), true) => {}
-        }
-        inside ^= line.starts_with("```");
-    }
-    assert!(!inside, "a block has no end");
-    (blocks, rest)
-}
 
 /// A line as a shell splits it, up to a comment or the next command; `None` where it does not run
 /// iotui.
@@ -218,7 +179,7 @@ fn check(doc: &str) {
     let missing = missing(&home);
     let runs = runs(doc);
     assert!(
-        !DOCS.contains(&doc) || runs.iter().filter(|run| run.runs).count() > 2,
+        !FOR_USERS.contains(&doc) || runs.iter().filter(|run| run.runs).count() > 2,
         "{doc}: its commands were not found"
     );
     for Run { place, mut words, runs } in runs {
@@ -246,17 +207,6 @@ fn check(doc: &str) {
             run(&home, &place, &words);
         }
     }
-}
-
-/// The help of a command, of all its options.
-fn help(home: &Home, command: &[&str]) -> String {
-    let output = home.cmd("").args(command).arg("--help").output().unwrap();
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Whether a help has an option, as a word of its own.
-fn offers(help: &str, option: &str) -> bool {
-    help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|word| word == option)
 }
 
 fn options_exist(home: &Home, place: &str, words: &[String]) {
@@ -301,7 +251,7 @@ fn the_commands_of_the_formats_run() {
 
 #[test]
 fn the_commands_of_other_pages_run() {
-    all().iter().filter(|doc| !DOCS.contains(&doc.as_str())).for_each(|doc| check(doc));
+    all().iter().filter(|doc| !FOR_USERS.contains(&doc.as_str())).for_each(|doc| check(doc));
 }
 
 #[test]
@@ -315,162 +265,4 @@ fn a_document_that_names_an_unknown_option_is_found() {
     options_exist(&home, "here", &line("IOTUI_SECRET=x iotui --batch --direct=no big.iso  # -z"));
     assert_eq!(line("iotui -s 4k 'a b' || exit"), ["-s", "4k", "a b"]);
     assert_eq!((words("exit 3"), words("# iotui"), words("cargo test")), (None, None, None));
-}
-
-/// The pieces of text between backticks.
-fn codes_in(text: &str) -> BTreeSet<String> {
-    let pieces = text.split('`').skip(1).step_by(2);
-    pieces.map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
-}
-
-#[test]
-fn options_in_the_text_exist() {
-    let home = Home::new();
-    let commands: [&[&str]; 6] = [
-        &[],
-        &["serve"],
-        &["host"],
-        &["sessions", "compare"],
-        &["sessions", "export"],
-        &["sessions", "import"],
-    ];
-    let helps: Vec<String> = commands.iter().map(|command| help(&home, command)).collect();
-    for doc in DOCS {
-        for code in codes_in(&blocks(&read(doc)).1)
-            .iter()
-            .filter(|code| code.starts_with("--") || code.starts_with("-s"))
-        {
-            let option = code.split(['=', ' ', '|']).next().unwrap();
-            assert!(
-                helps.iter().any(|help| offers(help, option)),
-                "{doc}: `{code}`: no such option"
-            );
-        }
-    }
-}
-
-#[test]
-fn the_readme_is_short_and_lines_fit() {
-    let count = read("README.md").split_whitespace().count();
-    assert!(count <= 1_500, "README.md has {count} words");
-    for doc in DOCS {
-        // A row of a table, a link and a picture cannot be wrapped.
-        let long = |line: &&str| {
-            line.chars().count() > 100
-                && !["|", "- [", "!["].iter().any(|start| line.starts_with(start))
-        };
-        let lines = read(doc);
-        let found: Vec<&str> = lines.lines().filter(long).collect();
-        assert!(found.is_empty(), "{doc}: more than 100 columns:\n{}", found.join("\n"));
-    }
-}
-
-/// A heading as GitHub links to it.
-fn anchor(heading: &str) -> String {
-    let kept = heading
-        .trim_start_matches('#')
-        .trim()
-        .chars()
-        .filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
-    kept.collect::<String>().to_lowercase().replace(' ', "-")
-}
-
-#[test]
-fn links_lead_somewhere() {
-    for doc in &all() {
-        let (_, text) = blocks(&read(doc));
-        let targets: Vec<&str> =
-            text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-        assert!(
-            !targets.is_empty() || !DOCS.contains(&doc.as_str()),
-            "{doc}: its links were not found"
-        );
-        for target in targets.into_iter().filter(|target| !target.starts_with("http")) {
-            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
-            let file: PathBuf = if path.is_empty() {
-                root().join(doc)
-            } else {
-                root().join(doc).with_file_name("").join(path)
-            };
-            assert!(file.exists(), "{doc}: {target}: no such file");
-            let headings = || fs::read_to_string(&file).unwrap();
-            let known = heading.is_empty()
-                || headings().lines().any(|line| line.starts_with('#') && anchor(line) == heading);
-            assert!(known, "{doc}: {target}: no such heading");
-        }
-    }
-}
-
-#[test]
-fn the_reference_lists_everything() {
-    let known = codes_in(&blocks(&read("docs/reference.md")).1);
-    let mut ids: Vec<&str> = iotui::backend::BACKENDS.iter().map(|b| b.info().id).collect();
-    ids.extend(iotui::peer::PEERS.iter().map(|p| p.info().id));
-    ids.extend(iotui::plan::PRESETS.iter().map(|p| p.0));
-    ids.extend(iotui::experiment::EXPERIMENTS.iter().map(|e| e.id()));
-    ids.extend(iotui::probe::PROBES.iter().map(|p| p.info().id));
-    ids.extend(iotui::record::RULES.iter().map(|rule| rule.id));
-    ids.extend(iotui::host::CHECKS.iter().map(|check| check.id));
-    ids.extend(
-        iotui::tui::keymap::KEYMAP
-            .iter()
-            .flat_map(|b| b.keys)
-            .filter(|key| key.parse::<u8>().is_err() && !ARROWS.contains(key)),
-    );
-    let gone: Vec<&&str> = ids.iter().filter(|id| !known.contains(**id)).collect();
-    assert!(gone.is_empty(), "docs/reference.md lacks {gone:?}");
-    let options = iotui::backend::BACKENDS.iter().flat_map(|b| b.info().options);
-    let gone: Vec<String> = options
-        .map(|o| o.name)
-        .filter(|name| !known.iter().any(|code| code.starts_with(&format!("+{name}"))))
-        .map(String::from)
-        .collect();
-    assert!(gone.is_empty(), "docs/reference.md lacks the options {gone:?}");
-}
-
-const ARROWS: [&str; 4] = ["up", "down", "left", "right"];
-
-#[test]
-fn the_formats_list_every_key_of_the_schemas() {
-    let known = codes_in(&blocks(&read("docs/formats.md")).1);
-    let schema = |name: &str| -> Value {
-        serde_json::from_str(&read(&format!("assets/schema/{name}"))).unwrap()
-    };
-    let (one, compare) = (schema("iotui-1.schema.json"), schema("iotui-compare-1.schema.json"));
-    let of = |schema: &Value, at: &str| -> Vec<String> {
-        schema
-            .pointer(at)
-            .and_then(Value::as_object)
-            .unwrap_or_else(|| panic!("{at}"))
-            .keys()
-            .cloned()
-            .collect()
-    };
-    let mut keys = of(&one, "/properties");
-    for part in ["job", "result", "trial", "latency", "source", "warning", "summary"] {
-        keys.extend(of(&one, &format!("/$defs/{part}/properties")));
-    }
-    keys.extend(of(&compare, "/properties"));
-    for part in ["side", "versus", "difference", "pair", "ratio", "alone"] {
-        keys.extend(of(&compare, &format!("/$defs/{part}/properties")));
-    }
-    keys.retain(|key| !known.contains(key));
-    assert!(keys.is_empty(), "docs/formats.md lacks {keys:?}");
-}
-
-#[test]
-fn the_formats_know_every_kind_of_line_and_every_format() {
-    let home = Home::new();
-    home.file(FILE, 64 << 10);
-    home.stdout(&format!("--batch -b pread -s 4k --save one {} {FILE}", common::QUICK));
-    let known = codes_in(&blocks(&read("docs/formats.md")).1);
-    let text = fs::read_to_string(&home.sessions()[0]).unwrap();
-    for line in text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-        let line = line.as_object().unwrap();
-        let kind = line["kind"].as_str().unwrap();
-        assert!(known.contains(kind), "docs/formats.md lacks the kind {kind}");
-    }
-    for format in iotui::report::FORMATS {
-        assert!(known.contains(format.id), "docs/formats.md lacks the format {}", format.id);
-    }
 }

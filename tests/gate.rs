@@ -208,7 +208,7 @@ fn a_cell_without_an_answer_is_no_pass() {
     let (code, stdout, stderr) =
         texts(&output(&mut home.std(&format!("{line} --fail-if-slower 5%"))));
     assert!(
-        code == 1 && joined(&stdout).contains("That is no pass: give the run a longer --budget"),
+        code == 1 && joined(&stdout).contains("The gate did not pass: use a longer --budget"),
         "{code}: {stdout}{stderr}"
     );
     assert!(

@@ -252,7 +252,7 @@ fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
     }
 }
 
-/// The levels of cold as far as they were asked for and may be had; each of the others says why
+/// The requested cache-drop levels that are available; each of the others says why
 /// not.
 #[test]
 fn caching_tells_what_each_level_of_cold_buys() {
@@ -283,7 +283,7 @@ fn caching_tells_what_each_level_of_cold_buys() {
     assert_eq!(levels("-c warm data.bin").len(), 0, "nothing is cold");
     let text = home.stdout("--batch -p caching -s 64k --cpu-cache keep --trials 1 --no-save --format markdown data.bin");
     assert!(
-        text.contains("**What each level of cold buys**")
+        text.contains("**What each cache-drop level costs**")
             && text.contains("Left out: meta: it drops"),
         "{text}"
     );

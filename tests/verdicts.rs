@@ -14,7 +14,7 @@ use serde_json::Value;
 
 const LEN: usize = 4 << 20;
 
-/// The fields of a trial (design §3.6).
+/// The fields of a trial (docs/formats.md).
 const FIELDS: [&str; 17] = [
     "bytes",
     "ops",

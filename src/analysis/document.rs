@@ -1,4 +1,4 @@
-//! The whole JSON of a session (design §3.6).
+//! The whole JSON of a session.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct Document<'a> {
     pub plan: &'a Plan,
     pub results: Vec<Row>,
     pub skipped: Vec<Missed>,
-    /// What each level of cold buys, where it was asked for.
+    /// What each cache-drop level costs, where it was asked for.
     pub levels: &'a [Level],
     /// What this machine can reach at most, by name, with its unit in the name.
     pub ceilings: BTreeMap<String, f64>,

@@ -191,7 +191,7 @@ impl Ruling {
             said += &format!(" A itself has no sound figure of {}.", cells(self.unheld));
         }
         if self.is_open() {
-            said += " That is no pass: give the run a longer --budget or more --trials, or make a new baseline.";
+            said += " The gate did not pass: use a longer --budget or more --trials, or record a new baseline.";
         }
         said
     }

@@ -1,4 +1,4 @@
-//! The result of a probe's cell as every report shows it (design §3.6), and what was not measured.
+//! The result of a probe's cell as every report shows it, and what was not measured.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The result of a cell as every report shows it (design §3.6): every key always present, unknown
+//! The result of a cell as every report shows it: every key always present, unknown
 //! is null.
 
 use std::sync::Arc;

@@ -112,7 +112,7 @@ impl Held {
         let look = Look { width: 80, color: false, ..args.out.look() };
         match &self.ruling {
             _ if !args.quiet => say(self.text(&look).trim_end()),
-            // That a run is no pass is what --quiet leaves.
+            // With --quiet only a run that does not pass is reported.
             Some(ruling) if ruling.is_open() || !ruling.slower.is_empty() => {
                 say(format!("iotui: {}", ruling.text()))
             }
@@ -142,11 +142,11 @@ pub(super) fn limit(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The exit code of design §3.5: a signal, then 1, 4 and 3.
+/// The exit code; if several apply, a signal comes first, then 1, 4 and 3.
 pub(super) fn code(signal: Option<i32>, failed: bool, wrong: bool, ruling: Option<&Ruling>) -> u8 {
     match signal {
         Some(signal) => 128 + signal as u8,
-        // What has no answer is no pass: a run that became too slow to reach its cells must not
+        // Without an answer a run does not pass: one that became too slow to reach its cells must not
         // look well.
         None if failed || ruling.is_some_and(|r| r.open.iter().any(|open| !open.wrong)) => 1,
         None if wrong => 4,

@@ -29,7 +29,7 @@ use crate::sys::{left, signals};
 use crate::text;
 use crate::text::shown;
 
-/// Plans, runs, reports; the exit code of design §3.5.
+/// Plans, runs and reports; returns the exit code (docs/reference.md lists them).
 pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
     let format = args.out.format()?;
     args.out.refuse_terminal(format)?;

@@ -93,7 +93,7 @@ fn compare<'a>(
     out.write(|to| (format.write)(&comparison, &out.look(), to))
 }
 
-/// A session that cannot be found or opened: exit 1 (design §3.4).
+/// Reports a session that cannot be found or opened; the exit code is 1.
 fn unknown(error: SessionError) -> anyhow::Error {
     failed(error)
 }

@@ -1,11 +1,11 @@
-//! `levels`: a sweep, and before it what each level of cold buys, which a report shows as a table
-//! of its own.
+//! `levels`: a sweep after the costs of each cache-drop level, which reports show as a table of their
+//! own.
 
 use super::sweep::Sweep;
 use super::{Asked, Experiment, PlanError};
 use crate::plan::{Job, Settings, Skipped};
 
-/// Its id: the engine opens and reads the file after each level of cold.
+/// Its id: the engine opens and reads the file after each cache-drop level.
 pub const LEVELS: &str = "levels";
 
 pub struct Levels;
@@ -16,7 +16,7 @@ impl Experiment for Levels {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep; before it the time to open and to read the file after each level of cold: data, meta, all"
+        "as sweep; first, the time to open and read the file after each cache-drop level: data, meta, all"
     }
 
     fn cells(

@@ -16,7 +16,7 @@ impl Experiment for Measure {
     }
 
     fn about(&self) -> &'static str {
-        "as sweep; the report is the count of operations that takes the trial time, for every block size"
+        "as sweep; reports the number of operations that takes the trial time, per block size"
     }
 
     fn cells(

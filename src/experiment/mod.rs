@@ -154,7 +154,7 @@ fn picks(asked: &Asked) -> Result<bool, PlanError> {
     Ok(false)
 }
 
-/// Whether what each level of cold buys is measured, whatever the cells.
+/// Whether the cost of each cache-drop level is measured, whatever the cells.
 fn levels(asked: &Asked) -> bool {
     asked.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
 }

@@ -65,7 +65,7 @@ names! {
 names! {
     /// How much is dropped to make a file cold.
     #[derive(Default)]
-    "level of cold" Cold {
+    "cache-drop level" Cold {
         /// The pages of the file.
         #[default]
         Data = "data",

@@ -13,7 +13,7 @@ use crate::units;
 /// Cells with the same id and parameters are the same measurement, in every session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProbeCell {
-    /// One of the ids of design §8.
+    /// Id of a probe in its registry. An older or newer iotui may know others.
     pub probe: String,
     #[serde(flatten)]
     pub params: BTreeMap<String, Param>,

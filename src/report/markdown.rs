@@ -199,8 +199,8 @@ mod tests {
     fn a_preset_reads_like_the_section_of_a_report() {
         let text = show(&sample::bounded(sample::measured()));
         let places = [
-            "## measure: Part 2",
-            "Doubles the count of blocks",
+            "## measure: How many blocks",
+            "Doubles the number of blocks",
             "- **target**",
             "| read |",
             "```text",

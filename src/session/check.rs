@@ -10,7 +10,7 @@ use crate::text::clean;
 /// Programs that map a file: further names are dropped, as they take more room in memory than in
 /// the file.
 const MAX_MAPPED_BY: usize = 16;
-/// Readings of a level of cold.
+/// Readings of a cache-drop level.
 const MAX_READINGS: usize = 100;
 
 /// Checks an event of a run of `plan` and makes its texts safe to show.

@@ -25,7 +25,7 @@ pub struct Session {
     pub probe_trials: Vec<ProbeTrial>,
     /// Per probe cell.
     pub probe_findings: Vec<ProbeFindings>,
-    /// What each level of cold buys; empty where it was not asked for.
+    /// What each cache-drop level costs; empty where it was not asked for.
     pub levels: Vec<Level>,
     /// Where one of several ways was picked: which, and why.
     pub picks: Vec<Pick>,

@@ -26,7 +26,7 @@ pub fn write(path: &Path, bytes: &[u8]) {
     file.sync_all().unwrap();
 }
 
-/// The XOR of design §3.6, byte by byte.
+/// The XOR of little-endian 32-bit words, byte by byte.
 pub fn xor(bytes: &[u8]) -> String {
     let mut sum = [0u8; 4];
     bytes.iter().enumerate().for_each(|(at, byte)| sum[at % 4] ^= byte);

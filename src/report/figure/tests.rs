@@ -38,7 +38,7 @@ fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
         (Metric::Throughput, "Throughput by block size", "MiB/s")
     );
     assert_eq!(points(first), 38, "19 blocks, cold and warm");
-    // Part 5: calls per second by count, reads and lseek in one figure, with their means.
+    // Calls per second by count, reads and lseek in one figure, with their means.
     let calls = all
         .iter()
         .flat_map(|group| &group.figures)

@@ -258,8 +258,8 @@ fn a_preset_says_what_was_done() {
     let text = show(&sample::measured());
     assert!(
         text.contains("<h2 id=\"done\">What was done</h2>")
-            && text.contains("measure: Part 2")
-            && text.contains("Doubles the count"),
+            && text.contains("measure: How many blocks")
+            && text.contains("Doubles the number"),
         "{text}"
     );
     assert!(!show(&sample::quick()).contains("What was done"));

@@ -1,4 +1,4 @@
-//! The table of the levels of cold: what dropping more costs the opening, the first read and the
+//! The table of the cache-drop levels: what dropping more costs the opening, the first read and the
 //! whole reading.
 
 use super::extra::{Extra, figures};
@@ -47,7 +47,7 @@ pub fn levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extr
     ];
     Some(Extra {
         id: "levels",
-        title: "What each level of cold buys",
+        title: "What each cache-drop level costs",
         rows: known.len(),
         columns,
         text: text(session, &known),

@@ -1,5 +1,5 @@
-//! Machines of five lab reports as sessions that come with iotui: shown, compared and exported like
-//! any other, never changed.
+//! Machines with published figures as sessions that come with iotui: shown, compared and exported
+//! like any other, never changed.
 //!
 //! A reference is one file in `assets/references/`: the tables of a report, as they stand there.
 //! Its figures are "as reported": one trial each, without samples, latencies or device bytes, and

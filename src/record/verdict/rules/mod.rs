@@ -30,7 +30,7 @@ use crate::record::{Severity, Warning};
 /// One way in which a result can be wrong or misread, and how the evidence shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Number in the list of the 30 pitfalls of storage benchmarks; 0 = not in that list.
+    /// Orders the rules; several may share a number, and 0 stands for none.
     pub number: u8,
     /// Stable name, which the warning carries.
     pub id: &'static str,

@@ -1,4 +1,4 @@
-//! What the parts of the assignment are about: counts, XOR and seconds, levels of cold.
+//! What experiments show of their own: counts, XOR and times, cache-drop levels.
 
 use std::sync::Arc;
 
@@ -160,7 +160,8 @@ fn levels_of_cold_stand_below_the_table() {
     stage.keys("v");
     for (columns, rows) in [(80, 24), (120, 40), (150, 44)] {
         let table = stage.picture(columns, rows);
-        for text in ["What each level of cold buys", "dropped", "open", "whole read", "nothing"] {
+        for text in ["What each cache-drop level costs", "dropped", "open", "whole read", "nothing"]
+        {
             assert!(table.contains(text), "{text}\n{table}");
         }
     }

@@ -1,0 +1,215 @@
+//! What users read is plain English: phrases that crept in before are refused.
+
+mod common;
+#[path = "common/pages.rs"]
+mod pages;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pages::{all, root};
+
+/// Phrases that no text for users has, in any case of letters; whole words.
+const REFUSED: &[&str] = &[
+    // "to be had",
+    "is no pass",
+    "how-manieth",
+    "held against",
+    // "anew",
+    // "nobody needs",
+    // "asked of it",
+    "is told",
+    "are told",
+    // "goes on",
+    "stands for itself",
+    // "of iotui's own",
+    "a slip of the hand",
+    "by the word of",
+    "the gravest",
+    // "level of cold",
+    // "levels of cold",
+    "the course",
+    "the assignment",
+    "part 1",
+    "part 2",
+    "part 3",
+    "part 4",
+    "part 5",
+    "part 6",
+];
+
+/// A piece of text, and where it begins.
+struct Piece {
+    place: String,
+    text: String,
+}
+
+/// Whether `text` has `phrase` with no letter or digit around it.
+fn has_phrase(text: &str, phrase: &str) -> bool {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(phrase).any(|(at, _)| {
+        !is_inside(text[..at].chars().next_back())
+            && !is_inside(text[at + phrase.len()..].chars().next())
+    })
+}
+
+/// The string literals of a source text with their lines, escaped line ends joined; comments and
+/// characters are skipped.
+fn literals(source: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < source.len() {
+        let rest = &source[at..];
+        let (len, literal) = match rest.as_bytes() {
+            [b'/', b'/', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
+            [b'/', b'*', ..] => (rest.find("*/").map_or(rest.len(), |end| end + 2), None),
+            [b'"', ..] => plain(rest),
+            [b'r', b'"' | b'#', ..] => raw(rest).unwrap_or((1, None)),
+            [b'\'', b'\\', ..] => (2 + rest[2..].find('\'').unwrap_or(0).max(1) + 1, None),
+            [b'\'', b'"', b'\'', ..] => (3, None),
+            _ => (rest.chars().next().map_or(1, char::len_utf8), None),
+        };
+        if let Some(text) = literal {
+            found.push((source[..at].lines().count().max(1), text));
+        }
+        at += len;
+    }
+    found
+}
+
+/// The length of a literal in plain quotes, and its text.
+fn plain(rest: &str) -> (usize, Option<String>) {
+    let (mut text, mut escaped, mut skips_space) = (String::new(), false, false);
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' if escaped => skips_space = true,
+            _ if escaped => text.push(' '),
+            '"' => return (at + 1, Some(text)),
+            '\\' => {}
+            c if skips_space && c.is_whitespace() => {}
+            c => {
+                skips_space = false;
+                text.push(c);
+            }
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    (rest.len(), None)
+}
+
+/// The length of a raw literal, and its text; `None` for a raw name.
+fn raw(rest: &str) -> Option<(usize, Option<String>)> {
+    let hashes = rest[1..].bytes().take_while(|byte| *byte == b'#').count();
+    let begin = 2 + hashes;
+    if rest.as_bytes().get(begin - 1) != Some(&b'"') {
+        return None;
+    }
+    let end = format!("\"{}", "#".repeat(hashes));
+    let len = rest[begin..].find(&end)?;
+    Some((begin + len + end.len(), Some(rest[begin..begin + len].into())))
+}
+
+/// Whether a file of `src` is of tests alone.
+fn is_test(path: &Path) -> bool {
+    path.iter().any(|part| {
+        let part = part.to_string_lossy();
+        part == "tests" || part == "tests.rs" || part == "testing.rs" || part.ends_with("_tests.rs")
+    })
+}
+
+/// Every file below a folder with one of these endings.
+fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path, endings));
+        } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What the program can print: its string literals, and the help that clap makes of comments.
+fn of_source() -> Vec<Piece> {
+    let src = root().join("src");
+    let mut pieces = Vec::new();
+    for path in files(&src, &["rs"]) {
+        let name = path.strip_prefix(&src).unwrap();
+        if is_test(name) {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let mut found = literals(source);
+        if source.contains("use clap::") {
+            let lines = source.lines().enumerate();
+            found.extend(lines.filter_map(|(at, line)| {
+                Some((at + 1, line.trim_start().strip_prefix("///")?.to_string()))
+            }));
+        }
+        pieces.extend(
+            found.into_iter().map(|(line, text)| Piece {
+                place: format!("src/{}:{line}", name.display()),
+                text,
+            }),
+        );
+    }
+    pieces
+}
+
+/// The documents, presets and parts of the HTML page, paragraph by paragraph.
+fn of_documents() -> Vec<Piece> {
+    let mut paths: Vec<PathBuf> = all().iter().map(|doc| root().join(doc)).collect();
+    paths.extend(files(&root().join("assets/presets"), &["toml"]));
+    paths.extend(files(&root().join("assets/html"), &["js"]));
+    paths.extend(files(&root().join("assets/schema"), &["json"]));
+    let mut pieces = Vec::new();
+    for path in paths {
+        let place = path.strip_prefix(root()).unwrap().display().to_string();
+        let text = fs::read_to_string(&path).unwrap();
+        pieces.extend(
+            text.split("\n\n").map(|part| Piece { place: place.clone(), text: part.into() }),
+        );
+    }
+    pieces
+}
+
+fn assert_plain(pieces: &[Piece]) {
+    let refused = |piece: &Piece| {
+        let phrase = REFUSED.iter().find(|phrase| has_phrase(&piece.text, phrase))?;
+        Some(format!("{}: \"{phrase}\"", piece.place))
+    };
+    let found: Vec<String> = pieces.iter().filter_map(refused).collect();
+    assert!(found.is_empty(), "write it in plain English:\n{}", found.join("\n"));
+}
+
+#[test]
+fn the_program_prints_plain_english() {
+    let pieces = of_source();
+    assert!(pieces.len() > 1_000, "the literals were not found: {}", pieces.len());
+    assert_plain(&pieces);
+}
+
+#[test]
+fn documents_are_in_plain_english() {
+    let pieces = of_documents();
+    assert!(pieces.len() > 300, "the documents were not found: {}", pieces.len());
+    assert_plain(&pieces);
+}
+
+#[test]
+fn the_scanner_finds_literals_and_phrases() {
+    let source = "// \"a\"\nlet x = \"b \\\n   c\"; /* \"d\" */ let y = ['\"', '\\''];\n\
+                  let z: &'static str = r#\"e \"f\" g\"#; let w = \"h\\\"i\";";
+    let found = literals(source);
+    let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["b c", "e \"f\" g", "h i"]);
+    assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4, 4]);
+    assert!(has_phrase("That is\nno pass.", "is no pass"));
+    assert!(!has_phrase("of course, part 10", "the course"));
+    assert!(!has_phrase("part 10 of 12", "part 1"));
+}
