@@ -53,7 +53,7 @@ pub(super) fn line(error: &clap::Error, argv: &[OsString]) -> String {
             )
         }
         ErrorKind::UnknownArgument => {
-            format!("unexpected argument '{option}'; usage: {}", told.usage())
+            format!("'{option}': unexpected argument; usage: {}", told.usage())
         }
         ErrorKind::TooManyValues => format!("{option} takes no value, but '{value}' was given"),
         ErrorKind::ArgumentConflict => describe_conflict(&told, &option),
