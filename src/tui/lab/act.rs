@@ -5,20 +5,28 @@ use std::path::Path;
 use super::state::{Lab, Pane};
 use super::{marks, running, values, view};
 use crate::plan::Group;
+use crate::tui::context::Request;
 use crate::tui::cursor::moved;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
-use crate::tui::setup::{self, Question};
-use crate::tui::{live, results, sessions, update};
+use crate::tui::question::Question;
+use crate::tui::screen::Screen;
+use crate::tui::session_name;
+use crate::tui::setup;
+use crate::tui::{results, update};
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match action {
         Action::Run => return run(model),
-        Action::Toggle if running(model) => return live::act(model, Action::Pause),
-        Action::Skip | Action::Stop if running(model) => return live::act(model, action),
+        Action::Toggle if running(model) => {
+            return update::perform(model, Request::Steer(Action::Pause));
+        }
+        Action::Skip | Action::Stop if running(model) => {
+            return update::perform(model, Request::Steer(action));
+        }
         Action::Preset => {
             let cursor = model
                 .presets
@@ -118,7 +126,7 @@ fn of_session(model: &mut Model, action: Action) {
     let (id, kept) = (session.id.clone(), data.path.is_some());
     match action {
         Action::Export => {
-            let name = sessions::called_as(&session).to_string();
+            let name = session_name::of_session(&session).to_string();
             model.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
         }
         Action::Mark => results::mark(model, id, kept || session.reference.is_some()),

@@ -5,7 +5,7 @@ use super::data::Other;
 use super::state::Lab;
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::sessions::{called, when};
+use crate::tui::session_name;
 
 /// One that can be marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,12 @@ pub fn rows(lab: &Lab) -> Vec<Entry> {
     let known = |id: &str| lab.here.others.iter().chain(&lab.own).any(|other| other.id == id);
     let kept = lab.kept.iter().filter(|listed| !known(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
-        name: called(listed).into(),
-        about: format!("{} UTC, {} probes", when(&listed.created), listed.probes),
+        name: session_name::of_listed(listed).into(),
+        about: format!(
+            "{} UTC, {} probes",
+            session_name::format_time(&listed.created),
+            listed.probes
+        ),
         at: None,
         on: false,
     });

@@ -36,26 +36,15 @@ pub use view::{draw, sign};
 
 use tui_input::Input;
 
-use super::live;
-use super::model::{Model, Screen};
+use super::model::Model;
 use super::msg::Effect;
+use super::screen::Screen;
 use super::update;
-use crate::experiment;
-use crate::plan::{Plan, Preset, Settings};
-
-/// A preset that measures no file: it is chosen and run here.
-pub fn is_own_preset(preset: &Preset) -> bool {
-    !experiment::needs_file(std::slice::from_ref(preset))
-}
-
-/// A plan of probes alone.
-pub fn is_own_plan(plan: &Plan) -> bool {
-    plan.cells.is_empty() && !plan.probes.is_empty()
-}
+use crate::plan::{Preset, Settings};
 
 /// A run goes on that measures probes.
 pub fn running(model: &Model) -> bool {
-    live::plan(model).is_some_and(|plan| !plan.probes.is_empty())
+    model.live.plan().is_some_and(|plan| !plan.probes.is_empty())
 }
 
 /// Chooses a preset of probes, and shows it.

@@ -8,7 +8,7 @@ use crate::session::{self, Listed};
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::shown::Shown;
-use crate::tui::{live, update};
+use crate::tui::update;
 
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
@@ -58,7 +58,7 @@ pub fn begin(model: &mut Model, plan: &Plan) {
 
 /// Time goes on: what was measured since the last time shows.
 pub fn ticked(model: &mut Model) {
-    if let Some(session) = live::probed(model) {
+    if let Some(session) = model.live.take_probed() {
         model.lab.data = Data::growing(session, analysis::probes(session));
         model.lab.arrange();
     }

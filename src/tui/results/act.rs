@@ -8,9 +8,10 @@ use crate::tui::cursor::moved;
 use crate::tui::curves::Metric;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{self, Action, Place, key_of};
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::screen::Screen;
 use crate::tui::view::{areas, pane};
 use crate::tui::{sessions, setup};
 
@@ -21,7 +22,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     if let Some(effects) = of_session(model, action) {
         return effects;
     }
-    if let Some(metric) = metric_of(action) {
+    if let Some(metric) = Metric::from_action(action) {
         model.results.plot(metric);
         return Vec::new();
     }
@@ -109,17 +110,6 @@ pub fn offered(results: &Results, action: Action) -> bool {
         Action::Across => !opened && !table && data.axes.len() > 1,
         Action::Mean => !opened && !table,
         _ => true,
-    }
-}
-
-pub fn metric_of(action: Action) -> Option<Metric> {
-    match action {
-        Action::Throughput => Some(Metric::Throughput),
-        Action::Operations => Some(Metric::Operations),
-        Action::SystemCalls => Some(Metric::SystemCalls),
-        Action::Latency => Some(Metric::Latency),
-        Action::Cpu => Some(Metric::Cpu),
-        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use ratatui::text::Line;
 use super::data::Data;
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::Screen;
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 

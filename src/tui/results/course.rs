@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::record::Sample;
 use crate::session::Samples;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::Effect;
+use crate::tui::screen::Screen;
 
 /// More intervals than this are not drawn: neighbours become one.
 const MOST: usize = 2000;

@@ -17,7 +17,7 @@ use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 use crate::units::column;
 
 /// A column: title, width, to the right.
@@ -261,7 +261,7 @@ pub fn badge(look: &Look, result: &CellResult) -> (String, Style) {
     let Some(worst) = result.warnings.iter().map(|w| w.severity).max() else {
         return ("ok".into(), look.style(Role::Good));
     };
-    let (role, sign) = popup::severity(look, worst);
+    let (role, sign) = findings::severity(look, worst);
     (format!("{sign} {}", ids(result)), look.style(role))
 }
 

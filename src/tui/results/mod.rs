@@ -29,7 +29,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use act::{act, mark, metric_of, offered};
+pub use act::{act, mark, offered};
 pub use course::{ask, told};
 pub use mouse::clicked;
 pub use state::Results;

@@ -12,7 +12,7 @@ use super::state::Results;
 use super::{layout, view};
 use crate::report::table::grid;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 /// Rows above the list: titles and units.
 const HEAD: u16 = 2;
@@ -227,7 +227,7 @@ fn draw_row(
                 match result.warnings.iter().map(|w| w.severity).max() {
                     None => ("ok", look.style(Role::Good)),
                     Some(worst) => {
-                        let (role, sign) = popup::severity(look, worst);
+                        let (role, sign) = findings::severity(look, worst);
                         (sign, look.style(role))
                     }
                 }
@@ -258,6 +258,6 @@ fn below(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buff
             Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1).intersection(area);
         Line::styled(" / ", look.style(Role::Key)).render(row, buf);
         let field = Rect::new(row.x + 3, row.y, row.width.saturating_sub(3), 1);
-        popup::field(look, filter, results.table.typing, field, buf);
+        pane::field(look, filter, results.table.typing, field, buf);
     }
 }

@@ -12,10 +12,11 @@ use super::{answer, cell, chart, layout, legend, table};
 use crate::record::Severity;
 use crate::tui::curves::Metric;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Colours, Glyphs, Look, Role};
 pub use crate::tui::view::pane::{divider, words};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let results = &model.results;
@@ -101,7 +102,7 @@ fn everywhere(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
     if groups.is_empty() || !data.is_curve() {
         return;
     }
-    let (role, sign) = popup::severity(look, Severity::Misleading);
+    let (role, sign) = findings::severity(look, Severity::Misleading);
     let text = pane::fit(
         &format!("{sign} every point: {}", groups.join(", ")),
         usize::from(row.width.saturating_sub(16)),

@@ -3,11 +3,12 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::list::{Sessions, Sort, called, cells, when};
+use super::list::{Sessions, Sort, cells};
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
+use crate::tui::session_name;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 /// Columns for mark and border of a row.
 const HEAD: usize = 3;
@@ -93,8 +94,15 @@ impl Columns {
         };
         let name_style =
             look.style(if unreadable || listed.name.is_empty() { Role::Dim } else { Role::Title });
-        let mut parts =
-            vec![mark, cell(&pane::fit(called(listed), self.name), self.name, false, name_style)];
+        let mut parts = vec![
+            mark,
+            cell(
+                &pane::fit(session_name::of_listed(listed), self.name),
+                self.name,
+                false,
+                name_style,
+            ),
+        ];
         if self.target > 0 {
             let (shown, style) = match unreadable {
                 true => (
@@ -127,7 +135,7 @@ impl Columns {
             // Without its own column the state shows where it is no good one.
             (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
             (0, State::Failed | State::Unreadable) => {
-                (popup::severity(look, Severity::Wrong).1.into(), Role::Wrong)
+                (findings::severity(look, Severity::Wrong).1.into(), Role::Wrong)
             }
             _ => verdict(look, listed.verdict, self.verdict > 1),
         };
@@ -160,7 +168,7 @@ fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
 
 /// The year goes first.
 fn short_when(created: &str, width: usize) -> String {
-    let all = when(created);
+    let all = session_name::format_time(created);
     let short = if width < 16 { all.get(5..).unwrap_or(&all) } else { &all };
     pane::fit(short, width)
 }
@@ -174,22 +182,14 @@ fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
     )
 }
 
-/// The line of the row under the cursor: one style, so that a reversed row is no patchwork.
-pub fn lit(look: &Look, mut line: Line<'static>) -> Line<'static> {
-    for span in &mut line.spans {
-        span.style = look.style(Role::Selected);
-    }
-    line
-}
-
 /// The sign of the gravest warning, with its word where there is room.
 pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) {
     let (role, sign) = match worst {
         None => return (if word { "-".into() } else { String::new() }, Role::Dim),
         Some(Worst::Ok) => (Role::Good, look.glyph("✓", "*")),
-        Some(Worst::Note) => popup::severity(look, Severity::Note),
-        Some(Worst::Misleading) => popup::severity(look, Severity::Misleading),
-        Some(Worst::Wrong) => popup::severity(look, Severity::Wrong),
+        Some(Worst::Note) => findings::severity(look, Severity::Note),
+        Some(Worst::Misleading) => findings::severity(look, Severity::Misleading),
+        Some(Worst::Wrong) => findings::severity(look, Severity::Wrong),
     };
     let name = worst.filter(|_| word).map_or(String::new(), |worst| format!(" {}", worst.name()));
     (format!("{sign}{name}"), role)

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use tui_input::Input;
 
-use super::Preview;
-use crate::session::{Listed, Session, State, Worst};
+use crate::session::{Listed, State, Worst};
+use crate::tui::session_name;
+use crate::tui::shown::Preview;
 use crate::tui::view::pane;
 
 /// What the list is sorted by.
@@ -84,30 +85,6 @@ pub struct Sessions {
     pub read: Option<Result<(), String>>,
 }
 
-/// What a session without a name is called: its id without the time, which stands beside it.
-pub fn slug(id: &str) -> &str {
-    match id.as_bytes() {
-        bytes
-            if bytes.len() > 16
-                && bytes[15] == b'-'
-                && bytes[..8].iter().all(u8::is_ascii_digit) =>
-        {
-            id.get(16..).unwrap_or(id)
-        }
-        _ => id,
-    }
-}
-
-/// Its name, or what stands for one.
-pub fn called(listed: &Listed) -> &str {
-    if listed.name.is_empty() { slug(&listed.id) } else { &listed.name }
-}
-
-/// As [`called`], of a session that is loaded.
-pub fn called_as(session: &Session) -> &str {
-    if session.name.is_empty() { slug(&session.id) } else { &session.name }
-}
-
 fn grave(verdict: Option<Worst>) -> u8 {
     match verdict {
         None => 0,
@@ -132,7 +109,10 @@ impl Sessions {
     /// Columns of the longest name and of the longest target.
     pub fn longest(&self) -> (usize, usize) {
         self.from(0).take(1000).fold((0, 0), |(name, target), listed| {
-            (name.max(pane::width(called(listed))), target.max(pane::width(&listed.target)))
+            (
+                name.max(pane::width(session_name::of_listed(listed))),
+                target.max(pane::width(&listed.target)),
+            )
         })
     }
 
@@ -206,7 +186,9 @@ impl Sessions {
         // Stable: the newest first among equals.
         match self.sort {
             Sort::When => {}
-            Sort::Name => self.shown.sort_by_cached_key(|at| called(listed(at)).to_lowercase()),
+            Sort::Name => self
+                .shown
+                .sort_by_cached_key(|at| session_name::of_listed(listed(at)).to_lowercase()),
             Sort::Target => self.shown.sort_by(|a, b| listed(a).target.cmp(&listed(b).target)),
             Sort::Cells => self.shown.sort_by_key(|at| Reverse(listed(at).cells)),
             Sort::Best => self.shown.sort_by(|a, b| {
@@ -234,13 +216,5 @@ pub fn cells(listed: &Listed) -> String {
         _ if listed.state == State::Unreadable => String::new(),
         Some(measured) if measured < listed.cells => format!("{measured}/{}", listed.cells),
         _ => listed.cells.to_string(),
-    }
-}
-
-/// `2026-11-21 09:30` of the time as it is kept; what is none stays as it is.
-pub fn when(created: &str) -> String {
-    match (created.get(..10), created.get(10..11), created.get(11..16)) {
-        (Some(day), Some("T"), Some(time)) => format!("{day} {time}"),
-        _ => created.into(),
     }
 }

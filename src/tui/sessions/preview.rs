@@ -4,13 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::chart::{self, Axes, Drawn};
 use super::columns;
-use super::list::{called, cells, when};
+use super::list::cells;
 use crate::analysis::{Axis, ProbeResult};
 use crate::session::Listed;
+use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
 use crate::tui::model::Model;
+use crate::tui::session_name;
 use crate::tui::shown::Shown;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -33,7 +34,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let best = loaded
         .and_then(|result| result.as_ref().ok())
         .map_or(String::new(), |shown| best(look, shown));
-    let inner = pane::frame(look, called(listed), &best, false, area, buf);
+    let inner = pane::frame(look, session_name::of_listed(listed), &best, false, area, buf);
     let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
     match loaded {
         Some(Ok(shown)) => whole(look, listed, shown, inner, buf),
@@ -96,7 +97,7 @@ fn whole(look: &Look, listed: &Listed, shown: &Shown, area: Rect, buf: &mut Buff
     if drawn.is_empty() {
         lines(probes(look, shown, width), plot, buf);
     } else {
-        chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
+        curve_chart::draw(look, Axes { along: axis, metric, log: false }, &drawn, None, plot, buf);
     }
     lines(legend, below, buf);
     let cut = answer.len() > usize::from(answer_rows);
@@ -149,7 +150,10 @@ fn facts(look: &Look, listed: &Listed, shown: &Shown, width: usize) -> Vec<Line<
     let counted = |figure: String, unit: &str| {
         vec![Span::styled(figure, number), Span::styled(format!(" {unit}"), dim)]
     };
-    let mut parts = vec![vec![Span::styled(format!("{} UTC", when(&listed.created)), dim)]];
+    let mut parts = vec![vec![Span::styled(
+        format!("{} UTC", session_name::format_time(&listed.created)),
+        dim,
+    )]];
     parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
     parts.push(counted(cells(listed), "cells"));
     if listed.verdict.is_some() {

@@ -3,17 +3,21 @@
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::list::{Sessions, called, cells, when};
-use super::{Preview, view};
+use super::list::{Sessions, cells};
+use super::view;
 use crate::session::{NAME_LENGTH, State, checked_name};
-use crate::tui::compare::{self, MOST};
+use crate::tui::compare::MOST;
+use crate::tui::context::Request;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::lab;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose, Then};
+use crate::tui::screen::Screen;
+use crate::tui::session_name;
+use crate::tui::shown::Preview;
 use crate::tui::view as screen;
+use crate::tui::{lab, update};
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match action {
@@ -71,7 +75,7 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
             );
         }
         Action::Export => {
-            let form = Form::session(What::Kept(id), called(listed));
+            let form = Form::session(What::Kept(id), session_name::of_listed(listed));
             model.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {
@@ -80,7 +84,7 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
                 .note(model.now, "this file cannot be read as a session: it has no name to change");
         }
         Action::Rename => {
-            let title = format!("A new name for {}", called(listed));
+            let title = format!("A new name for {}", session_name::of_listed(listed));
             let hint = format!("1 to {NAME_LENGTH} characters");
             model.popups.push(Popup::line(
                 title,
@@ -95,12 +99,12 @@ fn on_current(model: &mut Model, action: Action) -> Vec<Effect> {
                 _ => format!(
                     "{}, {} UTC, {} cells. It cannot be brought back.",
                     listed.target,
-                    when(&listed.created),
+                    session_name::format_time(&listed.created),
                     cells(listed)
                 ),
             };
             model.popups.push(Popup::question(
-                format!("Delete {}?", called(listed)),
+                format!("Delete {}?", session_name::of_listed(listed)),
                 what,
                 Then::Do(Effect::Delete(id)),
             ));
@@ -139,7 +143,7 @@ fn compare(model: &mut Model) -> Vec<Effect> {
         );
         return Vec::new();
     }
-    compare::begin(model, ids)
+    update::perform(model, Request::Compare(ids))
 }
 
 pub fn told(model: &mut Model, msg: Msg) -> Vec<Effect> {

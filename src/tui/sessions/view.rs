@@ -4,13 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::columns::{Columns, lit};
+use super::columns::Columns;
 use super::list::Sessions;
 use super::preview;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::pane;
 
 /// Where list and preview are; no preview where there is no room.
 fn areas(body: Rect) -> (Rect, Option<Rect>) {
@@ -98,7 +99,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
         let field =
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
-        popup::field(look, &sessions.filter, sessions.typing, field, buf);
+        pane::field(look, &sessions.filter, sessions.typing, field, buf);
         row = 1;
     }
     let columns = Columns::of(usize::from(inner.width), sessions.longest());
@@ -108,7 +109,7 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     for (row, listed) in sessions.from(first).take(usize::from(rows.height)).enumerate() {
         let line = columns.row(look, listed, sessions);
         if first + row == sessions.cursor {
-            pane::line(lit(look, line), row as u16, rows, buf);
+            pane::line(pane::lit(look, line), row as u16, rows, buf);
             pane::select(look.style(Role::Selected), row as u16, rows, buf);
         } else {
             pane::line(line, row as u16, rows, buf);

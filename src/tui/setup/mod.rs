@@ -28,7 +28,7 @@ pub use browser::{Browser, Entry, Ground, Kind, Listing, Seen};
 pub use change::{save_preset, set_text};
 pub use click::clicked;
 pub use line::line;
-pub use state::{Pane, Planning, Question, Setup};
+pub use state::{Pane, Planning, Setup};
 pub use update::{act, back, field, preset, shown_again, told, typed};
 pub use view::draw;
 

@@ -12,19 +12,8 @@ use crate::host::TargetFacts;
 use crate::plan::{Info, Plan, Preset, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::tui::msg::Effect;
+use crate::tui::question::Question;
 use crate::tui::remember::Remembered;
-
-/// What a plan is asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// Answers to older questions are of no use.
-    pub number: u64,
-    /// `None`: a scratch file.
-    pub file: Option<PathBuf>,
-    pub dir: Option<PathBuf>,
-    pub preset: Preset,
-    pub settings: Settings,
-}
 
 /// The panes, in the order of Tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::pane;
-use crate::tui::keymap;
+use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
-use crate::tui::lab;
-use crate::tui::model::{Model, Screen};
+use crate::tui::model::Model;
 use crate::tui::popup::Popup;
+use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
+use crate::tui::{compare, lab, results, sessions};
 
 /// Column, key and meaning of each item. Help and quit keep their place at the right; of the others
 /// those come that fit.
@@ -43,8 +44,8 @@ type Items = Vec<(&'static str, &'static str)>;
 
 fn of_screen(model: &Model) -> (Items, Items) {
     let (always, offered): (Vec<_>, Vec<_>) = keymap::on(model.screen)
-        .filter(|binding| !binding.short.is_empty() && super::offered(model, binding.action))
-        .partition(|binding| matches!(binding.action, keymap::Action::Help | keymap::Action::Quit));
+        .filter(|binding| !binding.short.is_empty() && is_offered(model, binding.action))
+        .partition(|binding| matches!(binding.action, Action::Help | Action::Quit));
     let shown = |bindings: Vec<&'static keymap::Binding>| {
         bindings.iter().map(|b| (b.keys.first().copied().unwrap_or(""), short(model, b))).collect()
     };
@@ -54,7 +55,7 @@ fn of_screen(model: &Model) -> (Items, Items) {
 /// What a key does now, where that is not always the same.
 fn short(model: &Model, binding: &keymap::Binding) -> &'static str {
     match (model.screen, binding.action) {
-        (Screen::Lab, keymap::Action::Toggle) if lab::running(model) => "pause",
+        (Screen::Lab, Action::Toggle) if lab::running(model) => "pause",
         _ => binding.short,
     }
 }
@@ -97,5 +98,21 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         ];
         Line::from(parts)
             .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
+    }
+}
+
+/// Whether an action does something now: what does nothing is not in the footer.
+fn is_offered(model: &Model, action: Action) -> bool {
+    match (model.screen, action) {
+        (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
+        (Screen::Results, _) => results::offered(&model.results, action),
+        (Screen::Compare, _) => compare::is_offered(&model.compare, action),
+        (Screen::Lab, _) => lab::offered(model, action),
+        (_, Action::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),
+        (Screen::Live, Action::Pause | Action::Skip | Action::Stop | Action::Freeze) => {
+            model.running()
+        }
+        (Screen::Live, Action::Enter) => false,
+        _ => true,
     }
 }

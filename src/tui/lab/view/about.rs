@@ -12,7 +12,7 @@ use crate::tui::lab::sheet::{Item, Slot};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 use crate::units;
 
 /// Columns of the names of figures.
@@ -293,7 +293,7 @@ impl Text<'_> {
         }
         if !result.warnings.is_empty() {
             self.gap();
-            self.lines.extend(popup::findings_lines(self.look, &result.warnings, self.width));
+            self.lines.extend(findings::describe(self.look, &result.warnings, self.width));
         }
     }
 }

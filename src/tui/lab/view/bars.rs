@@ -17,7 +17,7 @@ use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;
 use crate::tui::plot::{Mark, Track, column};
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 /// Columns of a figure, of its unit, of a sign behind them.
 const FIGURE: u16 = 5;
@@ -322,7 +322,7 @@ fn figure(look: &Look, result: Option<&ProbeResult>, refused: bool, area: Rect, 
     let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];
     parts.push(Span::styled(format!(" {unit}{unit_pad} "), look.style(Role::Dim)));
     parts.extend(worst.filter(|_| shown.is_some()).map(|severity| {
-        let (role, sign) = popup::severity(look, severity);
+        let (role, sign) = findings::severity(look, severity);
         Span::styled(sign.to_string(), look.style(role))
     }));
     Line::from(parts).render(area.intersection(buf.area), buf);

@@ -8,9 +8,8 @@ use super::{Hit, filtering, now, within};
 use crate::tui::lab::sheet::Item;
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::model::Model;
-use crate::tui::sessions::lit;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::pane;
 
 /// Columns before the name of a probe: where it runs, its box, and what a click on the box hits.
 const BOX: u16 = 4;
@@ -47,7 +46,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
         let field =
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
-        popup::field(look, &lab.filter, lab.typing, field, buf);
+        pane::field(look, &lab.filter, lab.typing, field, buf);
     }
     let rows = rows(inner, lab);
     let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
@@ -57,7 +56,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         let text = line(look, lab, row, item, running, usize::from(rows.width));
         let at = (row - first) as u16;
         if row == lab.item && focused {
-            pane::line(lit(look, text), at, rows, buf);
+            pane::line(pane::lit(look, text), at, rows, buf);
             pane::select(look.style(Role::Selected), at, rows, buf);
         } else {
             pane::line(text, at, rows, buf);

@@ -86,8 +86,8 @@ pub fn sign(look: &crate::tui::theme::Look, at: usize) -> (char, ratatui::style:
 
 /// The cell that is measured now.
 fn now(model: &Model) -> Option<&crate::plan::ProbeCell> {
-    let plan = crate::tui::live::plan(model)?;
-    plan.probes.get(crate::tui::live::probe(model)? as usize)
+    let plan = model.live.plan()?;
+    plan.probes.get(model.live.run.as_ref()?.picture.progress?.probe? as usize)
 }
 
 /// What is inside of a frame, without a column at either side.

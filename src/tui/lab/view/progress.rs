@@ -18,8 +18,8 @@ pub fn is_shown(model: &Model) -> bool {
 /// What is measured, a bar, the percent and what is left.
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let (percent, left) = live::far(model).unwrap_or_default();
-    let told = live::state(model);
+    let (percent, left) = model.live.status(look).and_then(|run| run.progress).unwrap_or_default();
+    let told = model.live.describe(&model.look);
     let steady = told.starts_with("running");
     let what = match (steady, now(model)) {
         (true, Some(cell)) => cell.label(),

@@ -12,7 +12,7 @@ use crate::stats::{Summary, median};
 use crate::tui::curves::Metric;
 use crate::tui::results::measured;
 use crate::tui::theme::Role;
-use crate::tui::view::popup;
+use crate::tui::view::findings;
 use crate::units::{self, column};
 
 pub fn error(s: Sight) -> Vec<Section<'static>> {
@@ -174,7 +174,7 @@ pub fn warnings(s: Sight) -> Vec<Section<'static>> {
             s.look.style(Role::Good),
         ));
     } else {
-        let mut found = popup::findings_lines(s.look, &s.result.warnings, s.width);
+        let mut found = findings::describe(s.look, &s.result.warnings, s.width);
         // The last one needs no empty line behind it.
         found.pop();
         all.extend(found);

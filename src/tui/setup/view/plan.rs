@@ -16,7 +16,7 @@ use crate::text::{Instead, safe, shown as named};
 use crate::tui::setup::state::Pane;
 use crate::tui::setup::update::command;
 use crate::tui::theme::Role;
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 use crate::units::{show_bytes, show_wait};
 
 /// Lines of the command that are shown at most.
@@ -156,7 +156,7 @@ fn push_what_runs(shown: &Shown, proposed: &Proposed, room: usize, lines: &mut V
 fn push_findings(shown: &Shown, room: usize, lines: &mut Vec<Line<'static>>) {
     let arrow = shown.look.glyph("→", ">");
     for finding in by_weight(shown.setup.findings().unwrap_or_default()) {
-        let (role, sign) = popup::severity(shown.look, finding.severity);
+        let (role, sign) = findings::severity(shown.look, finding.severity);
         lines.extend(wrapped(shown, sign, role, &finding.message, Role::Text, room));
         if !finding.remedy.is_empty() {
             lines.extend(wrapped(

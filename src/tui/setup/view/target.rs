@@ -11,7 +11,7 @@ use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::pick::chosen;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
-use crate::tui::view::{pane, popup};
+use crate::tui::view::pane;
 use crate::units::{show_bytes, show_share};
 
 /// Where the filter, the list and the facts are.
@@ -57,7 +57,7 @@ pub fn draw(shown: &Shown, area: Rect, buf: &mut Buffer) {
     let parts = parts(shown, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
         pane::line(Line::styled("/", shown.style(Role::Key)), 0, area, buf);
-        popup::field(
+        pane::field(
             shown.look,
             input,
             browser.typing,

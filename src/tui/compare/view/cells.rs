@@ -3,9 +3,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::data::{Row, Sheet};
 use crate::analysis::{Outcome, Pair, Versus};
 use crate::report::table::grid::Column;
+use crate::tui::compare::data::{Row, Sheet};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 

@@ -1,13 +1,13 @@
-//! What is said, and where: three panes on a wide screen, one that scrolls on a narrow one.
+//! Which panes there are, and where: three on a wide screen, one that scrolls on a narrow one.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 
-use super::{diagram, facts};
+use super::state::HostScreen;
+use super::view::{diagram, facts};
 use crate::report::host::{of_host, of_target};
-use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::{pane, popup};
+use crate::tui::view::{findings, pane};
 
 /// From here on machine and target stand side by side.
 const WIDE: u16 = 110;
@@ -35,8 +35,9 @@ impl Part {
     }
 }
 
-pub fn parts(model: &Model, body: Rect) -> Vec<Part> {
-    let (look, findings) = (&model.look, model.findings());
+/// The panes with their lines.
+pub fn parts(state: &HostScreen, look: &Look, body: Rect) -> Vec<Part> {
+    let findings = state.findings();
     let room = |width: u16| usize::from(width.saturating_sub(3));
     let count = match findings.len() {
         0 => String::new(),
@@ -48,8 +49,8 @@ pub fn parts(model: &Model, body: Rect) -> Vec<Part> {
     if body.width >= WIDE {
         let [left, right] =
             Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(body);
-        let target = headless(target(model, room(right.width)));
-        let doctor = popup::findings_lines(look, findings, room(right.width));
+        let target = headless(target(state, look, room(right.width)));
+        let doctor = findings::describe(look, findings, room(right.width));
         // The target gets what it needs, unless the doctor would be left with too little.
         let wanted = target.len() as u16 + 2;
         let least = (doctor.len() as u16 + 2).min(body.height * 2 / 5);
@@ -59,7 +60,7 @@ pub fn parts(model: &Model, body: Rect) -> Vec<Part> {
         ])
         .areas(right);
         return vec![
-            part("Machine", left, headless(machine(model, room(left.width)))),
+            part("Machine", left, headless(machine(state, look, room(left.width)))),
             part("Target", above, target),
             Part { right: count, ..part("Doctor", below, doctor) },
         ];
@@ -68,16 +69,16 @@ pub fn parts(model: &Model, body: Rect) -> Vec<Part> {
     let mut lines = Vec::new();
     let mut starts = Vec::new();
     for (title, own) in [
-        (None, machine(model, width)),
+        (None, machine(state, look, width)),
         // The facts of a target have its title.
-        (model.setup.facts().is_none().then_some("Target"), target(model, width)),
-        (Some("Doctor"), popup::findings_lines(look, findings, width)),
+        (state.target.is_none().then_some("Target"), target(state, look, width)),
+        (Some("Doctor"), findings::describe(look, findings, width)),
     ] {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
         starts.push(lines.len());
-        lines.extend(title.map(|title| head(look, title)));
+        lines.extend(title.map(|title| facts::heading(look, title)));
         lines.extend(own);
     }
     vec![Part { right: count, starts, ..part("Host", body, lines) }]
@@ -91,21 +92,16 @@ fn headless(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     lines
 }
 
-pub fn head(look: &Look, title: &str) -> Line<'static> {
-    Line::styled(format!(" {title}"), look.style(Role::Title))
-}
-
-fn machine(model: &Model, width: usize) -> Vec<Line<'static>> {
-    match &model.host.host {
-        Some(host) => facts::lines(&model.look, &of_host(host), width),
-        None => vec![Line::styled(" looking ...", model.look.style(Role::Dim))],
+fn machine(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
+    match &state.host {
+        Some(host) => facts::lines(look, &of_host(host), width),
+        None => vec![Line::styled(" looking ...", look.style(Role::Dim))],
     }
 }
 
 /// The facts of what Setup has chosen, and the way from the file down to the disk.
-fn target(model: &Model, width: usize) -> Vec<Line<'static>> {
-    let look = &model.look;
-    let Some(target) = model.setup.facts() else {
+fn target(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
+    let Some(target) = &state.target else {
         let text = "no target yet: choose a file on Setup (1)";
         return pane::wrap(text, width)
             .into_iter()
@@ -114,7 +110,7 @@ fn target(model: &Model, width: usize) -> Vec<Line<'static>> {
     };
     let mut lines = facts::lines(look, &of_target(target), width);
     lines.push(Line::default());
-    lines.push(head(look, "From the file down to the disk"));
+    lines.push(facts::heading(look, "From the file down to the disk"));
     lines.extend(diagram::lines(look, target, width));
     lines
 }

@@ -2,7 +2,6 @@
 
 use ratatui::text::{Line, Span};
 
-use super::parts::head;
 use crate::report::host::{Align, Item, widths};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -15,6 +14,11 @@ const UNITS: &[&str] = &[
     "CPUs", "GT/s",
 ];
 
+/// A title above rows.
+pub fn heading(look: &Look, title: &str) -> Line<'static> {
+    Line::styled(format!(" {title}"), look.style(Role::Title))
+}
+
 pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for item in items {
@@ -23,7 +27,7 @@ pub fn lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
                 if !lines.is_empty() {
                     lines.push(Line::default());
                 }
-                lines.push(head(look, title));
+                lines.push(heading(look, title));
             }
             Item::Row { label, value } => row(look, label, value, width, &mut lines),
             Item::Table { align, rows } => table(look, align, rows, &mut lines),

@@ -1,15 +1,15 @@
 //! Draws sessions over each other: one chart, and a legend with what each curve says.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::data::Compared;
-use super::overlay::Overlay;
+use crate::tui::compare::data::Compared;
+use crate::tui::compare::layout::beside_legend;
+use crate::tui::compare::overlay::Overlay;
+use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::Screen;
-use crate::tui::sessions::chart::{Axes, Drawn};
-use crate::tui::sessions::{chart, lit};
+use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
@@ -21,7 +21,7 @@ pub fn draw(
     body: Rect,
     buf: &mut Buffer,
 ) {
-    let [plot, legend] = split(overlay, body);
+    let [plot, legend] = beside_legend(body, legend_rows(overlay).len());
     let x = overlay.at.and_then(|at| overlay.xs().get(at).copied());
     let title = format!("{} by {}", overlay.metric.title(), overlay.axis.title());
     let logarithmic = if log { "log, " } else { "" };
@@ -52,7 +52,7 @@ pub fn draw(
             buf,
         );
     } else {
-        chart::draw(
+        curve_chart::draw(
             look,
             Axes { along: overlay.axis, metric: overlay.metric, log },
             &drawn,
@@ -62,17 +62,6 @@ pub fn draw(
         );
     }
     self::legend(look, compared, overlay, x, legend, buf);
-}
-
-/// The places of the chart and the legend: side by side where it is wide, else one above the other.
-fn split(overlay: &Overlay, body: Rect) -> [Rect; 2] {
-    if body.width >= 110 {
-        let legend = (body.width * 3 / 10).clamp(36, 60);
-        Layout::horizontal([Constraint::Min(40), Constraint::Length(legend)]).areas(body)
-    } else {
-        let legend = (legend_rows(overlay).len() as u16 + 2).min(body.height / 2);
-        Layout::vertical([Constraint::Min(6), Constraint::Length(legend)]).areas(body)
-    }
 }
 
 /// A row of the legend.
@@ -122,7 +111,7 @@ fn legend(
             Entry::Line(at) => one(look, compared, overlay, *at, x, usize::from(inner.width)),
         };
         if first + row == here && matches!(entry, Entry::Line(_)) {
-            pane::line(lit(look, line), row as u16, inner, buf);
+            pane::line(pane::lit(look, line), row as u16, inner, buf);
             pane::select(look.style(Role::Selected), row as u16, inner, buf);
         } else {
             pane::line(line, row as u16, inner, buf);

@@ -1,25 +1,31 @@
 //! The picture: which sessions, what differs, the sum in one line, the cells.
 
+mod cells;
+mod overlay;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::cells::{self, HEAD, Table, paragraph};
-use super::data::Sheet;
-use super::{Compare, Compared, View, overlay_view};
+use cells::{HEAD, Table, paragraph};
+
+use super::data::{Compared, Sheet};
+use super::layout::{below, inside};
+use super::state::{Compare, View};
 use crate::analysis::{Difference, Side, Versus};
+use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::{Model, Screen};
-use crate::tui::sessions::when;
+use crate::tui::screen::Screen;
+use crate::tui::session_name;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
-    let (look, compare) = (&model.look, &model.compare);
+pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
     match (&compare.got, compare.view) {
         (None, _) => waiting(look, compare, body, buf),
         (Some(got), View::Chart) if got.others() > 0 => {
-            overlay_view::draw(look, got, &compare.overlay, compare.log(), body, buf)
+            overlay::draw(look, got, &compare.overlay, compare.log(), body, buf)
         }
         (Some(got), view) => page(look, compare, got, view, body, buf),
     }
@@ -39,10 +45,6 @@ struct Parts {
     sum: Vec<Line<'static>>,
     /// What scrolls.
     list: Rect,
-}
-
-fn inside(body: Rect) -> Rect {
-    Rect::new(body.x + 1, body.y + 1, body.width.saturating_sub(2), body.height.saturating_sub(2))
 }
 
 fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: Rect) -> Parts {
@@ -83,14 +85,8 @@ fn parts(look: &Look, compare: &Compare, got: &Compared, versus: &Versus, body: 
     Parts { heads, differences: (differences, all), sum, list: below(inner, above as u16 + HEAD) }
 }
 
-fn below(inner: Rect, above: u16) -> Rect {
-    let above = above.min(inner.height);
-    Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)
-}
-
 /// How far the list scrolls, and its rows.
-pub fn extent(model: &Model, body: Rect) -> (usize, usize) {
-    let (look, compare) = (&model.look, &model.compare);
+pub fn extent(compare: &Compare, look: &Look, body: Rect) -> (usize, usize) {
     let Some(got) = &compare.got else { return (0, 1) };
     let Some((versus, sheet)) = got.versus(compare.other) else { return (0, 1) };
     let list = parts(look, compare, got, versus, body).list;
@@ -242,7 +238,7 @@ fn heads(
     let line = |at: usize| {
         let (side, now) = (sides[at], at == 0 || at == other + 1);
         let name = pane::fit(names[at], wide);
-        let time = format!("{} UTC", when(&side.created));
+        let time = format!("{} UTC", session_name::format_time(&side.created));
         let host = pane::fit(&side.host, hosts);
         let head = [pane::width(&side.letter) + 4, wide + 2, pane::width(&time) + 2, hosts + 2]
             .iter()

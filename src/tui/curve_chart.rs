@@ -1,4 +1,4 @@
-//! Curves of sessions in one chart.
+//! Curves of sessions in one chart, as Sessions and Compare draw them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
