@@ -16,7 +16,7 @@ use crate::tui::question::Question;
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::setup;
-use crate::tui::{results, update};
+use crate::tui::update;
 
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match action {
@@ -129,7 +129,10 @@ fn of_session(model: &mut Model, action: Action) {
             let name = session_name::of_session(&session).to_string();
             model.popups.push(Popup::Export(Box::new(Form::session(What::Shown(session), &name))));
         }
-        Action::Mark => results::mark(model, id, kept || session.reference.is_some()),
+        Action::Mark => {
+            let is_saved = kept || session.reference.is_some();
+            update::perform(model, Request::MarkSession { id, is_saved });
+        }
         _ if !kept => {
             model.toasts.failed(model.now, "this session is not kept: there is nothing to name")
         }

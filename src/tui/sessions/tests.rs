@@ -3,7 +3,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::list::Sort;
+use super::state::Sort;
 use crate::plan::{Cache, Settings};
 use crate::session::{Listed, Session, State, Worst, testing};
 use crate::tui::keys::{Key, script};

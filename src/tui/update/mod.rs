@@ -35,7 +35,8 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     model.now = now;
     model.toasts.pass(now);
     let effects = changed(model, now, msg);
-    effects.into_iter().chain(results::ask(model)).collect()
+    let (screens, context) = model.split();
+    effects.into_iter().chain(results::ask(screens.results, &context)).collect()
 }
 
 fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
@@ -71,7 +72,12 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             effects
         }
         Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => setup::told(model, msg),
-        Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => sessions::told(model, msg),
+        Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => {
+            if let Msg::Sessions(Ok(listed)) = &msg {
+                lab::listed(model, listed);
+            }
+            with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
+        }
         Msg::Compared(_) => {
             with_screens(model, |screens, ctx| compare::handle_message(screens.compare, ctx, msg))
         }
@@ -82,9 +88,8 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             let screen = run::show(model, *shown);
             go(model, screen)
         }
-        Msg::Course { path, cell, samples } => {
-            results::told(model, &path, cell, samples);
-            Vec::new()
+        Msg::Course { .. } => {
+            with_screens(model, |screens, ctx| results::handle_message(screens.results, ctx, msg))
         }
         Msg::Again(Ok(plan)) => run::start(model, (*plan).into()),
         Msg::Opened(Err(why)) | Msg::Again(Err(why)) | Msg::Failed(why) => {

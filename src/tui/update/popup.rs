@@ -167,7 +167,7 @@ fn entered(model: &mut Model) -> Vec<Effect> {
         Ok(effects) => {
             model.popups.pop();
             if let popup::Purpose::Rename { id } = &purpose {
-                results::renamed(model, id, &text);
+                results::rename(&mut model.results, id, &text);
                 lab::renamed(model, id, &text);
             }
             effects

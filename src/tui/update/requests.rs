@@ -4,7 +4,7 @@ use crate::tui::context::{Context, Request};
 use crate::tui::model::{Model, Screens};
 use crate::tui::msg::Effect;
 use crate::tui::screen::Screen;
-use crate::tui::{compare, live};
+use crate::tui::{compare, live, sessions, setup};
 
 use super::navigate::go;
 use super::run;
@@ -33,6 +33,14 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         }
         Request::Steer(action) => {
             with_screens(model, |screens, ctx| live::act(screens.live, ctx, action))
+        }
+        Request::MarkSession { id, is_saved } => with_screens(model, |screens, ctx| {
+            sessions::mark_shown(screens.sessions, ctx, id, is_saved);
+            Vec::new()
+        }),
+        Request::RememberLogAxis(log) => {
+            model.setup.log_y = log;
+            vec![setup::remember(model)]
         }
         Request::Compare(ids) => {
             model.screen = Screen::Compare;

@@ -97,7 +97,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
             effects.extend(lab::shown(model));
         }
     }
-    effects.extend(sessions::run_over(model));
+    effects.extend(sessions::end_run(model.screen));
     effects.extend(out(model));
     effects
 }
@@ -111,7 +111,7 @@ pub fn show(model: &mut Model, shown: Shown) -> Screen {
     if alone {
         return Screen::Lab;
     }
-    results::show(model, shown);
+    results::show(&mut model.results, shown);
     Screen::Results
 }
 
@@ -137,7 +137,7 @@ pub fn saving(model: &mut Model, id: &str, unsaved: Option<String>) -> Vec<Effec
         _ => {}
     }
     model.live.unsaved = unsaved;
-    sessions::run_over(model)
+    sessions::end_run(model.screen)
 }
 
 /// Ctrl-C: a run is stopped and what was measured is kept; without one, the way out.

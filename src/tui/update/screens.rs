@@ -15,8 +15,12 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match model.screen {
         Screen::Setup => setup::act(model, action),
         Screen::Live => with_screens(model, |screens, ctx| live::act(screens.live, ctx, action)),
-        Screen::Results => results::act(model, action),
-        Screen::Sessions => sessions::act(model, action),
+        Screen::Results => {
+            with_screens(model, |screens, ctx| results::act(screens.results, ctx, action))
+        }
+        Screen::Sessions => {
+            with_screens(model, |screens, ctx| sessions::act(screens.sessions, ctx, action))
+        }
         Screen::Lab => lab::act(model, action),
         Screen::Host => with_screens(model, |screens, ctx| host::act(screens.host, ctx, action)),
         Screen::Compare => {
@@ -28,7 +32,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
 /// Goes back one level on the screen; false where there is none.
 pub fn back(model: &mut Model) -> bool {
     match model.screen {
-        Screen::Results => results::back(model),
+        Screen::Results => results::back(&mut model.results),
         Screen::Setup => setup::back(model),
         Screen::Lab => lab::back(model),
         _ => false,
@@ -39,8 +43,12 @@ pub fn back(model: &mut Model) -> bool {
 pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     match model.screen {
         Screen::Setup => setup::clicked(model, body, at),
-        Screen::Results => results::clicked(model, body, at),
-        Screen::Sessions => sessions::clicked(model, body, at),
+        Screen::Results => {
+            with_screens(model, |screens, ctx| results::click(screens.results, ctx, body, at))
+        }
+        Screen::Sessions => {
+            with_screens(model, |screens, ctx| sessions::click(screens.sessions, ctx, body, at))
+        }
         Screen::Lab => lab::clicked(model, body, at),
         Screen::Host => {
             with_screens(model, |screens, ctx| host::click(screens.host, ctx, body, at))
@@ -64,8 +72,12 @@ pub fn field(model: &mut Model) -> Option<&mut Input> {
 pub fn field_changed(model: &mut Model) -> Vec<Effect> {
     match model.screen {
         Screen::Setup => setup::typed(model),
-        Screen::Results => results::typed(model),
-        Screen::Sessions => sessions::typed(model),
+        Screen::Results => {
+            with_screens(model, |screens, ctx| results::field_changed(screens.results, ctx))
+        }
+        Screen::Sessions => {
+            with_screens(model, |screens, ctx| sessions::field_changed(screens.sessions, ctx))
+        }
         Screen::Lab => lab::typed(model),
         _ => Vec::new(),
     }

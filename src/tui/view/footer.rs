@@ -104,8 +104,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
 /// Whether an action does something now: what does nothing is not in the footer.
 fn is_offered(model: &Model, action: Action) -> bool {
     match (model.screen, action) {
-        (Screen::Sessions, _) => sessions::offered(&model.sessions, action),
-        (Screen::Results, _) => results::offered(&model.results, action),
+        (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
+        (Screen::Results, _) => results::is_offered(&model.results, action),
         (Screen::Compare, _) => compare::is_offered(&model.compare, action),
         (Screen::Lab, _) => lab::offered(model, action),
         (_, Action::NextPane) => matches!(model.screen, Screen::Setup | Screen::Host),

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::data::Data;
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
+use crate::tui::results::data::Data;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;

@@ -3,10 +3,10 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::list::{Sessions, Sort, cells};
 use crate::record::Severity;
 use crate::session::{Listed, State, Worst};
 use crate::tui::session_name;
+use crate::tui::sessions::state::{Sessions, Sort, cells};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 

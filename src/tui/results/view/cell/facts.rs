@@ -2,8 +2,8 @@
 
 use ratatui::text::{Line, Span};
 
+use super::scene::{Scene, lines};
 use super::stack::Section;
-use super::{Sight, lines};
 use crate::analysis::SummaryOf;
 use crate::experiment::MEASURE;
 use crate::record::{Prepared, Stretch, Trial};
@@ -15,7 +15,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::findings;
 use crate::units::{self, column};
 
-pub fn error(s: Sight) -> Vec<Section<'static>> {
+pub fn error(s: Scene) -> Vec<Section<'static>> {
     let Some(error) = &s.result.error else { return Vec::new() };
     let mut all = vec![Line::styled("This cell failed", s.look.style(Role::Wrong))];
     all.extend(s.wrapped(error, Role::Text));
@@ -23,7 +23,7 @@ pub fn error(s: Sight) -> Vec<Section<'static>> {
 }
 
 /// Median with its interval, mean, spread and extremes, a row for each thing counted.
-pub fn figures(s: Sight) -> Vec<Section<'static>> {
+pub fn figures(s: Scene) -> Vec<Section<'static>> {
     let rows: Vec<(&str, Metric, Option<SummaryOf>)> = vec![
         ("bytes", Metric::Throughput, s.result.throughput),
         ("operations", Metric::Operations, s.result.operations),
@@ -67,7 +67,7 @@ pub fn figures(s: Sight) -> Vec<Section<'static>> {
 }
 
 /// Where the figure changed over time: each level with its trials.
-fn levels(s: Sight) -> Vec<Line<'static>> {
+fn levels(s: Scene) -> Vec<Line<'static>> {
     let Some(change) = &s.result.level_change else { return Vec::new() };
     let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
     let line = |level: &Stretch| {
@@ -90,7 +90,7 @@ fn levels(s: Sight) -> Vec<Line<'static>> {
 }
 
 /// What one trial did: operations, bytes, time, and the XOR of the data where it was folded.
-pub fn trial(s: Sight) -> Vec<Section<'static>> {
+pub fn trial(s: Scene) -> Vec<Section<'static>> {
     let Some(work) = measured::work(s.result, s.data.shown.session.plan.experiment == MEASURE)
     else {
         return Vec::new();
@@ -117,7 +117,7 @@ pub fn trial(s: Sight) -> Vec<Section<'static>> {
 }
 
 /// When the bytes of a write were where.
-pub fn written(s: Sight) -> Vec<Section<'static>> {
+pub fn written(s: Scene) -> Vec<Section<'static>> {
     let Some(written) = s.result.written else { return Vec::new() };
     let time = |of: Option<SummaryOf>, none: &str| {
         of.map_or_else(|| none.to_string(), |of| units::show_nanos(of.summary.median))
@@ -134,14 +134,14 @@ pub fn written(s: Sight) -> Vec<Section<'static>> {
 }
 
 /// What there was not enough of.
-pub fn limit(s: Sight) -> Vec<Section<'static>> {
+pub fn limit(s: Scene) -> Vec<Section<'static>> {
     let Some(Some(limit)) = s.data.shown.limits.get(s.index) else { return Vec::new() };
     let mut all = vec![s.heading("What limits it")];
     all.extend(s.wrapped(&limit.text, Role::Text));
     lines(all)
 }
 
-fn row(s: Sight, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
+fn row(s: Scene, name: &str, metric: Metric, summary: &Summary, count: usize) -> Line<'static> {
     let (factor, unit) = column::whole(summary.median, metric.units(s.look.unit));
     let figure = |value: Option<f64>| {
         format!("{:>7}", value.map_or("-".into(), |value| column::figure(value / factor)))
@@ -163,7 +163,7 @@ fn row(s: Sight, name: &str, metric: Metric, summary: &Summary, count: usize) ->
     ])
 }
 
-pub fn warnings(s: Sight) -> Vec<Section<'static>> {
+pub fn warnings(s: Scene) -> Vec<Section<'static>> {
     let mut all = vec![s.heading("Verdict")];
     if s.result.warnings.is_empty() {
         if s.result.trials.is_empty() {
@@ -183,7 +183,7 @@ pub fn warnings(s: Sight) -> Vec<Section<'static>> {
 }
 
 /// What a trial cost beside its time: the middle one of each figure.
-pub fn processor(s: Sight) -> Vec<Section<'static>> {
+pub fn processor(s: Scene) -> Vec<Section<'static>> {
     let trials = &s.result.trials;
     let middle = |of: &dyn Fn(&Trial) -> Option<f64>| {
         let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();

@@ -7,16 +7,17 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::cell;
-use super::columns::ids;
-use super::data::Data;
-use super::layout::Parts;
-use super::measured::percent;
-use super::state::Results;
-use super::view::{select, words};
+use super::frame::select;
 use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
+use crate::tui::results::columns::ids;
+use crate::tui::results::data::Data;
+use crate::tui::results::layout::Parts;
+use crate::tui::results::measured::percent;
+use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::pane::words;
 use crate::tui::view::{findings, pane};
 use crate::units::column;
 

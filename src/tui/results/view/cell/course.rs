@@ -4,16 +4,20 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Sight;
+use super::scene::Scene;
 use super::stack::Section;
 use crate::record::Sample;
 use crate::tui::curves::Metric;
 use crate::tui::plot::{Axis, Chart, Draw, Point, Scale, Series};
-use crate::tui::results::course::Course;
+use crate::tui::results::trial_series::TrialSeries;
 use crate::units::{column, show_nanos};
 
 /// Nothing where no trial was long enough to be seen in two intervals: the trials say as much.
-pub fn sections<'a>(s: Sight<'a>, course: Option<&'a Course>, height: u16) -> Vec<Section<'a>> {
+pub fn sections<'a>(
+    s: Scene<'a>,
+    course: Option<&'a TrialSeries>,
+    height: u16,
+) -> Vec<Section<'a>> {
     let Some(course) = course.filter(|course| course.trials.iter().any(|own| own.len() > 1)) else {
         return Vec::new();
     };
@@ -46,7 +50,7 @@ fn rate(metric: Metric, sample: &Sample) -> f64 {
 }
 
 /// Each rate holds from the beginning of its interval to its end; a gap between trials. In seconds.
-fn points(metric: Metric, course: &Course) -> Vec<Point> {
+fn points(metric: Metric, course: &TrialSeries) -> Vec<Point> {
     let (mut points, mut before) = (Vec::new(), 0.0);
     for trial in &course.trials {
         let at = |nanos: u64| before + nanos as f64 / 1e9;
@@ -61,7 +65,7 @@ fn points(metric: Metric, course: &Course) -> Vec<Point> {
     points
 }
 
-fn draw(s: Sight, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
+fn draw(s: Scene, points: &[Point], factor: f64, area: Rect, buf: &mut Buffer) {
     let hue = s.data.hues.get(s.index).copied().unwrap_or(0);
     let series =
         Series { style: s.look.series(hue), ..Series::new(s.look, 0, "", points).draw(Draw::Step) };
@@ -83,7 +87,7 @@ mod tests {
     #[test]
     fn trials_follow_each_other_with_a_gap() {
         let sample = |at, bytes| Sample { at, nanos: 100_000_000, bytes, ops: 1, syscalls: 2 };
-        let course = Course {
+        let course = TrialSeries {
             result: 0,
             trials: vec![
                 vec![sample(100_000_000, 10), sample(200_000_000, 20)],

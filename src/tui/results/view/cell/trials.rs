@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Sight;
+use super::scene::Scene;
 use super::stack::Section;
 use crate::record::Trial;
 use crate::tui::curves::Metric;
@@ -13,7 +13,7 @@ use crate::tui::theme::Role;
 use crate::units::{self, column};
 
 /// What a trial is told by: the metric that is plotted, where a single trial has it.
-pub(super) fn metric(s: Sight) -> Metric {
+pub(super) fn metric(s: Scene) -> Metric {
     match s.data.metric {
         Metric::Operations => Metric::Operations,
         Metric::SystemCalls => Metric::SystemCalls,
@@ -35,7 +35,7 @@ fn value(metric: Metric, trial: &Trial) -> f64 {
     }
 }
 
-pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
+pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     let trials = &s.result.trials;
     if trials.is_empty() {
         return Vec::new();
@@ -82,7 +82,7 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
     sections
 }
 
-fn dots(s: Sight, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buffer) {
+fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buffer) {
     let trials = &s.result.trials;
     let wanted = |pick: &dyn Fn(usize) -> bool| -> Vec<Point> {
         let point = |(at, trial): (usize, &std::sync::Arc<Trial>)| {

@@ -5,13 +5,13 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::columns;
-use super::list::cells;
 use crate::analysis::{Axis, ProbeResult};
 use crate::session::Listed;
+use crate::tui::context::ViewContext;
 use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
-use crate::tui::model::Model;
 use crate::tui::session_name;
+use crate::tui::sessions::state::{Sessions, cells};
 use crate::tui::shown::Shown;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -20,8 +20,8 @@ use crate::units;
 /// Less is no chart.
 const LEAST: u16 = 5;
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let (look, sessions) = (&model.look, &model.sessions);
+pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
     let Some(listed) = sessions.current() else {
         pane::frame(look, "", "", false, area, buf);
         return;
@@ -42,7 +42,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         None if sessions.asked.as_ref() == Some(&listed.id) => {
             words(look, "loading ...", Role::Dim, inner, buf)
         }
-        None if model.running() => words(
+        None if ctx.run.is_some() => words(
             look,
             "No preview while a run goes on: reading files would disturb it.",
             Role::Dim,

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::bars;
-use super::data::{Data, Drawn};
-use super::state::Results;
 use crate::plan::Cache;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
+use crate::tui::results::data::{Data, Drawn};
+use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;

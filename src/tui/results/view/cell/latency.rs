@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Sight;
+use super::scene::Scene;
 use super::stack::Section;
 use crate::tui::plot::Histogram;
 use crate::tui::theme::Role;
@@ -14,7 +14,7 @@ use crate::units;
 /// Buckets are within this share of their value.
 const WIDE: f64 = 1.0 / 256.0;
 
-pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
+pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     let Some(latency) = &s.result.latency else { return Vec::new() };
     let all = [
         ("p50", latency.p50),
@@ -61,7 +61,7 @@ pub fn sections(s: Sight<'_>, height: u16) -> Vec<Section<'_>> {
     sections
 }
 
-fn histogram(s: Sight, area: Rect, buf: &mut Buffer) {
+fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
     let (Some(latency), Some(of)) = (s.data.latency(s.index), &s.result.latency) else { return };
     let bin = |&(nanos, count): &(u64, u64)| {
         let (middle, half) = (nanos as f64, (nanos as f64 * WIDE).max(0.5));

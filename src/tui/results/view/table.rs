@@ -6,11 +6,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::columns::{self, Column, GAP};
-use super::data::Data;
-use super::state::Results;
-use super::{layout, view};
+use super::frame;
 use crate::report::table::grid;
+use crate::tui::results::column::{self, Column};
+use crate::tui::results::columns::GAP;
+use crate::tui::results::data::Data;
+use crate::tui::results::layout;
+use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 
@@ -82,8 +84,8 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         return;
     };
     let head = Rect { height: 1, ..area };
-    view::divider(look, head, buf);
-    view::words(look, title, Role::Title, head, 1, buf);
+    pane::divider(look, head, buf);
+    pane::words(look, title, Role::Title, head, 1, buf);
     for (row, text) in lines.into_iter().enumerate() {
         let role = if row < 2 && data.extras.iter().any(|extra| extra.id == "levels") {
             Role::Dim
@@ -116,7 +118,7 @@ pub fn hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<H
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let inner = view::frame(look, data, area, buf);
+    let inner = frame::frame(look, data, area, buf);
     let (places, (list, under)) = (places(data, area), parts(data, area));
     for (index, left) in &places {
         let column = &data.sheet.columns[*index];
@@ -130,7 +132,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         let place = Rect::new(list.x, list.y + (at - first) as u16, list.width, 1);
         draw_row(look, data, &places, *row, place, buf);
         if at == results.table.cursor {
-            view::select(look, place, buf);
+            frame::select(look, place, buf);
         }
     }
     if rows.is_empty() {
@@ -218,12 +220,12 @@ fn draw_row(
         let indent =
             if column.right { column.width.saturating_sub(pane::width(text)) as u16 } else { 0 };
         let (text, style) = match (column.look, result) {
-            (columns::Look::Backend, Some(_)) => {
+            (column::Look::Backend, Some(_)) => {
                 (text.as_str(), data.hues.get(row).map_or(Style::new(), |hue| look.series(*hue)))
             }
             (_, None) => (text.as_str(), look.style(Role::Dim)),
-            (columns::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
-            (columns::Look::Badge, Some(result)) => {
+            (column::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
+            (column::Look::Badge, Some(result)) => {
                 match result.warnings.iter().map(|w| w.severity).max() {
                     None => ("ok", look.style(Role::Good)),
                     Some(worst) => {
@@ -232,7 +234,7 @@ fn draw_row(
                     }
                 }
             }
-            (columns::Look::Word | columns::Look::Number, _) => {
+            (column::Look::Word | column::Look::Number, _) => {
                 (text.as_str(), look.style(Role::Text))
             }
         };
@@ -250,7 +252,7 @@ fn below(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buff
     parts.extend((failed > 0).then(|| format!("{failed} failed")));
     parts.extend((skipped > 0).then(|| format!("{skipped} skipped")));
     parts.extend(data.same_xor.as_ref().map(|xor| format!("every XOR {xor}")));
-    view::below(look, &parts.join(", "), area, buf);
+    frame::below(look, &parts.join(", "), area, buf);
     let filter = &results.table.filter;
     if results.table.typing || !filter.value().is_empty() {
         let width = (area.width / 2).min(40);

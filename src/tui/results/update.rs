@@ -1,99 +1,123 @@
-//! What keys change.
+//! What keys, clicks and messages do on Results.
 
 use std::sync::Arc;
 
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
 use super::state::{Open, Results};
-use super::{back, cell, copy, layout};
+use super::view::{answer, cell, chart, frame, table};
+use super::{copy, layout};
+use crate::tui::context::{Context, Request};
 use crate::tui::cursor::moved;
 use crate::tui::curves::Metric;
 use crate::tui::export::{Form, What};
-use crate::tui::keymap::{self, Action, Place, key_of};
-use crate::tui::model::Model;
-use crate::tui::msg::Effect;
+use crate::tui::keymap::{self, Action, Place};
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
-use crate::tui::view::{areas, pane};
-use crate::tui::{sessions, setup};
+use crate::tui::shown::Shown;
+use crate::tui::theme::Look;
+use crate::tui::view::pane;
 
-pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    if model.results.data.is_none() {
+/// Shows a session.
+pub fn show(results: &mut Results, shown: Shown) {
+    results.show(shown);
+}
+
+/// The filter, while it is typed.
+pub fn field(results: &mut Results) -> Option<&mut Input> {
+    if results.table.typing { Some(&mut results.table.filter) } else { None }
+}
+
+/// The filter has changed.
+pub fn field_changed(results: &mut Results, _: &mut Context) -> Vec<Effect> {
+    results.arrange();
+    Vec::new()
+}
+
+/// The shown session has another name.
+pub fn rename(results: &mut Results, id: &str, name: &str) {
+    if let Some(data) = results.data.as_mut().filter(|data| data.shown.session.id == id) {
+        data.shown.session.name = name.into();
+    }
+}
+
+/// Goes back from an opened cell or a filter; false where there is neither.
+pub fn back(results: &mut Results) -> bool {
+    if results.open.is_some() {
+        results.close();
+        return true;
+    }
+    if results.table.on && (results.table.typing || !results.table.filter.value().is_empty()) {
+        results.table.typing = false;
+        results.table.filter = Input::default();
+        results.arrange();
+        return true;
+    }
+    false
+}
+
+pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    if results.data.is_none() {
         return Vec::new();
     }
-    if let Some(effects) = of_session(model, action) {
+    if let Some(effects) = of_session(results, ctx, action) {
         return effects;
     }
     if let Some(metric) = Metric::from_action(action) {
-        model.results.plot(metric);
+        results.plot(metric);
         return Vec::new();
     }
-    let log = model.results.log(Metric::Throughput);
-    match model.results.open {
-        Some(open) => in_cell(model, open, action),
-        None if model.results.table.on => in_table(model, action),
-        None => in_chart(&mut model.results, action),
+    let log = results.log(Metric::Throughput);
+    match results.open {
+        Some(open) => in_cell(results, ctx, open, action),
+        None if results.table.on => in_table(results, ctx, action),
+        None => in_chart(results, action),
     }
-    let turned = model.results.log(Metric::Throughput);
+    let turned = results.log(Metric::Throughput);
     if turned != log {
-        model.setup.log_y = turned;
-        return vec![setup::remember(model)];
+        ctx.request(Request::RememberLogAxis(turned));
     }
     Vec::new()
 }
 
 /// What concerns the whole session.
-fn of_session(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
-    let shown = model.results.shown()?;
+fn of_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
+    let shown = results.shown()?;
     match action {
         Action::RunAgain => Some(vec![Effect::Again(shown.session.id.clone())]),
-        Action::Copy => Some(vec![Effect::Copy(copy::text(&model.results))]),
+        Action::Copy => Some(vec![Effect::Copy(copy::text(results))]),
         Action::Export => {
             let form = Form::session(What::Shown(Arc::new(shown.session.clone())), shown.called());
-            model.popups.push(Popup::Export(Box::new(form)));
+            ctx.popups.push(Popup::Export(Box::new(form)));
             Some(Vec::new())
         }
         Action::SaveAs if shown.path.is_none() => {
-            model.toasts.failed(model.now, "this session is not kept: there is nothing to name");
+            ctx.fail("this session is not kept: there is nothing to name");
             Some(Vec::new())
         }
         Action::SaveAs => {
             let (id, name) = (shown.session.id.clone(), shown.session.name.clone());
             let hint = "a name by which this session is found again";
-            model.popups.push(Popup::line("Name this session", hint, name, Purpose::Rename { id }));
+            ctx.popups.push(Popup::line("Name this session", hint, name, Purpose::Rename { id }));
             Some(Vec::new())
         }
         Action::Mark => {
-            let (id, kept) = (shown.session.id.clone(), shown.path.is_some());
-            mark(model, id, kept);
+            let id = shown.session.id.clone();
+            ctx.request(Request::MarkSession { id, is_saved: shown.path.is_some() });
             Some(Vec::new())
         }
         Action::Back => {
-            back(model);
+            back(results);
             Some(Vec::new())
         }
         _ => None,
     }
 }
 
-/// Marks the session to be compared, or takes the mark away.
-pub fn mark(model: &mut Model, id: String, kept: bool) {
-    if !kept {
-        return model.toasts.failed(model.now, "this session is not kept: it cannot be compared");
-    }
-    sessions::mark(model, id.clone());
-    let (go, compare) = (
-        key_of(Action::Go(Screen::Sessions), model.screen),
-        key_of(Action::Compare, Screen::Sessions),
-    );
-    let said = match (model.sessions.mark_of(&id), model.sessions.marks.len()) {
-        (None, _) => "the mark is gone".to_string(),
-        (Some(_), 1) => format!("marked: mark another one, then {go} {compare} compares them"),
-        (Some(_), count) => format!("{count} sessions are marked: {go} {compare} compares them"),
-    };
-    model.toasts.note(model.now, said);
-}
-
 /// Whether an action does something where the screen is now.
-pub fn offered(results: &Results, action: Action) -> bool {
+pub fn is_offered(results: &Results, action: Action) -> bool {
     let Some(data) = &results.data else {
         let own = keymap::on(Screen::Results)
             .any(|binding| binding.action == action && binding.place != Place::Everywhere);
@@ -173,10 +197,9 @@ fn turn(results: &mut Results) {
     }
 }
 
-fn in_table(model: &mut Model, action: Action) {
-    let body = areas(model.size).body;
+fn in_table(results: &mut Results, ctx: &mut Context, action: Action) {
+    let body = ctx.body();
     let page = usize::from(body.height).saturating_sub(5).max(1);
-    let results = &mut model.results;
     let Some(data) = &results.data else { return };
     match action {
         Action::Sort | Action::Left | Action::Right => {
@@ -208,7 +231,7 @@ fn in_table(model: &mut Model, action: Action) {
             results.open();
             let skipped = results.open.is_none().then(|| results.skipped()).flatten();
             if let Some(reason) = skipped {
-                model.toasts.note(model.now, reason);
+                ctx.note(reason);
             }
         }
         Action::Table | Action::NextPane | Action::PreviousPane => turn(results),
@@ -219,9 +242,8 @@ fn in_table(model: &mut Model, action: Action) {
     }
 }
 
-fn in_cell(model: &mut Model, open: Open, action: Action) {
-    let body = areas(model.size).body;
-    let results = &mut model.results;
+fn in_cell(results: &mut Results, ctx: &Context, open: Open, action: Action) {
+    let body = ctx.body();
     let scroll = match action {
         Action::Left | Action::Right => {
             let neighbours = results.neighbours();
@@ -245,8 +267,8 @@ fn in_cell(model: &mut Model, open: Open, action: Action) {
         Action::Table | Action::NextPane | Action::PreviousPane => return results.close(),
         _ => return,
     };
-    let most = cell::most_scroll(model, body);
-    if let Some(open) = &mut model.results.open {
+    let most = cell::most_scroll(results, ctx.look, body);
+    if let Some(open) = &mut results.open {
         open.scroll = scroll.min(most);
     }
 }
@@ -258,5 +280,93 @@ impl Results {
         let row = self.table.rows.get(self.table.cursor)?.checked_sub(data.sheet.results)?;
         let skipped = data.shown.skipped.get(row)?;
         Some(pane::fit(&format!("skipped: {}", skipped.reason), 200))
+    }
+}
+
+/// Asks for the course of the opened cell. One at a time, and never beside a run: reading files
+/// would be measured with it.
+pub fn ask(results: &mut Results, ctx: &Context) -> Option<Effect> {
+    if ctx.screen != Screen::Results || ctx.is_running() {
+        return None;
+    }
+    let (data, open) = (results.data.as_ref()?, results.open?);
+    if results.courses.is_waiting() || results.courses.of(open.result).is_some() {
+        return None;
+    }
+    let (path, cell) = (data.shown.path.clone()?, data.cell_of(open.result)?);
+    results.courses.expect(path.clone(), cell, open.result);
+    Some(Effect::Course { path, cell })
+}
+
+pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<Effect> {
+    if let Msg::Course { path, cell, samples } = msg {
+        results.courses.take(&path, cell, samples);
+    }
+    Vec::new()
+}
+
+/// A click: the chart sets the cursor, the legend and the table select, a title sorts.
+pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let metric = frame::tabs(body)
+        .into_iter()
+        .find(|(_, place, ..)| place.contains(at))
+        .map(|(metric, ..)| metric);
+    if let Some(metric) = metric {
+        results.plot(metric);
+    } else if results.open.is_some() {
+        // Nothing in an opened cell is to be pressed.
+    } else if results.table.on {
+        click_table(results, body, at);
+    } else {
+        click_chart(results, ctx.look, body, at);
+    }
+    Vec::new()
+}
+
+fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
+    let Some(data) = &results.data else { return };
+    let lines = answer::lines(look, data, layout::text_width(body)).len();
+    let parts = layout::parts(body, data.rows(), lines);
+    if parts.chart.contains(at) && data.is_curve() {
+        let area = Rect::new(
+            parts.chart.x + 1,
+            parts.chart.y,
+            parts.chart.width.saturating_sub(2),
+            parts.chart.height,
+        );
+        let x = chart::with_chart(look, results, data, area, |chart| chart.x_at(area, at.x));
+        if let Some(x) = x {
+            results.set_x(x);
+        }
+    } else if parts.legend.contains(at) {
+        let first =
+            pane::first_row(results.chart.series, data.rows(), usize::from(parts.legend.height));
+        let series = first + usize::from(at.y - parts.legend.y);
+        if series >= data.rows() {
+            return;
+        }
+        // A second click on the same row, or one on its marker, switches the curve.
+        let again = results.chart.series == series || at.x <= parts.legend.x + 2;
+        results.chart.series = series;
+        if again {
+            results.switch(series);
+        }
+    }
+}
+
+fn click_table(results: &mut Results, body: Rect, at: Position) {
+    let Some(data) = &results.data else { return };
+    match table::hit(results, data, body, at) {
+        Some(table::Hit::Title(column)) => {
+            let reversed = match results.table.sort {
+                Some((own, reversed)) if own == column => !reversed,
+                _ => data.sheet.falls(column),
+            };
+            results.table.sort = Some((column, reversed));
+            results.arrange();
+        }
+        Some(table::Hit::Row(row)) if row == results.table.cursor => results.open(),
+        Some(table::Hit::Row(row)) => results.table.cursor = row,
+        None => {}
     }
 }

@@ -4,22 +4,22 @@
 mod course;
 mod facts;
 mod latency;
+mod scene;
 mod source;
 mod stack;
 mod trials;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
 
-use self::stack::{Section, Stack};
-use super::data::Data;
-use super::layout;
-use super::state::{Open, Results};
-use super::view;
-use crate::analysis::CellResult;
-use crate::tui::model::Model;
-use crate::tui::theme::{Look, Role};
+use scene::Scene;
+use stack::{Section, Stack};
+
+use super::frame;
+use crate::tui::results::data::Data;
+use crate::tui::results::layout;
+use crate::tui::results::state::{Open, Results};
+use crate::tui::theme::Look;
 use crate::tui::view::pane;
 
 /// From this width on the sections stand in two columns.
@@ -27,37 +27,6 @@ const TWO: u16 = 112;
 
 /// Rows of trials that still leave room below them.
 const MANY: usize = 20;
-
-/// What every section is made from.
-#[derive(Clone, Copy)]
-struct Sight<'a> {
-    look: &'a Look,
-    data: &'a Data,
-    index: usize,
-    result: &'a CellResult,
-    /// Columns for text.
-    width: usize,
-}
-
-impl<'a> Sight<'a> {
-    fn heading(&self, text: &str) -> Line<'static> {
-        Line::styled(text.to_string(), self.look.style(Role::Title))
-    }
-
-    /// A word and what it is.
-    fn pair(&self, name: &str, value: String) -> Line<'static> {
-        Line::from(vec![
-            Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
-            Span::styled(value, self.look.style(Role::Text)),
-        ])
-    }
-
-    /// Text on as many lines as it needs.
-    fn wrapped(&self, text: &str, role: Role) -> Vec<Line<'static>> {
-        let style = self.look.style(role);
-        pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)).collect()
-    }
-}
 
 fn stacks<'a>(
     look: &'a Look,
@@ -73,7 +42,7 @@ fn stacks<'a>(
     let column = |left: u16, width: u16| {
         Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
     };
-    let sight = |area: Rect| Sight { look, data, index, result, width: usize::from(area.width) };
+    let sight = |area: Rect| Scene { look, data, index, result, width: usize::from(area.width) };
     if inner.width < TWO {
         let area = column(0, inner.width);
         let s = sight(area);
@@ -118,14 +87,9 @@ fn stacks<'a>(
 }
 
 /// How far the opened cell can be scrolled.
-pub fn most_scroll(model: &Model, body: Rect) -> usize {
-    let results = &model.results;
+pub fn most_scroll(results: &Results, look: &Look, body: Rect) -> usize {
     let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
-    stacks(&model.look, results, data, open.result, body)
-        .iter()
-        .map(Stack::most_scroll)
-        .max()
-        .unwrap_or(0)
+    stacks(look, results, data, open.result, body).iter().map(Stack::most_scroll).max().unwrap_or(0)
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect, buf: &mut Buffer) {
@@ -148,18 +112,18 @@ pub fn draw(look: &Look, results: &Results, data: &Data, open: Open, area: Rect,
         "← → other cells · ↑ ↓ scroll · esc back",
         "left right other cells - up down scroll - esc back",
     );
-    view::below(look, keys, area, buf);
+    frame::below(look, keys, area, buf);
 }
 
 /// The same for a place beside the chart.
 pub fn brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
     let Some(result) = data.results().get(index) else { return };
-    let s = Sight { look, data, index, result, width: usize::from(area.width) };
+    let s = Scene { look, data, index, result, width: usize::from(area.width) };
     Stack::of(area, brief_parts(s)).draw(0, buf);
 }
 
 /// What stands first where there is one column.
-fn brief_parts(s: Sight<'_>) -> [Vec<Section<'_>>; 8] {
+fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 8] {
     [
         facts::error(s),
         facts::figures(s),
@@ -170,9 +134,4 @@ fn brief_parts(s: Sight<'_>) -> [Vec<Section<'_>>; 8] {
         facts::warnings(s),
         latency::sections(s, 8),
     ]
-}
-
-/// A section of lines only; none where there are no lines.
-fn lines(lines: Vec<Line<'static>>) -> Vec<Section<'static>> {
-    if lines.is_empty() { Vec::new() } else { vec![Section::Lines(lines)] }
 }

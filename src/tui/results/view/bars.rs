@@ -6,13 +6,13 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
-use super::data::Data;
-use super::state::Results;
 use crate::analysis::Picked;
 use crate::plan::Cache;
 use crate::record::{state_of, way_of};
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Bar, Bars};
+use crate::tui::results::data::Data;
+use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::Sight;
+use super::scene::Scene;
 use super::stack::Section;
 use crate::report::table::origin;
 use crate::tui::plot::{Bar, Bars, Part};
@@ -18,7 +18,7 @@ fn role(word: &str) -> Role {
     }
 }
 
-pub fn sections(s: Sight<'_>) -> Vec<Section<'_>> {
+pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(source) = &s.result.source else { return Vec::new() };
     let parts = origin::parts(source);
     let draw = {

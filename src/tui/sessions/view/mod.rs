@@ -1,82 +1,30 @@
 //! Draws Sessions: the list, beside or above the preview.
 
+mod columns;
+mod preview;
+
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::columns::Columns;
-use super::list::Sessions;
-use super::preview;
+use columns::Columns;
+
+use super::layout::{areas, filters, rows_area};
+use super::state::Sessions;
+use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::model::Model;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
-/// Where list and preview are; no preview where there is no room.
-fn areas(body: Rect) -> (Rect, Option<Rect>) {
-    if body.width >= 116 {
-        let list = (body.width * 5 / 8).clamp(74, 120);
-        let [list, preview] =
-            Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
-        return (list, Some(preview));
-    }
-    if body.height >= 20 {
-        let [list, preview] =
-            Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body);
-        return (list, Some(preview));
-    }
-    (body, None)
-}
-
-/// The rows of the list below its titles, and below the filter where there is one.
-fn rows_area(inner: Rect, sessions: &Sessions) -> Rect {
-    let above = 1 + u16::from(filters(sessions));
-    Rect::new(
-        inner.x,
-        inner.y + above.min(inner.height),
-        inner.width,
-        inner.height.saturating_sub(above),
-    )
-}
-
-fn filters(sessions: &Sessions) -> bool {
-    sessions.typing || !sessions.filter.value().is_empty()
-}
-
-fn inside(frame: Rect) -> Rect {
-    Rect::new(
-        frame.x + 1,
-        frame.y + 1,
-        frame.width.saturating_sub(2),
-        frame.height.saturating_sub(2),
-    )
-}
-
-/// How many sessions are seen at once.
-pub fn rows(body: Rect, sessions: &Sessions) -> usize {
-    usize::from(rows_area(inside(areas(body).0), sessions).height)
-}
-
-/// The row of the list that is under a place on the screen.
-pub fn row_at(model: &Model, body: Rect, at: Position) -> Option<usize> {
-    let sessions = &model.sessions;
-    let list = rows_area(inside(areas(body).0), sessions);
-    if !list.contains(at) {
-        return None;
-    }
-    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(list.height));
-    Some(first + usize::from(at.y - list.y)).filter(|row| *row < sessions.matching())
-}
-
-pub fn draw(model: &Model, body: Rect, buf: &mut Buffer) {
-    if model.sessions.count() == 0 {
-        return none(model, body, buf);
+pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    if sessions.count() == 0 {
+        return none(sessions, ctx.look, body, buf);
     }
     let (list, shown) = areas(body);
-    self::list(&model.look, &model.sessions, list, buf);
+    self::list(ctx.look, sessions, list, buf);
     if let Some(area) = shown {
-        preview::draw(model, area, buf);
+        preview::draw(sessions, ctx, area, buf);
     }
 }
 
@@ -127,14 +75,13 @@ fn list(look: &Look, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
 }
 
 /// What is said where there is nothing to list.
-fn none(model: &Model, area: Rect, buf: &mut Buffer) {
-    let look = &model.look;
+fn none(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Sessions", "", true, area, buf);
     let say = |text: &str, role: Role| {
         Line::from(Span::styled(text.to_string(), look.style(role))).centered()
     };
     let run = key_of(Action::Run, Screen::Setup);
-    let lines = match &model.sessions.read {
+    let lines = match &sessions.read {
         None => vec![say("looking ...", Role::Dim)],
         Some(Err(why)) => {
             let room = usize::from(inner.width.saturating_sub(4));
