@@ -11,7 +11,7 @@ use super::screen::Screen;
 use super::theme::Look;
 use super::toast::Toasts;
 use super::view::areas;
-use crate::plan::{Plan, Preset, ProbeCell, ProbeSet, Remote, Settings};
+use crate::plan::{Plan, Preset, ProbeCell, Settings};
 
 /// The run that goes on, as other screens know it.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,12 +133,8 @@ pub enum Request {
     },
     /// Compare these sessions with the first of them.
     Compare(Vec<String>),
-    /// Copy the report of the host.
-    CopyHostReport,
     /// Remember whether plots of throughput have a logarithmic axis.
     RememberLogAxis(bool),
-    /// Remember the choices of Setup.
-    Remember,
     /// Find out what probes can be measured here.
     InspectProbes,
     /// Plan the chosen probes, to run them.
@@ -157,11 +153,4 @@ pub struct ProbeChoice {
     pub settings: Settings,
     /// A probe of files is among them: the others would fail with a target that is gone.
     pub needs_target: bool,
-}
-
-/// What decides which probes can be measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProbeSite {
-    pub remote: Option<Remote>,
-    pub sets: Option<Vec<ProbeSet>>,
 }

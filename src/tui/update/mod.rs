@@ -49,7 +49,9 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Tick => {
-            lab::ticked(model);
+            if let Some(session) = model.live.take_probed() {
+                lab::grow(&mut model.lab, session);
+            }
             let effects = with_screens(model, |screens, ctx| live::tick(screens.live, ctx));
             effects.into_iter().chain(run::give_up(model)).collect()
         }
@@ -74,7 +76,7 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => setup::told(model, msg),
         Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => {
             if let Msg::Sessions(Ok(listed)) = &msg {
-                lab::listed(model, listed);
+                lab::list_sessions(&mut model.lab, listed);
             }
             with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
         }
@@ -83,7 +85,9 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         }
         Msg::Exported { number, result } => export::finish(model, number, result),
         Msg::Saving { id, unsaved } => run::saving(model, &id, unsaved),
-        Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => lab::told(model, msg),
+        Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => {
+            with_screens(model, |screens, ctx| lab::handle_message(screens.lab, ctx, msg))
+        }
         Msg::Opened(Ok(shown)) => {
             let screen = run::show(model, *shown);
             go(model, screen)

@@ -15,7 +15,14 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
             let (screens, context) = model.split();
             host::enter(screens.host, &context)
         }
-        Screen::Lab => lab::shown(model),
+        Screen::Lab => inspect_probes(model),
         _ => Vec::new(),
     }
+}
+
+/// Finds out what probes can be measured with the target of Setup.
+pub fn inspect_probes(model: &mut Model) -> Vec<Effect> {
+    let (screens, context) = model.split();
+    let (file, dir) = (screens.setup.file.clone(), screens.setup.dir.clone());
+    lab::enter(screens.lab, &context, file, dir)
 }

@@ -5,7 +5,9 @@ use tui_input::Input;
 
 use super::act::act;
 use super::navigate::go;
+use super::requests::try_with_screens;
 use super::{export, run};
+use crate::plan::Settings;
 use crate::tui::keymap::{self, Action};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
@@ -88,7 +90,7 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Marks { cursor } => match action {
             Some(Action::Enter | Action::Toggle) => {
                 let chosen = *cursor;
-                return lab::chosen(model, chosen);
+                return lab::choose_mark(&mut model.lab, chosen);
             }
             Some(Action::Compare) => return close(model),
             _ => *cursor = moved(*cursor, marks, action),
@@ -101,7 +103,8 @@ pub fn pressed(model: &mut Model, key: Key) -> Vec<Effect> {
 fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
     let Some(preset) = model.presets.get(chosen).cloned() else { return Vec::new() };
     if probe_plan::is_probe_preset(&preset) {
-        return lab::take_preset(model, preset);
+        model.lab.choose(preset, Settings::default());
+        return go(model, Screen::Lab);
     }
     let mut effects = setup::preset(model, preset);
     if model.screen == Screen::Lab {
@@ -161,14 +164,16 @@ fn entered(model: &mut Model) -> Vec<Effect> {
         popup::Purpose::Rename { id } => sessions::rename(id, &text),
         popup::Purpose::Import => sessions::import(&text),
         popup::Purpose::Setting(name) => setup::set_text(model, name, &text),
-        popup::Purpose::Values(probe) => lab::choose_values(model, probe, &text),
+        popup::Purpose::Values(probe) => {
+            try_with_screens(model, |screens, ctx| lab::set_values(screens.lab, ctx, probe, &text))
+        }
     };
     match done {
         Ok(effects) => {
             model.popups.pop();
             if let popup::Purpose::Rename { id } = &purpose {
                 results::rename(&mut model.results, id, &text);
-                lab::renamed(model, id, &text);
+                lab::rename(&mut model.lab, id, &text);
             }
             effects
         }

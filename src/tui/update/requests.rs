@@ -1,12 +1,16 @@
 //! Gives screens their own state and a context, and performs what they ask of the rest.
 
-use crate::tui::context::{Context, Request};
+use std::path::PathBuf;
+
+use crate::tui::context::{Context, ProbeChoice, Request};
 use crate::tui::model::{Model, Screens};
 use crate::tui::msg::Effect;
+use crate::tui::question::Question;
 use crate::tui::screen::Screen;
+use crate::tui::setup::Setup;
 use crate::tui::{compare, live, sessions, setup};
 
-use super::navigate::go;
+use super::navigate::{go, inspect_probes};
 use super::run;
 
 /// Updates a screen, and then performs its requests.
@@ -20,6 +24,21 @@ pub fn with_screens(
         effects.extend(perform(model, request));
     }
     effects
+}
+
+/// [`with_screens`] of an update that can refuse.
+pub fn try_with_screens(
+    model: &mut Model,
+    update: impl FnOnce(Screens, &mut Context) -> Result<Vec<Effect>, String>,
+) -> Result<Vec<Effect>, String> {
+    let mut refused = None;
+    let effects = with_screens(model, |screens, ctx| {
+        update(screens, ctx).unwrap_or_else(|why| {
+            refused = Some(why);
+            Vec::new()
+        })
+    });
+    refused.map_or(Ok(effects), Err)
 }
 
 /// Performs what a screen asked for.
@@ -46,6 +65,27 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
             model.screen = Screen::Compare;
             compare::begin(&mut model.compare, &model.look, ids)
         }
-        _ => Vec::new(),
+        Request::InspectProbes => inspect_probes(model),
+        Request::PlanProbes { number, probes } => {
+            let (file, dir) = probe_target(&model.setup, &probes);
+            let ProbeChoice { preset, settings, .. } = probes;
+            let question = Question { number, file, dir, preset, settings };
+            vec![Effect::PlanLab(Box::new(question))]
+        }
+        Request::CopyProbes(probes) => {
+            let (file, dir) = probe_target(&model.setup, &probes);
+            let ProbeChoice { preset, settings, .. } = &probes;
+            let line = setup::line(file.as_deref(), dir.as_deref(), preset, settings);
+            vec![Effect::Copy(line)]
+        }
     }
+}
+
+/// File and folder of Setup, where the probes need a target.
+fn probe_target(setup: &Setup, probes: &ProbeChoice) -> (Option<PathBuf>, Option<PathBuf>) {
+    if !probes.needs_target {
+        return (None, None);
+    }
+    let dir = if setup.file.is_none() { setup.dir.clone() } else { None };
+    (setup.file.clone(), dir)
 }

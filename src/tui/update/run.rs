@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::navigate::go;
+use super::navigate::{go, inspect_probes};
 use crate::plan::Plan;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Leaving, Model};
@@ -45,7 +45,7 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
     }
     let host = model.host.host.as_deref().cloned().unwrap_or_default();
     live::begin(&mut model.live, model.now, host, &plan);
-    lab::begin(model, &plan);
+    lab::begin(&mut model.lab, &plan);
     let mut effects =
         go(model, if probe_plan::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
     effects.push(super::setup::remember(model));
@@ -94,7 +94,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         }
         if model.screen == Screen::Lab {
             // What can be measured here was not asked for while something was measured.
-            effects.extend(lab::shown(model));
+            effects.extend(inspect_probes(model));
         }
     }
     effects.extend(sessions::end_run(model.screen));
@@ -106,7 +106,7 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
 pub fn show(model: &mut Model, shown: Shown) -> Screen {
     let alone = probe_plan::is_probe_plan(&shown.session.plan);
     if !shown.session.plan.probes.is_empty() {
-        lab::show(model, &shown);
+        lab::show(&mut model.lab, &shown);
     }
     if alone {
         return Screen::Lab;

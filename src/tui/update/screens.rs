@@ -21,7 +21,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Screen::Sessions => {
             with_screens(model, |screens, ctx| sessions::act(screens.sessions, ctx, action))
         }
-        Screen::Lab => lab::act(model, action),
+        Screen::Lab => with_screens(model, |screens, ctx| lab::act(screens.lab, ctx, action)),
         Screen::Host => with_screens(model, |screens, ctx| host::act(screens.host, ctx, action)),
         Screen::Compare => {
             with_screens(model, |screens, ctx| compare::act(screens.compare, ctx, action))
@@ -34,7 +34,7 @@ pub fn back(model: &mut Model) -> bool {
     match model.screen {
         Screen::Results => results::back(&mut model.results),
         Screen::Setup => setup::back(model),
-        Screen::Lab => lab::back(model),
+        Screen::Lab => lab::back(&mut model.lab),
         _ => false,
     }
 }
@@ -49,7 +49,7 @@ pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
         Screen::Sessions => {
             with_screens(model, |screens, ctx| sessions::click(screens.sessions, ctx, body, at))
         }
-        Screen::Lab => lab::clicked(model, body, at),
+        Screen::Lab => with_screens(model, |screens, ctx| lab::click(screens.lab, ctx, body, at)),
         Screen::Host => {
             with_screens(model, |screens, ctx| host::click(screens.host, ctx, body, at))
         }
@@ -78,7 +78,7 @@ pub fn field_changed(model: &mut Model) -> Vec<Effect> {
         Screen::Sessions => {
             with_screens(model, |screens, ctx| sessions::field_changed(screens.sessions, ctx))
         }
-        Screen::Lab => lab::typed(model),
+        Screen::Lab => with_screens(model, |screens, ctx| lab::field_changed(screens.lab, ctx)),
         _ => Vec::new(),
     }
 }

@@ -80,7 +80,7 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         Screen::Live => live::draw(&model.live, &ctx, areas.body, buf),
         Screen::Results => results::draw(&model.results, &ctx, areas.body, buf),
         Screen::Sessions => sessions::draw(&model.sessions, &ctx, areas.body, buf),
-        Screen::Lab => lab::draw(model, areas.body, buf),
+        Screen::Lab => lab::draw(&model.lab, &ctx, areas.body, buf),
         Screen::Host => host::draw(&model.host, &ctx, areas.body, buf),
         Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf),
     }

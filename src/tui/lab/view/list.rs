@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::{Hit, filtering, now, within};
-use crate::tui::lab::sheet::Item;
+use crate::tui::context::{RunStatus, ViewContext};
+use crate::tui::lab::layout::{Hit, filtering, within};
+use crate::tui::lab::rows::Item;
 use crate::tui::lab::state::{Lab, Pane};
-use crate::tui::model::Model;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
@@ -20,8 +20,7 @@ fn rows(inner: Rect, lab: &Lab) -> Rect {
     Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)
 }
 
-pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
-    let lab = &model.lab;
+pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
     let rows = rows(within(area), lab);
     if !rows.contains(at) {
         return None;
@@ -31,8 +30,8 @@ pub fn hit(model: &Model, area: Rect, at: Position) -> Option<Hit> {
     (item < lab.sheet.items.len()).then_some(Hit::Item { item, mark: at.x < rows.x + BOX })
 }
 
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
-    let (look, lab) = (&model.look, &model.lab);
+pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
     let focused = lab.pane == Pane::Probes;
     let all = lab
         .sheet
@@ -50,7 +49,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     }
     let rows = rows(inner, lab);
     let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
-    let running = now(model).map(|cell| cell.probe.as_str());
+    let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
     for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height))
     {
         let text = line(look, lab, row, item, running, usize::from(rows.width));

@@ -1,8 +1,8 @@
-//! Where the panes are, by the room there is.
+//! Where the panes are, by the room there is, and what a click can hit.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use crate::tui::lab::state::Pane;
+use super::state::{Lab, Pane};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
@@ -42,6 +42,35 @@ impl Places {
             (false, _) => Places { list, bars: Some(bars), about: None },
         }
     }
+}
+
+/// What a place on the screen is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Hit {
+    /// An item of the list; `mark`: its box.
+    Item {
+        item: usize,
+        mark: bool,
+    },
+    Slot(usize),
+    /// A place along the axis of the curve.
+    X(f64),
+    Pane(Pane),
+}
+
+/// What is inside of a frame, without a column at either side.
+pub fn inside(inner: Rect) -> Rect {
+    Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height)
+}
+
+/// The frame's inside, as [`pane::frame`](crate::tui::view::pane::frame) gives it.
+pub fn within(area: Rect) -> Rect {
+    Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
+}
+
+/// The rows above the list and the bars that a filter takes.
+pub fn filtering(lab: &Lab) -> bool {
+    lab.typing || !lab.filter.value().is_empty()
 }
 
 #[cfg(test)]
