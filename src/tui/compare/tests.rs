@@ -11,7 +11,7 @@ use crate::tui::screen::Screen;
 use crate::tui::shown::Shown;
 use crate::tui::testing::{self, Stage};
 use crate::tui::theme::{Colours, Glyphs};
-use crate::tui::update::perform;
+use crate::tui::update::requests::perform;
 
 /// The usual session under another id and name, each of its trials changed.
 fn changed(

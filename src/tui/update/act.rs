@@ -7,7 +7,6 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
 use crate::tui::screen::Screen;
-use crate::tui::setup;
 use crate::tui::theme::THEMES;
 
 /// Does an action.
@@ -33,7 +32,7 @@ fn next_theme(model: &mut Model) -> Vec<Effect> {
     model
         .toasts
         .note(model.now, format!("theme: {}, {}", model.look.theme.id, model.look.theme.about));
-    vec![setup::remember(model)]
+    vec![model.setup.remember(&model.presets, &model.look)]
 }
 
 /// `q`: closes what is open on the screen; asks while a run goes on.

@@ -14,12 +14,11 @@ mod key;
 mod mouse;
 mod navigate;
 mod popup;
-mod requests;
+pub mod requests;
 pub mod run;
 mod screens;
 
 pub use navigate::go;
-pub use requests::perform;
 
 use std::time::Duration;
 
@@ -27,6 +26,7 @@ use super::keymap::Action;
 use super::model::Model;
 use super::msg::{Effect, Msg};
 use super::{compare, host, lab, live, results, sessions, setup};
+use crate::plan::Preset;
 use act::act;
 use requests::with_screens;
 
@@ -68,12 +68,19 @@ fn changed(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             with_screens(model, |screens, ctx| host::handle_message(screens.host, ctx, msg))
         }
         Msg::Proposed { .. } => {
-            let effects = setup::told(model, msg);
+            let effects =
+                with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
             let setup = &model.setup;
             host::show_plan(&mut model.host, setup.facts(), setup.findings());
             effects
         }
-        Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => setup::told(model, msg),
+        Msg::Listed(_) | Msg::Seen(_) | Msg::PresetSaved(_) => {
+            if let Msg::PresetSaved(Ok(preset)) = &msg {
+                model.presets.retain(|own| own.id != preset.id);
+                model.presets.push(Preset::clone(preset));
+            }
+            with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg))
+        }
         Msg::Sessions(_) | Msg::Preview(_) | Msg::Imported { .. } => {
             if let Msg::Sessions(Ok(listed)) = &msg {
                 lab::list_sessions(&mut model.lab, listed);

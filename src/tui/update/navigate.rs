@@ -9,7 +9,7 @@ use crate::tui::{host, lab, setup};
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     model.screen = screen;
     match screen {
-        Screen::Setup => setup::shown_again(model),
+        Screen::Setup => setup::enter(&mut model.setup),
         Screen::Sessions => vec![Effect::Sessions],
         Screen::Host => {
             let (screens, context) = model.split();

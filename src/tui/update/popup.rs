@@ -5,7 +5,7 @@ use tui_input::Input;
 
 use super::act::act;
 use super::navigate::go;
-use super::requests::try_with_screens;
+use super::requests::{try_with_screens, with_screens};
 use super::{export, run};
 use crate::plan::Settings;
 use crate::tui::keymap::{self, Action};
@@ -106,7 +106,8 @@ fn preset(model: &mut Model, chosen: usize) -> Vec<Effect> {
         model.lab.choose(preset, Settings::default());
         return go(model, Screen::Lab);
     }
-    let mut effects = setup::preset(model, preset);
+    let mut effects =
+        with_screens(model, |screens, ctx| setup::take_preset(screens.setup, ctx, preset));
     if model.screen == Screen::Lab {
         effects.extend(go(model, Screen::Setup));
     }
@@ -160,10 +161,12 @@ fn entered(model: &mut Model) -> Vec<Effect> {
     let Some(Popup::Line { input, purpose, .. }) = model.popups.last() else { return Vec::new() };
     let (text, purpose) = (input.value().trim().to_string(), purpose.clone());
     let done = match &purpose {
-        popup::Purpose::Preset => setup::save_preset(model, &text),
+        popup::Purpose::Preset => setup::save_preset(&model.setup, &text),
         popup::Purpose::Rename { id } => sessions::rename(id, &text),
         popup::Purpose::Import => sessions::import(&text),
-        popup::Purpose::Setting(name) => setup::set_text(model, name, &text),
+        popup::Purpose::Setting(name) => {
+            try_with_screens(model, |screens, ctx| setup::set_text(screens.setup, ctx, name, &text))
+        }
         popup::Purpose::Values(probe) => {
             try_with_screens(model, |screens, ctx| lab::set_values(screens.lab, ctx, probe, &text))
         }

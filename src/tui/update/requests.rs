@@ -7,8 +7,8 @@ use crate::tui::model::{Model, Screens};
 use crate::tui::msg::Effect;
 use crate::tui::question::Question;
 use crate::tui::screen::Screen;
-use crate::tui::setup::Setup;
-use crate::tui::{compare, live, sessions, setup};
+use crate::tui::setup::{Setup, build_command};
+use crate::tui::{compare, live, sessions};
 
 use super::navigate::{go, inspect_probes};
 use super::run;
@@ -59,7 +59,7 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         }),
         Request::RememberLogAxis(log) => {
             model.setup.log_y = log;
-            vec![setup::remember(model)]
+            vec![model.setup.remember(&model.presets, &model.look)]
         }
         Request::Compare(ids) => {
             model.screen = Screen::Compare;
@@ -75,7 +75,7 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         Request::CopyProbes(probes) => {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = &probes;
-            let line = setup::line(file.as_deref(), dir.as_deref(), preset, settings);
+            let line = build_command(file.as_deref(), dir.as_deref(), preset, settings);
             vec![Effect::Copy(line)]
         }
     }

@@ -48,7 +48,7 @@ pub fn start(model: &mut Model, plan: Arc<Plan>) -> Vec<Effect> {
     lab::begin(&mut model.lab, &plan);
     let mut effects =
         go(model, if probe_plan::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
-    effects.push(super::setup::remember(model));
+    effects.push(model.setup.remember(&model.presets, &model.look));
     effects.push(Effect::Start { plan, name: None });
     effects
 }

@@ -13,7 +13,7 @@ use crate::tui::{compare, host, lab, live, results, sessions, setup};
 /// Does an action on the screen.
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match model.screen {
-        Screen::Setup => setup::act(model, action),
+        Screen::Setup => with_screens(model, |screens, ctx| setup::act(screens.setup, ctx, action)),
         Screen::Live => with_screens(model, |screens, ctx| live::act(screens.live, ctx, action)),
         Screen::Results => {
             with_screens(model, |screens, ctx| results::act(screens.results, ctx, action))
@@ -33,7 +33,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
 pub fn back(model: &mut Model) -> bool {
     match model.screen {
         Screen::Results => results::back(&mut model.results),
-        Screen::Setup => setup::back(model),
+        Screen::Setup => setup::back(&mut model.setup),
         Screen::Lab => lab::back(&mut model.lab),
         _ => false,
     }
@@ -42,7 +42,9 @@ pub fn back(model: &mut Model) -> bool {
 /// A click on the body of the screen.
 pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     match model.screen {
-        Screen::Setup => setup::clicked(model, body, at),
+        Screen::Setup => {
+            with_screens(model, |screens, ctx| setup::click(screens.setup, ctx, body, at))
+        }
         Screen::Results => {
             with_screens(model, |screens, ctx| results::click(screens.results, ctx, body, at))
         }
@@ -71,7 +73,9 @@ pub fn field(model: &mut Model) -> Option<&mut Input> {
 /// The text field of the screen has changed.
 pub fn field_changed(model: &mut Model) -> Vec<Effect> {
     match model.screen {
-        Screen::Setup => setup::typed(model),
+        Screen::Setup => {
+            with_screens(model, |screens, ctx| setup::field_changed(screens.setup, ctx))
+        }
         Screen::Results => {
             with_screens(model, |screens, ctx| results::field_changed(screens.results, ctx))
         }

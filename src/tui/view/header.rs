@@ -9,7 +9,6 @@ use ratatui::widgets::Widget;
 use super::pane;
 use crate::tui::model::Model;
 use crate::tui::screen::Screen;
-use crate::tui::setup;
 use crate::tui::theme::Role;
 
 /// The name and each screen with its columns.
@@ -87,7 +86,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         _ if model.running() => model.live.target(),
         // Most probes need no file: only one that was named is told.
         Screen::Lab if model.setup.file.is_none() => String::new(),
-        _ => setup::target(model),
+        _ => model.setup.describe_target(look),
     };
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();

@@ -76,7 +76,7 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         is_covered: !model.popups.is_empty(),
     };
     match model.screen {
-        Screen::Setup => setup::draw(model, areas.body, buf),
+        Screen::Setup => setup::draw(&model.setup, &ctx, areas.body, buf),
         Screen::Live => live::draw(&model.live, &ctx, areas.body, buf),
         Screen::Results => results::draw(&model.results, &ctx, areas.body, buf),
         Screen::Sessions => sessions::draw(&model.sessions, &ctx, areas.body, buf),

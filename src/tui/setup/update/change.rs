@@ -1,42 +1,38 @@
 //! Changes to the settings: a box, a step, a typed text; each asks for a new plan.
 
-use super::objection;
-use super::rows::{self, Kind, ROWS};
-use super::state::Pane;
-use super::step::{Step, step};
-use super::{pick, slider};
+use super::pick;
 use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Setting, Settings, Sync};
-use crate::tui::model::Model;
+use crate::tui::context::Context;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::setup::objection;
+use crate::tui::setup::rows::{self, Kind, ROWS};
+use crate::tui::setup::slider::Band;
+use crate::tui::setup::state::{Pane, Setup};
+use crate::tui::setup::step::{Step, step};
 use crate::units::short_time;
 
 /// The name under which a path is typed.
 pub const FILE: &str = "FILE";
 
-/// After a change: the plan is asked for anew.
-pub fn changed(model: &mut Model) -> Vec<Effect> {
-    if model.setup.planning.settled() {
-        model.setup.planning.since = model.now;
-    }
-    model.setup.scroll = 0;
-    model.setup.dirty = true;
-    model.setup.ask().into_iter().collect()
-}
-
 /// Says why a choice makes no sense, and leaves it.
-fn refused(model: &mut Model, why: String) -> Vec<Effect> {
-    model.toasts.note(model.now, why);
+fn refuse(ctx: &mut Context, why: String) -> Vec<Effect> {
+    ctx.note(why);
     Vec::new()
 }
 
 /// Sets one setting; what it makes senseless by itself goes with it.
-fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String> {
-    if model.setup.by_sweep(name).is_some() {
-        let count = model.setup.preset.sweeps.len();
-        model.toasts.note(model.now, format!("{name} {text} is said for all {count} sweeps of the preset; type nothing to take it back"));
+fn set(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    name: &str,
+    text: &str,
+) -> Result<Vec<Effect>, String> {
+    if setup.by_sweep(name).is_some() {
+        let count = setup.preset.sweeps.len();
+        ctx.note(format!("{name} {text} is said for all {count} sweeps of the preset; type nothing to take it back"));
     }
-    let settings = &mut model.setup.settings;
+    let settings = &mut setup.settings;
     settings.set(name, text).map_err(|error| error.to_string())?;
     if name == "op"
         && settings.op != Some(Op::Write)
@@ -46,7 +42,7 @@ fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String>
     }
     // No is said only where the preset says yes.
     if settings.text(name).as_deref() == Some("false")
-        && model.setup.preset.parts().iter().all(|part| part.text(name).is_none())
+        && setup.preset.parts().iter().all(|part| part.text(name).is_none())
     {
         settings.unset(name);
     }
@@ -56,29 +52,28 @@ fn set(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String>
         "mix" | "writes" => settings.op = Some(Op::Write),
         _ => {}
     }
-    Ok(changed(model))
+    Ok(setup.replan(ctx.now))
 }
 
-fn unset(model: &mut Model, name: &str) -> Vec<Effect> {
-    model.setup.settings.unset(name);
-    changed(model)
+fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
+    setup.settings.unset(name);
+    setup.replan(ctx.now)
 }
 
 /// Sets one setting unless that makes no sense.
-fn choose(model: &mut Model, name: &str, text: &str) -> Vec<Effect> {
-    let counts = model.setup.counts();
-    if let Some(why) = objection::value(name, text, &model.setup.given(&counts)) {
-        return refused(model, why);
+fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<Effect> {
+    let counts = setup.counts();
+    if let Some(why) = objection::value(name, text, &setup.given(&counts)) {
+        return refuse(ctx, why);
     }
-    match set(model, name, text) {
+    match set(setup, ctx, name, text) {
         Ok(effects) => effects,
-        Err(why) => refused(model, why),
+        Err(why) => refuse(ctx, why),
     }
 }
 
 /// Ticks or unticks a backend.
-pub fn toggle_backend(model: &mut Model, at: usize) -> Vec<Effect> {
-    let setup = &model.setup;
+pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
     let counts = setup.counts();
     let given = setup.given(&counts);
@@ -87,33 +82,37 @@ pub fn toggle_backend(model: &mut Model, at: usize) -> Vec<Effect> {
     if list.iter().any(|choice| choice.id == info.id) {
         list.retain(|choice| choice.id != info.id);
     } else if let Some(why) = objection::backend(info, &given) {
-        return refused(model, why);
+        return refuse(ctx, why);
     } else {
         list.push(Choice::plain(info.id));
         list.sort_by_key(|choice| setup.infos.iter().position(|info| info.id == choice.id));
     }
-    model.setup.settings.backend = Some(Backends::These(list));
-    changed(model)
+    setup.settings.backend = Some(Backends::These(list));
+    setup.replan(ctx.now)
 }
 
 /// Left or right on a row.
-pub fn stepped(model: &mut Model, row: &'static Setting, up: bool) -> Vec<Effect> {
-    let counts = model.setup.counts();
+pub fn stepped(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    up: bool,
+) -> Vec<Effect> {
+    let counts = setup.counts();
     let text = counts.text(row.name);
     match rows::kind(row) {
-        Kind::One(items) => along(model, row, &items, text.as_deref(), up),
+        Kind::One(items) => along(setup, ctx, row, &items, text.as_deref(), up),
         Kind::Some(items) => {
-            let mark = model.setup.mark;
-            model.setup.mark =
-                if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
+            let mark = setup.mark;
+            setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
             Vec::new()
         }
         Kind::Text => {
-            let usual = usual(model, row.name);
+            let usual = usual(setup, row.name);
             match step(row.name, text.as_deref(), usual.as_deref(), up) {
-                Step::To(next) => choose(model, row.name, &next),
-                Step::Unsaid if model.setup.preset.settings.text(row.name).is_none() => {
-                    unset(model, row.name)
+                Step::To(next) => choose(setup, ctx, row.name, &next),
+                Step::Unsaid if setup.preset.settings.text(row.name).is_none() => {
+                    unset(setup, ctx, row.name)
                 }
                 Step::Unsaid | Step::Stay => Vec::new(),
             }
@@ -122,13 +121,13 @@ pub fn stepped(model: &mut Model, row: &'static Setting, up: bool) -> Vec<Effect
 }
 
 /// What counts where nothing is said, to step from.
-fn usual(model: &Model, name: &str) -> Option<String> {
+fn usual(setup: &Setup, name: &str) -> Option<String> {
     match name {
         "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
-        "trial-time" => model.setup.plan().map(|plan| short_time(plan.trial_time.low)),
+        "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
         "size" => {
-            let counts = model.setup.counts();
-            model.setup.given(&counts).size.map(crate::units::short_bytes)
+            let counts = setup.counts();
+            setup.given(&counts).size.map(crate::units::short_bytes)
         }
         _ => None,
     }
@@ -136,14 +135,15 @@ fn usual(model: &Model, name: &str) -> Option<String> {
 
 /// To the next item that makes sense; the reason where there is none.
 fn along(
-    model: &mut Model,
+    setup: &mut Setup,
+    ctx: &mut Context,
     row: &'static Setting,
     items: &[&'static str],
     now: Option<&str>,
     up: bool,
 ) -> Vec<Effect> {
-    let counts = model.setup.counts();
-    let given = model.setup.given(&counts);
+    let counts = setup.counts();
+    let given = setup.given(&counts);
     let at = items.iter().position(|item| Some(*item) == now);
     let ways: Vec<&'static str> = match (at, up) {
         (Some(at), true) => items[at + 1..].to_vec(),
@@ -156,74 +156,80 @@ fn along(
         match objection::value(row.name, item, &given) {
             None => {
                 // What was skipped is told.
-                first.into_iter().for_each(|why: String| model.toasts.note(model.now, why));
-                return choose(model, row.name, item);
+                first.into_iter().for_each(|why: String| ctx.note(why));
+                return choose(setup, ctx, row.name, item);
             }
             Some(why) => drop(first.get_or_insert(why)),
         }
     }
-    first.map(|why| refused(model, why)).unwrap_or_default()
+    first.map(|why| refuse(ctx, why)).unwrap_or_default()
 }
 
 /// Space on a row: the next of several, round and round; the marked box; a number is typed.
-pub fn toggled(model: &mut Model, row: &'static Setting) -> Vec<Effect> {
+pub fn toggled(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
     match rows::kind(row) {
         Kind::One(items) => {
-            let now = model.setup.counts().text(row.name);
+            let now = setup.counts().text(row.name);
             let at = items.iter().position(|item| Some(*item) == now.as_deref());
             let last = at.is_some_and(|at| at + 1 == items.len());
             if last {
-                along(model, row, &items, None, true)
+                along(setup, ctx, row, &items, None, true)
             } else {
-                or_round(model, row, &items, now.as_deref())
+                or_round(setup, ctx, row, &items, now.as_deref())
             }
         }
-        Kind::Some(items) => match items.get(model.setup.mark).copied() {
-            Some(item) => toggle_item(model, row, &items, item),
+        Kind::Some(items) => match items.get(setup.mark).copied() {
+            Some(item) => toggle_item(setup, ctx, row, &items, item),
             None => Vec::new(),
         },
-        Kind::Text => edit(model),
+        Kind::Text => edit(setup, ctx),
     }
 }
 
 fn or_round(
-    model: &mut Model,
+    setup: &mut Setup,
+    ctx: &mut Context,
     row: &'static Setting,
     items: &[&'static str],
     now: Option<&str>,
 ) -> Vec<Effect> {
-    let effects = along(model, row, items, now, true);
-    let moved = model.setup.counts().text(row.name).as_deref() != now;
+    let effects = along(setup, ctx, row, items, now, true);
+    let moved = setup.counts().text(row.name).as_deref() != now;
     if moved || items.len() < 3 || items.first().copied() == now {
         effects
     } else {
-        along(model, row, items, None, true)
+        along(setup, ctx, row, items, None, true)
     }
 }
 
 /// A click on, or the key for, one item of a row.
-pub fn take_item(model: &mut Model, row: &'static Setting, item: &'static str) -> Vec<Effect> {
+pub fn take_item(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    row: &'static Setting,
+    item: &'static str,
+) -> Vec<Effect> {
     match rows::kind(row) {
         Kind::Some(items) => {
-            model.setup.mark = items.iter().position(|own| *own == item).unwrap_or(0);
-            toggle_item(model, row, &items, item)
+            setup.mark = items.iter().position(|own| *own == item).unwrap_or(0);
+            toggle_item(setup, ctx, row, &items, item)
         }
-        _ => choose(model, row.name, item),
+        _ => choose(setup, ctx, row.name, item),
     }
 }
 
 fn toggle_item(
-    model: &mut Model,
+    setup: &mut Setup,
+    ctx: &mut Context,
     row: &'static Setting,
     items: &[&'static str],
     item: &str,
 ) -> Vec<Effect> {
-    let counts = model.setup.counts();
+    let counts = setup.counts();
     let now = counts.text(row.name).unwrap_or_default();
     let on = now.split(',').any(|own| own == item);
-    if let Some(why) = objection::value(row.name, item, &model.setup.given(&counts)).filter(|_| !on)
-    {
-        return refused(model, why);
+    if let Some(why) = objection::value(row.name, item, &setup.given(&counts)).filter(|_| !on) {
+        return refuse(ctx, why);
     }
     let chosen: Vec<&str> = items
         .iter()
@@ -231,34 +237,34 @@ fn toggle_item(
         .filter(|own| (*own == item) != now.split(',').any(|n| n == *own))
         .collect();
     if chosen.is_empty() {
-        return refused(model, format!("at least one: choose another before {item} goes"));
+        return refuse(ctx, format!("at least one: choose another before {item} goes"));
     }
-    set(model, row.name, &chosen.join(",")).unwrap_or_default()
+    set(setup, ctx, row.name, &chosen.join(",")).unwrap_or_default()
 }
 
 /// Opens the value under the cursor as text.
-pub fn edit(model: &mut Model) -> Vec<Effect> {
-    let name = match model.setup.focus {
+pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let name = match setup.focus {
         Pane::Target => {
-            let now = model.setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
+            let now = setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
             let now = now.unwrap_or_else(|| {
-                format!("{}/", model.setup.browser.dir.to_string_lossy()).replace("//", "/")
+                format!("{}/", setup.browser.dir.to_string_lossy()).replace("//", "/")
             });
             let hint =
                 "a file or block device; with the operation write a file that does not exist yet";
-            model.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
+            ctx.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
             return Vec::new();
         }
         Pane::Backends => "backend",
         Pane::Blocks => "block-size",
-        Pane::What => ROWS.get(model.setup.row).map_or("op", |row| row.name),
+        Pane::What => ROWS.get(setup.row).map_or("op", |row| row.name),
         Pane::Plan => return Vec::new(),
     };
     if let Some(setting) = Settings::ALL.iter().find(|s| s.name == name) {
-        let now = model.setup.counts().text(name).unwrap_or_default();
+        let now = setup.counts().text(name).unwrap_or_default();
         let form = setting.kind.placeholder().unwrap_or_else(|| "yes|no".into());
         let title = format!("--{name} {form}");
-        model.popups.push(Popup::line(
+        ctx.popups.push(Popup::line(
             title,
             format!("{}; leave empty for the preset's value", setting.help()),
             now,
@@ -269,26 +275,31 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
 }
 
 /// A typed value; empty takes back what was said.
-pub fn set_text(model: &mut Model, name: &str, text: &str) -> Result<Vec<Effect>, String> {
+pub fn set_text(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    name: &str,
+    text: &str,
+) -> Result<Vec<Effect>, String> {
     if name == FILE {
         if text.is_empty() {
-            return Ok(pick::target(model, None, None));
+            return Ok(pick::target(setup, ctx, None, None));
         }
-        let path = model.setup.browser.dir.join(text);
-        let effects = pick::target(model, Some(path), None);
+        let path = setup.browser.dir.join(text);
+        let effects = pick::target(setup, ctx, Some(path), None);
         // It may be new: the plan says.
-        model.setup.exists = false;
+        setup.exists = false;
         return Ok(effects);
     }
     if text.is_empty() {
-        return Ok(unset(model, name));
+        return Ok(unset(setup, ctx, name));
     }
     if name == "backend" {
         let mut tried = Settings::default();
         tried.set(name, text).map_err(|error| error.to_string())?;
-        known(&tried, &model.setup.infos)?;
+        known(&tried, &setup.infos)?;
     }
-    set(model, name, text)
+    set(setup, ctx, name, text)
 }
 
 /// The names and options of backends are in the registry.
@@ -305,37 +316,38 @@ fn known(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<()
 }
 
 /// Left and right on the slider move an end.
-pub fn slid(model: &mut Model, right: bool) -> Vec<Effect> {
-    let end = model.setup.end;
-    banded(model, |band| band.moved(end, right))
+pub fn slid(setup: &mut Setup, ctx: &mut Context, right: bool) -> Vec<Effect> {
+    let end = setup.end;
+    banded(setup, ctx, |band| band.moved(end, right))
 }
 
 /// More or fewer sizes between the ends.
-pub fn spread(model: &mut Model, wider: bool) -> Vec<Effect> {
-    banded(model, |band| band.spread(wider))
+pub fn spread(setup: &mut Setup, ctx: &mut Context, wider: bool) -> Vec<Effect> {
+    banded(setup, ctx, |band| band.spread(wider))
 }
 
 /// Changes the band, where there is one and it changes.
 pub fn banded(
-    model: &mut Model,
-    change: impl FnOnce(slider::Band) -> Option<slider::Band>,
+    setup: &mut Setup,
+    ctx: &mut Context,
+    change: impl FnOnce(Band) -> Option<Band>,
 ) -> Vec<Effect> {
-    let counts = model.setup.counts();
-    match model.setup.band(&counts).and_then(change) {
-        Some(band) => set(model, "block-size", &band.text()).unwrap_or_default(),
+    let counts = setup.counts();
+    match setup.band(&counts).and_then(change) {
+        Some(band) => set(setup, ctx, "block-size", &band.text()).unwrap_or_default(),
         None => Vec::new(),
     }
 }
 
 /// Takes a preset as it is.
-pub fn take_preset(model: &mut Model, preset: Preset) -> Vec<Effect> {
-    model.setup.preset = preset;
-    model.setup.settings = Settings::default();
-    changed(model)
+pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
+    setup.preset = preset;
+    setup.settings = Settings::default();
+    setup.replan(ctx.now)
 }
 
 /// Keeps what is chosen under a name.
-pub fn save_preset(model: &mut Model, id: &str) -> Result<Vec<Effect>, String> {
+pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     if id.is_empty() || id.len() > 40 || !id.chars().all(plain) {
         return Err("a name of small letters, digits and -, at most 40: my-disk".into());
@@ -343,5 +355,5 @@ pub fn save_preset(model: &mut Model, id: &str) -> Result<Vec<Effect>, String> {
     if PRESETS.iter().any(|(own, _)| *own == id) {
         return Err(format!("{id} comes with iotui: take another name"));
     }
-    Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(model.setup.question()) }])
+    Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(setup.question()) }])
 }

@@ -11,7 +11,7 @@ use crate::plan::{Preset, Settings};
 const COMMANDS: &[&str] = &["sessions", "host", "serve", "help"];
 
 /// The line for a target and settings over a preset.
-pub fn line(
+pub fn build_command(
     file: Option<&Path>,
     dir: Option<&Path>,
     preset: &Preset,
@@ -185,7 +185,7 @@ mod tests {
         ] {
             let preset = preset(preset_id).unwrap();
             let own = OsString::from_vec(name.to_vec());
-            let text = line(Some(Path::new(&own)), None, &preset, &settings);
+            let text = build_command(Some(Path::new(&own)), None, &preset, &settings);
             let (file, dir, named, back) = read(&text);
             let file = file.unwrap();
             assert_eq!(Path::new(&file).file_name(), Some(own.as_os_str()), "{text}");
@@ -195,7 +195,7 @@ mod tests {
             );
             assert_eq!((dir, named.as_str(), &back), (None, preset_id, &settings), "{text}");
         }
-        let text = line(None, Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
+        let text = build_command(None, Some("/tmp/a b".as_ref()), &preset("quick").unwrap(), &all);
         assert_eq!(read(&text).1, Some("/tmp/a b".into()));
         assert!(
             text.starts_with("iotui --batch --dir '/tmp/a b' -b read,stdio+buf=64k -s '1k..8m*4'"),
@@ -208,7 +208,7 @@ mod tests {
         let mut own = preset("raw").unwrap();
         own.settings.set("direct", "true").unwrap();
         let settings = said(&[("direct", "false"), ("block-size", "4k")]);
-        let text = line(None, None, &own, &settings);
+        let text = build_command(None, None, &own, &settings);
         let (_, _, named, back) = read(&text);
         assert_eq!((named.as_str(), &back), ("raw", &settings), "{text}");
         assert!(text.contains("--direct=no"), "{text}");
